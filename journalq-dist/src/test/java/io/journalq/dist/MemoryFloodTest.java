@@ -210,7 +210,7 @@ class MemoryFloodTest {
                 client.close();
             }
         }
-        assertThat(Files.readString(log())).contains("it holds memory for which others wait");
+        assertThat(Files.readString(log())).contains("it holds memory that others wait for");
     }
 
     private interface Work {

@@ -44,7 +44,7 @@ class ArchitectureTest {
     private static final Map<String, List<String>> ALLOWED = new TreeMap<>(Map.ofEntries(
             Map.entry("config", List.of()),
             Map.entry("journal", List.of()),
-            Map.entry("folder", List.of("journal")),
+            Map.entry("directory", List.of("journal")),
             Map.entry("loop", List.of()),
             Map.entry("memory", List.of()),
             Map.entry("producerstate", List.of("memory")),
@@ -94,7 +94,7 @@ class ArchitectureTest {
                             "config",
                             "control",
                             "coordinator",
-                            "folder",
+                            "directory",
                             "group",
                             "journal",
                             "loop",

@@ -2,8 +2,8 @@ package io.journalq.cli.journal;
 
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Quantity;
-import io.journalq.server.folder.DataLocks;
-import io.journalq.server.folder.LockHolder;
+import io.journalq.server.directory.DataLocks;
+import io.journalq.server.directory.LockHolder;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.wal.WriteAheadScan;

@@ -4,7 +4,7 @@ import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
-import io.journalq.server.folder.DataLocks;
+import io.journalq.server.directory.DataLocks;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.JournalFinding;
 import io.journalq.server.journal.WalReplay;

@@ -4,7 +4,7 @@ import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.OutputFormat;
 import io.journalq.cli.shell.Quantity;
-import io.journalq.server.folder.LockHolder;
+import io.journalq.server.directory.LockHolder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;

@@ -4,7 +4,7 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.DurationOption;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Quantity;
-import io.journalq.server.folder.LockHolder;
+import io.journalq.server.directory.LockHolder;
 import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Command;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.sun.net.httpserver.HttpServer;
 import io.journalq.cli.CommandRun;
 import io.journalq.cli.shell.ExitCode;
-import io.journalq.server.folder.DataLocks;
+import io.journalq.server.directory.DataLocks;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -11,11 +11,11 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * ApiVersions, versions 0 to 4: which APIs are served in which versions, straight from the registry. An unknown version
- * is answered in version 0 with the versions of this API alone (KIP-511).
+ * ApiVersions, versions 0 to 4: the served APIs with their versions, as in the registry. A request in an unknown
+ * version gets a response in version 0 with the versions of this API alone (KIP-511).
  *
- * <p>Produce is announced from version 0 although versions below 3 are refused: librdkafka up to 2.6 takes a broker
- * without Produce 0 for one that cannot compress (KAFKA-18659; Kafka 4 announces the same).
+ * <p>Produce is announced from version 0 although versions below 3 are refused. librdkafka up to 2.6 assumes that a
+ * broker without Produce 0 does not support compression (KAFKA-18659; Kafka 4 announces the same).
  */
 public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     private static final short FIRST_VERSION_WITH_SOFTWARE_NAME = 3;
@@ -25,7 +25,7 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     private final HandlerRegistry registry;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image, with the levels of features */
+    /** @param images supplies the newest image, with the levels of features */
     public ApiVersionsHandler(HandlerRegistry registry, Supplier<MetadataImage> images) {
         this.registry = registry;
         this.images = images;
@@ -50,14 +50,17 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
         context.respond(response);
     }
 
-    /** The answer, in version 0, to a version that is not served. */
+    /** The response, in version 0, to a version that is not served. */
     static ApiVersionsResponse unknownVersion(HandlerRegistry.Served apiVersions) {
         return new ApiVersionsResponse()
                 .setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code())
                 .setApiKeys(List.of(range(apiVersions)));
     }
 
-    /** Clients before version 4 do not take a feature that begins at level 0. One that is off is not in force at any. */
+    /**
+     * Clients before version 4 do not accept a feature whose range begins at level 0. A feature that is off has no
+     * level in force.
+     */
     private void addFeatures(short version, ApiVersionsResponse response) {
         if (version >= FIRST_VERSION_WITH_FEATURES_FROM_ZERO) {
             MetadataImage image = images.get();

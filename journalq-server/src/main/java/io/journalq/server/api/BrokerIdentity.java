@@ -5,18 +5,18 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 /**
- * Who this broker is to its clients, on each of its listeners. Immutable.
+ * The id and the advertised addresses of this broker. Immutable.
  *
- * @param nodeId its number
- * @param advertised what clients are told to connect to; one on every interface stands for the address that the client
- *     reached the broker at
+ * @param nodeId id of the broker in the cluster
+ * @param advertised the address that clients of each listener are given; an address for every interface stands for the
+ *     one at which the client reached the broker
  */
 public record BrokerIdentity(int nodeId, List<ListenerAddress> advertised) {
     public BrokerIdentity {
         advertised = List.copyOf(advertised);
     }
 
-    /** The address for the client that asks. */
+    /** The address for the client that sent a request. */
     public ListenerAddress addressFor(RequestContext context) {
         ListenerAddress address = advertisedAs(context.listenerName());
         if (address.bindsEveryInterface() && context.localAddress() instanceof InetSocketAddress reached) {

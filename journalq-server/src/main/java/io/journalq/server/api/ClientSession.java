@@ -14,14 +14,17 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the broker keeps of one client between its requests, whatever transport they arrive by. On the client's loop. */
+/**
+ * The state that the broker keeps for one client between its requests, independent of the transport. On the client's
+ * loop.
+ */
 public final class ClientSession implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ClientSession.class);
 
-    /** What an open connection takes of the heap without its requests, about. */
+    /** Estimated heap of an open connection, without its requests. */
     static final int CONNECTION_BYTES = 4_000;
 
-    /** Longest client id that is kept for the next request. */
+    /** Maximum length of a client id that is kept for the next request. */
     private static final int MAX_KEPT_NAME_BYTES = 256;
 
     private final Principal principal;
@@ -32,9 +35,9 @@ public final class ClientSession implements AutoCloseable {
     private String clientId = "";
 
     /**
-     * Begins a session, which counts as one connection in {@code memory}.
+     * Begins a session, which is charged as one connection in {@code memory}.
      *
-     * @param pause holds back the client's next request for that many ms, because the client exceeded a quota. Any thread
+     * @param pause delays the next request of a client that exceeded a quota by this number of ms. Any thread
      */
     public ClientSession(Principal principal, ClientThrottles throttles, MemoryAccount memory, IntConsumer pause) {
         this.principal = principal;
@@ -52,7 +55,7 @@ public final class ClientSession implements AutoCloseable {
         return throttle;
     }
 
-    /** Decodes a client id. Returns the same string as last time for the same bytes, which is the usual case. */
+    /** Decodes a client id. Usually it has the same bytes as last time; then the same string is returned. */
     String clientId(ByteBuf bytes, int index, int sizeBytes) {
         if (sizeBytes != clientIdBytes.readableBytes()
                 || !ByteBufUtil.equals(clientIdBytes, 0, bytes, index, sizeBytes)) {
@@ -75,7 +78,7 @@ public final class ClientSession implements AutoCloseable {
         return type.cast(state);
     }
 
-    /** Closes what handlers keep for the client. Once. */
+    /** Closes what handlers keep for the client. Called once. */
     @Override
     public void close() {
         for (Object state : states.values()) {

@@ -1,8 +1,8 @@
 package io.journalq.server.api;
 
-/** What a client said of the library that it uses (KIP-511). Kept with its connection, on the connection's loop. */
+/** The name and version of a client's library (KIP-511). Kept with its connection, on the connection's loop. */
 public final class ClientSoftware {
-    /** What is kept of each text for as long as the connection is open. */
+    /** Maximum length that is kept of each text. */
     private static final int MAX_LENGTH = 256;
 
     private String name = "";
@@ -10,7 +10,7 @@ public final class ClientSoftware {
 
     private ClientSoftware() {}
 
-    /** What the client of this connection said; empty texts while it said nothing. */
+    /** The software of the client of this connection; empty texts if it is unknown. */
     public static ClientSoftware of(RequestContext context) {
         return context.connectionState(ClientSoftware.class, ClientSoftware::new);
     }

@@ -9,15 +9,18 @@ import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Responds to a request once an operation is done. A defect closes the connection and is logged, never lost. */
+/**
+ * Responds to a request once an operation has completed. If creating the response fails, the failure is logged and the
+ * connection is closed.
+ */
 public final class DeferredResponse {
     private static final Logger log = LoggerFactory.getLogger(DeferredResponse.class);
 
     private DeferredResponse() {}
 
     /**
-     * Responds with what {@code response} makes of the operation's result or failure; the other of the two is null. Runs on
-     * the thread that ends the operation.
+     * Responds with the result of {@code response}, which receives the operation's result or failure; the other of the
+     * two is null. Runs on the thread that completes the operation.
      */
     public static <T> void when(
             CompletionStage<T> operation,
@@ -34,8 +37,8 @@ public final class DeferredResponse {
     }
 
     /**
-     * As {@link #when}, but after {@code timeoutMs} it stops waiting and responds as after a {@link TimeoutException}, while
-     * the operation goes on. With zero or less it does not wait.
+     * As {@link #when}, but responds after {@code timeoutMs} as after a {@link TimeoutException}, while the operation
+     * continues. With zero or less, it responds immediately.
      */
     public static <T> void within(
             int timeoutMs,

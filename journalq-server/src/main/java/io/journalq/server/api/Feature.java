@@ -5,16 +5,16 @@ import io.journalq.server.metadata.ResourceId;
 import java.util.Map;
 
 /**
- * What clients choose their protocol by (KIP-584). From the broker's first start on every feature is in force at its highest
- * level; UpdateFeatures puts others in force. At level 0 a feature is off.
+ * The features by which clients choose their protocol (KIP-584). From the first start of the broker, every feature has
+ * its highest level. UpdateFeatures changes levels. At level 0 a feature is off.
  */
 public enum Feature {
-    /** Consumer groups that the broker assigns (KIP-848). */
+    /** Consumer groups with assignments by the broker (KIP-848). */
     GROUP_VERSION("group.version", 1),
 
     /**
-     * Transactions whose partitions are added with what is produced, and whose epochs grow (KIP-890): level 2. Below that
-     * clients speak of transactions as before; what they ask in newer versions is answered all the same.
+     * Level 2: transactions to which Produce adds partitions, and whose epochs are incremented by each transaction
+     * (KIP-890). At lower levels, clients use the older protocol, but newer versions of requests are still served.
      */
     TRANSACTION_VERSION("transaction.version", 2);
 
@@ -43,12 +43,12 @@ public enum Feature {
         return featureName;
     }
 
-    /** Where the metadata keeps a level that is not the highest. */
+    /** The metadata resource that stores a level other than the highest. */
     public ResourceId resource() {
         return new ResourceId(ResourceId.Kind.FEATURE, featureName);
     }
 
-    /** The highest level that is known. */
+    /** The highest supported level. */
     public short highestLevel() {
         return highestLevel;
     }
@@ -59,7 +59,7 @@ public enum Feature {
         return set == null || problem(Map.of(LEVEL, set)) != null ? highestLevel : Short.parseShort(set);
     }
 
-    /** Why a feature cannot be set so, as texts by name; null when it can. */
+    /** Returns the fault in the settings of a feature, as texts by name; null if there is none. */
     public String problem(Map<String, String> settings) {
         String level = settings.get(LEVEL);
         if (level == null || settings.size() > 1 || !level.matches("\\d{1,4}")) {

@@ -7,13 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The APIs that are served, each with its handler and versions. What the broker says about itself is derived from here
- * and so cannot differ from what it does. Filled while the broker is put together, then read by any thread.
+ * The served APIs, each with its handler and versions. What the broker reports about its APIs is derived from this
+ * registry. Filled while the broker is built, then read by any thread.
  */
 public final class HandlerRegistry {
     private final Served[] servedById = new Served[highestId() + 1];
 
-    /** An API that is served, and its handler. */
+    /** A served API and its handler. */
     public record Served(ServedApi api, Handler<?> handler) {
         boolean serves(short version) {
             return api.includes(version);
@@ -25,19 +25,19 @@ public final class HandlerRegistry {
         }
     }
 
-    /** Serves the API of {@code handler} in the versions that it names. */
+    /** Registers {@code handler} for its API and versions. */
     public void register(Handler<?> handler) {
         ServedApi api = handler.api();
         Check.that(servedById[api.key().id()] == null, "an API is registered twice");
         servedById[api.key().id()] = new Served(api, handler);
     }
 
-    /** What serves the API of that number; null when it is not served or does not exist. */
+    /** The API of that number and its handler; null when it is not served or does not exist. */
     public Served find(short apiKeyId) {
         return apiKeyId >= 0 && apiKeyId < servedById.length ? servedById[apiKeyId] : null;
     }
 
-    /** Everything served, by number. */
+    /** All served APIs, by number. */
     public List<Served> all() {
         List<Served> all = new ArrayList<>();
         for (Served served : servedById) {

@@ -6,10 +6,10 @@ import io.journalq.server.security.Principal;
 import java.util.function.Supplier;
 
 /**
- * A request on its way to its handler and back, whatever transport it arrived by. Everything that applies to all requests
+ * A request on its way to its handler and back, independent of its transport. Everything that applies to all requests
  * happens here: today that is quotas.
  *
- * <p>An interface and not a class, so that the request of each transport is one object.
+ * <p>This is an interface and not a class, so that a request is one object in each transport.
  */
 interface Invocation extends RequestContext {
     /** The API and its handler. */
@@ -17,10 +17,10 @@ interface Invocation extends RequestContext {
 
     ClientSession session();
 
-    /** What the request counts against quotas of bytes. */
+    /** The size that counts against quotas of bytes. */
     int requestSizeBytes();
 
-    /** How long the client has to wait because of what this request brought. */
+    /** How long the client has to wait because of the size of this request. */
     int throttleTimeMs();
 
     void setThrottleTimeMs(int timeMs);

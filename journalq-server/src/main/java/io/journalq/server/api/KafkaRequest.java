@@ -10,9 +10,9 @@ import io.journalq.server.network.Exchange;
 import io.netty.buffer.ByteBuf;
 import java.net.SocketAddress;
 
-/** A request that arrived in a frame of the Kafka protocol, and its response once there is one. */
+/** A request that arrived in a frame of the Kafka protocol, and later its response. */
 final class KafkaRequest extends Exchange implements Invocation {
-    /** What an element of the body takes as an object. An estimate. */
+    /** Estimated heap of one element of the body. */
     private static final int ENTRY_SIZE_BYTES = 64;
 
     private final HandlerRegistry.Served served;
@@ -22,13 +22,13 @@ final class KafkaRequest extends Exchange implements Invocation {
     private final int correlationId;
     private final String clientId;
     private ApiMessage body;
-    /** Elements of all arrays of the body. */
+    /** Number of elements in all arrays of the body. */
     private int entries;
 
     private ApiMessage response;
     private int throttleTimeMs;
 
-    /** A request whose header was read. */
+    /** Creates a request whose header was read. */
     KafkaRequest(
             Connection connection,
             ByteBuf frame,
@@ -47,7 +47,7 @@ final class KafkaRequest extends Exchange implements Invocation {
         this.clientId = clientId;
     }
 
-    /** Reads the rest of the frame. Before {@link #handle}. */
+    /** Reads the rest of the frame. Called before {@link #handle}. */
     void readBody(MessageReader in) {
         if (served.api().key().requestHeaderVersion(apiVersion) > 1) {
             in.skipTags();

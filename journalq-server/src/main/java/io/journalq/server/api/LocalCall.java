@@ -7,8 +7,8 @@ import java.net.SocketAddress;
 import java.util.function.Consumer;
 
 /**
- * A request that does not arrive in a frame of the Kafka protocol. It passes the same handlers and quotas as one that does,
- * and needs no socket: the simulator's clients send all their requests this way.
+ * A request that does not arrive in a frame of the Kafka protocol. It passes through the same handlers and quotas, and
+ * needs no socket. The simulator's clients send all their requests this way.
  */
 public final class LocalCall implements Invocation {
     private final Client client;
@@ -23,7 +23,7 @@ public final class LocalCall implements Invocation {
      * The sender of local calls.
      *
      * @param cycle the loop on which its requests begin and its responses arrive
-     * @param clientId the name that it gives itself; may be null
+     * @param clientId its client id; may be null
      * @param listenerName the listener whose advertised address it is given
      */
     public record Client(
@@ -37,8 +37,8 @@ public final class LocalCall implements Invocation {
     /**
      * Prepares a call.
      *
-     * @param requestSizeBytes what the request counts against the quota of produced bytes
-     * @param onResponse takes the response, on the client's loop, and owns the records in it; null if there is none
+     * @param requestSizeBytes counts against the quota of produced bytes
+     * @param onResponse receives the response, on the client's loop, and owns the records in it; null if there is none
      */
     public LocalCall(
             Client client,
@@ -57,7 +57,7 @@ public final class LocalCall implements Invocation {
     /**
      * Calls the handler. On the client's loop.
      *
-     * @param request must not change, nor its records be released, before the response
+     * @param request must not change, and its records must not be released, before the response
      */
     public void start(ApiMessage request) {
         invoke(request);

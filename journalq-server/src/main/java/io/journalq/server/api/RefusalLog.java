@@ -9,11 +9,11 @@ import java.util.Set;
 import org.slf4j.LoggerFactory;
 
 /**
- * Lines about input that no client of ours would send and that is refused with an error: the client may hide the error from
- * its user, the broker's log does not. Any thread.
+ * Logs refused input that a correct client would not send. The client may hide the error from its user, so the broker
+ * logs it. Any thread.
  */
 public final class RefusalLog {
-    /** What can only come of bytes that are wrong, and not of a client that is late or unlucky. */
+    /** Errors that can only result from invalid bytes, and not from a slow client or a race. */
     private static final Set<ErrorCode> BAD_INPUT = EnumSet.of(
             ErrorCode.CORRUPT_MESSAGE,
             ErrorCode.MESSAGE_TOO_LARGE,
@@ -28,9 +28,9 @@ public final class RefusalLog {
     private final LogThrottle throttle = new LogThrottle(LoggerFactory.getLogger(RefusalLog.class));
 
     /**
-     * Something in a request is refused; a line if that is for what it is.
+     * A part of a request is refused. Logs a line if the error is in {@link #BAD_INPUT}.
      *
-     * @param reason in words; null when the code says it all
+     * @param reason in words; null when the error code is sufficient
      */
     public void refused(RequestContext context, String topic, ErrorCode error, String reason) {
         if (BAD_INPUT.contains(error)) {
@@ -39,17 +39,20 @@ public final class RefusalLog {
     }
 
     /**
-     * Something in a request is refused as it goes beyond a limit: counted, and a line.
+     * A part of a request is refused because it exceeds a limit. Counts it and logs a line.
      *
-     * @param kind of what is named {@code name}
+     * @param kind the kind of thing that {@code name} names
      */
-    public void beyond(RequestContext context, Limit limit, String kind, String name, ErrorCode error) {
+    public void limitExceeded(RequestContext context, Limit limit, String kind, String name, ErrorCode error) {
         context.cycle().counters().onLimit(limit);
         warn(context, kind, name, error + " (" + limit.label() + ")");
     }
 
-    /** Something is refused as there is no memory left for it: a line. The part of the budget has counted it. */
-    public void full(RequestContext context, String kind, String name, ErrorCode error, StatePart part) {
+    /**
+     * A part of a request is refused because a part of the memory budget is full. Logs a line; the budget has counted
+     * it.
+     */
+    public void budgetExceeded(RequestContext context, String kind, String name, ErrorCode error, StatePart part) {
         warn(context, kind, name, error + " (" + part.setting() + ")");
     }
 

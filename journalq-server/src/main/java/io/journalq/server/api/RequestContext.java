@@ -6,15 +6,15 @@ import io.journalq.server.security.Principal;
 import java.net.SocketAddress;
 import java.util.function.Supplier;
 
-/** What a handler knows of a request besides its body, and the way to respond. Any thread unless a method says otherwise. */
+/** A request without its body, and the way to respond. Any thread unless a method says otherwise. */
 public interface RequestContext {
     /** The version of the API in which the request arrived, and in which the response is sent. */
     short apiVersion();
 
-    /** The name that the client gives itself; may be null. */
+    /** The client id that the client sent; may be null. */
     String clientId();
 
-    /** The identity that the request acts under. */
+    /** The identity of the client. */
     Principal principal();
 
     int correlationId();
@@ -27,46 +27,46 @@ public interface RequestContext {
     /** Name of the listener that the client connected to. */
     String listenerName();
 
-    /** The cycle of the client's loop: handlers are called on it. */
+    /** The cycle of the client's loop, on which handlers are called. */
     LoopCycle cycle();
 
     /**
-     * Responds. Takes over the records in the response, also when the client is gone. Over a connection of the Kafka
-     * protocol, the response is sent after those to its earlier requests.
+     * Responds. Takes ownership of the records in the response, even if the client has disconnected. Over a connection
+     * of the Kafka protocol, the response is sent after those to its earlier requests.
      */
     void respond(ApiMessage response);
 
     /** Ends a request that has no response. */
     void respondNothing();
 
-    /** Whether the client is still there, as far as the broker knows. */
+    /** Whether the client is still connected, as far as the broker knows. */
     default boolean isConnected() {
         return true;
     }
 
     /**
-     * Runs {@code work}, which makes a large response, once the client has read most of its earlier responses; also when
-     * the client is gone. On the client's loop.
+     * Runs {@code work}, which creates a large response, once the client has read most of its earlier responses, or
+     * when it has disconnected. On the client's loop.
      */
     default void whenRead(Runnable work) {
         work.run();
     }
 
     /**
-     * Runs {@code work}, which takes memory for a large response, once the broker has that much memory for responses and
-     * the earlier responses of the connection are sent; also when the client is gone. On the client's loop, once for a
-     * request.
+     * Runs {@code work}, which allocates memory for a large response, once that much memory for responses is available
+     * and the earlier responses of the connection are sent, or when the client has disconnected. On the client's loop,
+     * once for a request.
      */
     default void whenRoom(long sizeBytes, Runnable work) {
         work.run();
     }
 
-    /** Closes the connection without a response, with one log line that gives {@code reason}. */
+    /** Closes the connection without a response, and logs one line with {@code reason}. */
     void refuse(String reason);
 
     /**
-     * What a handler keeps for the client, made at first use. It is closed at the end of the connection if it is {@link
-     * AutoCloseable}. On the client's loop.
+     * State that a handler keeps for the client, created at first use. If it is {@link AutoCloseable}, it is closed at
+     * the end of the connection. On the client's loop.
      */
     <T> T connectionState(Class<T> type, Supplier<T> first);
 }

@@ -17,8 +17,8 @@ import io.netty.util.AttributeKey;
 
 /**
  * Decodes the header and the body of a frame, and finds the handler. A request for an API or version that is not served
- * closes the connection, because the protocol has no response to it. The response to an unknown version of ApiVersions is
- * sent in version 0, so that the client can choose another version (KIP-511).
+ * closes the connection, because the protocol has no response to it. The response to an unknown version of ApiVersions
+ * is sent in version 0, so that the client can choose another version (KIP-511).
  *
  * <p>Stateless, called on each connection's loop.
  */
@@ -35,10 +35,10 @@ public final class RequestDispatcher implements ExchangeFactory {
     private final MemoryAccount connectionMemory;
 
     /**
-     * Serves every client that connects.
+     * Creates a dispatcher.
      *
      * @param maxEntries maximum number of elements in all arrays of one request
-     * @param connectionMemory where connections are charged
+     * @param connectionMemory is charged for connections
      */
     public RequestDispatcher(
             HandlerRegistry registry, ClientThrottles throttles, int maxEntries, MemoryAccount connectionMemory) {
@@ -49,10 +49,10 @@ public final class RequestDispatcher implements ExchangeFactory {
     }
 
     /**
-     * Maximum number of connections.
+     * The maximum number of connections.
      *
-     * @param wanted by the settings
-     * @param maxBytes what all connections may take of the heap
+     * @param wanted the number in the settings
+     * @param maxBytes maximum heap of all connections
      */
     public static int maxConnections(int wanted, long maxBytes) {
         return (int) Math.max(1, Math.min(wanted, maxBytes / ClientSession.CONNECTION_BYTES));

@@ -10,19 +10,19 @@ import java.util.function.IntConsumer;
 
 /**
  * Counts the requests of one client against its quotas. The response tells a client that exceeds one how long it has to
- * wait. Its next request is held back for the same time, so that it gains nothing by asking again. Any thread.
+ * wait. Its next request is delayed by the same time, so that it gains nothing by sending it early. Any thread.
  */
 final class RequestThrottle {
     private final ClientThrottles throttles;
     private final IntConsumer pause;
 
-    /** @param pause holds back the next request for that many ms */
+    /** @param pause delays the next request by this number of ms */
     RequestThrottle(ClientThrottles throttles, IntConsumer pause) {
         this.throttles = throttles;
         this.pause = pause;
     }
 
-    /** Whether there is anything to count. */
+    /** Whether the client has any quota. */
     boolean isActive() {
         return throttles.isActive();
     }
@@ -41,7 +41,7 @@ final class RequestThrottle {
         pause.accept(throttles.useLoopTime(context.principal(), context.clientId(), nanos));
     }
 
-    /** Sets in a response how long the client has to wait, at least {@code waitMs}. */
+    /** Sets the time for which the client has to wait in a response, at least {@code waitMs}. */
     void onResponse(RequestContext context, ApiMessage response, int waitMs) {
         int longestMs = Math.max(waitMs, throttles.useLoopTime(context.principal(), context.clientId(), 0));
         if (response instanceof FetchResponse fetch) {

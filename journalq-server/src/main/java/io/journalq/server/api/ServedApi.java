@@ -4,7 +4,7 @@ import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiKey;
 
 /**
- * An API and the versions of it that a handler serves, both ends included.
+ * An API and the range of versions that a handler serves.
  *
  * @param lowestVersion lowest version served
  * @param highestVersion highest version served

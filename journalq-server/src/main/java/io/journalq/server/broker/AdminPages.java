@@ -22,8 +22,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * What the admin listener serves: the broker's health, and the meters of all its parts. A broker without that listener has
- * none of this: what meters need is a good part of all classes that a broker loads. Any thread.
+ * The pages of the admin listener: the broker's health, and the metrics of all its parts. A broker without that
+ * listener creates none of this, because the metrics libraries are a large part of all classes that a broker loads. Any
+ * thread.
  */
 final class AdminPages implements AutoCloseable {
     private final BrokerMetrics metrics;
@@ -35,7 +36,7 @@ final class AdminPages implements AutoCloseable {
     }
 
     /**
-     * Serves health and what there is to count so far.
+     * Serves health, and the metrics that exist without a {@link BrokerCore}.
      *
      * @throws IOException when the address cannot be bound; nothing is left open
      */
@@ -64,7 +65,7 @@ final class AdminPages implements AutoCloseable {
         }
     }
 
-    /** Every name that the broker is known by. */
+    /** All names under which the broker is known. */
     private static AllowedHosts allowedHosts(BrokerConfig config) {
         List<String> names = new ArrayList<>(config.get(BrokerSettings.ADMIN_ALLOWED_HOSTS));
         config.adminListener().ifPresent(admin -> names.add(admin.host()));
@@ -74,7 +75,9 @@ final class AdminPages implements AutoCloseable {
         return new AllowedHosts(names);
     }
 
-    /** Empty when it is not known. Asks no name server, which could delay the start. */
+    /**
+     * The host name of this machine; empty if it is unknown. Does not query a name server, which could delay the start.
+     */
     private static String machineName() {
         try {
             return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
@@ -83,14 +86,14 @@ final class AdminPages implements AutoCloseable {
         }
     }
 
-    /** The port that it was given. */
+    /** The port that the listener is bound to. */
     int port() {
         return listener.port();
     }
 
-    /** Shows what the core counts. Once. */
+    /** Adds the metrics of the core. Called once. */
     void show(BrokerCore core) {
-        Compaction.bind(core.cleanerCounters(), metrics);
+        CompactionSetup.bind(core.cleanerCounters(), metrics);
         metrics.counter(
                 "journalq.coordinators.replayed.records",
                 "Records that coordinators replayed from journals on loading because the store did not have them.",

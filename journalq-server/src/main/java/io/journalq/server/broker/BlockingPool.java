@@ -5,7 +5,10 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Threads for what waits for a disk. Work beyond the bound is rejected. */
+/**
+ * Threads for operations that block, such as disk reads and fsyncs. The queue is bounded; work beyond the bound is
+ * rejected.
+ */
 final class BlockingPool extends ThreadPoolExecutor {
     private static final int THREADS = Math.max(8, 2 * Runtime.getRuntime().availableProcessors());
     private static final int MAX_QUEUED = 1_000_000;
@@ -23,7 +26,7 @@ final class BlockingPool extends ThreadPoolExecutor {
     }
 
     /**
-     * Takes no more work and lets what was handed in finish.
+     * Rejects further work, and waits for the work that was accepted.
      *
      * @return whether all of it finished in time
      */

@@ -10,7 +10,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
-import io.journalq.server.folder.DataLocks;
+import io.journalq.server.directory.DataLocks;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.ReserveFileStore;
@@ -45,9 +45,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A broker, from its configuration to its close. Starting opens everything in order: data directories, metadata log,
- * controller, partitions, listeners; closing goes the other way, so that no response is promised that is not sent. Any
- * thread may close it.
+ * A broker, from its configuration to its close. The start opens everything in order: data directories, metadata log,
+ * controller, partitions, listeners. The close goes in the opposite order, so that every acknowledged request gets its
+ * response. Any thread may close the broker.
  */
 public final class Broker implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Broker.class);
@@ -70,7 +70,7 @@ public final class Broker implements AutoCloseable {
     /** Null until it is open. */
     private volatile BrokerCore core;
 
-    /** A step of the way down. */
+    /** One step of the close. */
     private interface Closing {
         void close() throws IOException;
     }
@@ -85,16 +85,16 @@ public final class Broker implements AutoCloseable {
     }
 
     /**
-     * Starts a broker; when this returns it serves.
+     * Starts a broker. When this method returns, the broker serves clients.
      *
-     * @throws StartException when it cannot, with one line that says why and what to do; nothing is left open
+     * @throws StartException when it cannot start, with one line that says why and what to do; nothing is left open
      */
     public static Broker start(BrokerConfig config) throws StartException {
         return start(config, new SystemFileStore(), Clock.systemUTC());
     }
 
     /**
-     * Starts a broker that keeps everything in memory, and nothing once it is closed. The data directories of its
+     * Starts a broker that keeps everything in memory, and loses it when it is closed. The data directories of its
      * configuration are only names: nothing is created there.
      *
      * @throws StartException as {@link #start(BrokerConfig)}
@@ -103,7 +103,7 @@ public final class Broker implements AutoCloseable {
         return start(withoutWriteAheadFiles(config), new MemoryFileStore(), Clock.systemUTC());
     }
 
-    /** What is kept in memory only needs to be there once. */
+    /** Data in memory needs no second copy. */
     private static BrokerConfig withoutWriteAheadFiles(BrokerConfig config) {
         try {
             return config.with(BrokerSettings.WRITE_AHEAD_MAX_BYTES.name(), "0", ConfigOrigin.COMMAND_LINE);
@@ -112,7 +112,7 @@ public final class Broker implements AutoCloseable {
         }
     }
 
-    /** Starts a broker on files of another kind, or with a clock of its own. */
+    /** Starts a broker on the given file store and clock. */
     static Broker start(BrokerConfig config, FileStore store, Clock clock) throws StartException {
         Broker broker = new Broker(config, store, clock);
         try {
@@ -127,17 +127,17 @@ public final class Broker implements AutoCloseable {
         }
     }
 
-    /** The listeners with the ports that they were given. */
+    /** The listeners, with the ports that they are bound to. */
     public List<ListenerAddress> listeners() {
         return listeners;
     }
 
-    /** Where a client on this machine finds the first listener: {@code host:port}. */
+    /** The address of the first listener for a client on this machine: {@code host:port}. */
     public String bootstrapServers() {
         return listeners().get(0).reachableHere();
     }
 
-    /** The port that metrics and health are served on; -1 when they are not. */
+    /** The port of metrics and health; -1 when they are not served. */
     public int adminPort() {
         return adminPort;
     }
@@ -148,22 +148,22 @@ public final class Broker implements AutoCloseable {
                 .orElse(null);
     }
 
-    /** What is counted of its connections. */
+    /** The counters of the network layer. */
     NetworkCounters network() {
         return networkCounters;
     }
 
-    /** The APIs that it serves. */
+    /** The APIs that the broker serves. */
     HandlerRegistry handlers() {
         return core.handlers();
     }
 
-    /** What its state takes of the heap. */
+    /** The heap budget of the broker's state. */
     MemoryBudget stateMemory() {
         return stateMemory;
     }
 
-    /** Stops accepting, responds to the requests in progress, and closes every journal cleanly. */
+    /** Stops accepting connections, responds to the requests in progress, and closes every journal cleanly. */
     @Override
     public synchronized void close() {
         while (!closings.isEmpty()) {
@@ -190,7 +190,7 @@ public final class Broker implements AutoCloseable {
                 new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
         BrokerCore opened = BrokerCore.open(
                 config,
-                new BrokerCore.Surroundings(
+                new BrokerCore.Environment(
                         reserved,
                         loops.cycles(),
                         blockingPool,
@@ -227,7 +227,7 @@ public final class Broker implements AutoCloseable {
         closings.push(coordinators::close);
         coordinators.checkFormat();
         if (coordinators.exists()) {
-            // Its native library takes a while to load; meanwhile other things are opened.
+            // Loading RocksDB's native library takes a while, so it is done while other parts are opened.
             blockingPool.execute(coordinators::open);
         }
         return coordinators;
@@ -272,7 +272,7 @@ public final class Broker implements AutoCloseable {
                 stateMemory.part(StatePart.CONNECTIONS)));
         closings.push(() -> {
             serving = false;
-            log.info("broker stops: listeners={}", listeners);
+            log.info("broker stopping: listeners={}", listeners);
             opened.stopWaiting();
             acceptor.close(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS));
         });
@@ -297,7 +297,7 @@ public final class Broker implements AutoCloseable {
                 Math.max(1, loopRequestBytes),
                 new ConnectionLimits.Admission(
                         RequestDispatcher.maxConnections(
-                                OpenFiles.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
+                                OpenFileLimit.connections(config.get(BrokerSettings.MAX_CONNECTIONS)),
                                 stateMemory.part(StatePart.CONNECTIONS).maxBytes()),
                         config.get(BrokerSettings.MAX_CONNECTIONS_PER_IP),
                         config.get(BrokerSettings.MAX_CONNECTION_CREATION_RATE),

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a program starts a broker in a process of its own, with the Java that runs the program: by the script, as anybody
- * would, whose process becomes the broker's. In a build, where there are no scripts yet, Java runs it from the class path.
- * Stateless.
+ * Builds the command that starts a broker in a process of its own, with the Java that runs this program. If the
+ * distribution's script exists, the command runs it, and the process of the script becomes that of the broker. In a
+ * build, which has no scripts yet, the command runs Java with the class path. Stateless.
  */
 public final class BrokerCommand {
     private static final String HOME = "journalq.home";
@@ -16,10 +16,10 @@ public final class BrokerCommand {
     private BrokerCommand() {}
 
     /**
-     * The command, behind which {@link BrokerMain}'s arguments belong.
+     * Returns the command, to which the caller appends the arguments of {@link BrokerMain}.
      *
-     * @param heap the size of the heap, as Java's options have it
-     * @param javaOptions what differs from the script's
+     * @param heap the size of the heap, as in Java's options
+     * @param javaOptions options in addition to those of the script
      */
     public static List<String> inForeground(String heap, List<String> javaOptions) {
         Path script = Path.of(System.getProperty(HOME, ""), "bin", "journalq-server");

@@ -14,14 +14,14 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
-import io.journalq.server.folder.DataDirectories;
+import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.RunMark;
 import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.loop.Waiting;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.ClientQuotas;
@@ -56,16 +56,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 
 /**
- * A broker without sockets: metadata, partitions, coordinators, and the handlers of all APIs. Everything that could make
- * two runs differ is given to it, so that a simulation runs this very code, in one thread and on its own files and time.
+ * A broker without sockets: metadata, partitions, coordinators, and the handlers of all APIs. Everything that could
+ * make two runs differ is passed in. A simulation can therefore run the same code in one thread, on its own files and
+ * time.
  *
- * <p>Opened and closed by one thread, which may wait; handlers are called on the loops.
+ * <p>Opened and closed by one thread, which may block. Handlers are called on the loops.
  */
 public final class BrokerCore implements AutoCloseable {
     static final String METADATA_DIRECTORY = "metadata";
 
     private final BrokerConfig config;
-    private final Surroundings surroundings;
+    private final Environment environment;
     private final MetadataPublisher metadata = new MetadataPublisher();
     private final DataDirectories directories;
     private final Controller controller;
@@ -74,7 +75,7 @@ public final class BrokerCore implements AutoCloseable {
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
     private final Map<Path, LastEnd> lastEnds = new LinkedHashMap<>();
-    /** Nothing is written there any more: another directory may have taken the place. */
+    /** Nothing is written to these directories any more, because another directory may be mounted in their place. */
     private final Set<Path> offlineDirectories = ConcurrentHashMap.newKeySet();
 
     private final FetchHandler fetch;
@@ -86,18 +87,18 @@ public final class BrokerCore implements AutoCloseable {
     private final DirectoryWatch watch;
 
     /**
-     * What a broker runs on.
+     * Everything that a broker depends on.
      *
      * @param store its files
-     * @param cycles its loops, each a shard
-     * @param blockingPool for what waits for the disk
-     * @param controllerThread runs changes of metadata one after the other; shut down when the core is closed
-     * @param memory what state may take of the heap
+     * @param cycles its event loops, one for each shard
+     * @param blockingPool runs operations that may block
+     * @param controllerThread runs metadata changes one after the other; shut down when the core is closed
+     * @param memory the heap budget of its state
      * @param clock the time of day
-     * @param ids gives ids that were never given before, and cannot be guessed
-     * @param waiting how a thread waits for what others do
+     * @param ids supplies ids that are unique and cannot be guessed
+     * @param waiting how a thread waits for a future
      */
-    public record Surroundings(
+    public record Environment(
             FileStore store,
             List<LoopCycle> cycles,
             Executor blockingPool,
@@ -105,66 +106,66 @@ public final class BrokerCore implements AutoCloseable {
             MemoryBudget memory,
             Clock clock,
             Supplier<Uuid> ids,
-            Waiting waiting) {}
+            FutureWaiter waiting) {}
 
-    private BrokerCore(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices) throws IOException {
+    private BrokerCore(BrokerConfig config, Environment environment, CoordinatorSlices slices) throws IOException {
         this.config = config;
-        this.surroundings = surroundings;
+        this.environment = environment;
         this.directories = DataDirectories.open(
-                surroundings.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
+                environment.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
         for (Path directory : config.dataDirectories()) {
             lastEnds.put(
                     directory,
                     directories.hasPartitions(directory)
-                            ? RunMark.lastEnd(surroundings.store(), directory)
+                            ? RunMark.lastEnd(environment.store(), directory)
                             : LastEnd.CLEAN);
         }
         this.controller = openController();
         this.shards = new Shards(
                 config,
-                surroundings.cycles(),
-                surroundings.store(),
-                surroundings.blockingPool(),
-                surroundings.clock(),
+                environment.cycles(),
+                environment.store(),
+                environment.blockingPool(),
+                environment.clock(),
                 lastEnds,
-                surroundings.memory().part(StatePart.PRODUCERS));
-        this.cleaner = Compaction.of(
+                environment.memory().part(StatePart.PRODUCERS));
+        this.cleaner = CompactionSetup.of(
                 config,
                 shards,
-                new CleanerSurroundings(surroundings.blockingPool(), surroundings.clock(), surroundings.waiting()),
-                surroundings.ids());
+                new CleanerSurroundings(environment.blockingPool(), environment.clock(), environment.waiting()),
+                environment.ids());
         this.watch = new DirectoryWatch(
                 directories,
                 config.dataDirectories().size(),
-                surroundings.cycles().get(0).loop(),
-                surroundings.blockingPool(),
+                environment.cycles().get(0).loop(),
+                environment.blockingPool(),
                 this::takeOffline);
         CoordinatorResources coordinators =
-                new CoordinatorResources(shards, surroundings.blockingPool(), surroundings.clock(), slices);
-        this.groups = new GroupCoordinators(config, coordinators, surroundings.memory(), surroundings.ids());
+                new CoordinatorResources(shards, environment.blockingPool(), environment.clock(), slices);
+        this.groups = new GroupCoordinators(config, coordinators, environment.memory(), environment.ids());
         this.handlers = new HandlerTable(config, metadata, controller);
         this.transactions = new TransactionCoordinators(
                 config,
                 coordinators,
-                surroundings.memory(),
+                environment.memory(),
                 HandlerTable.producerIds(controller),
                 groups.coordinators(),
                 metadata::current);
         this.telemetry = new Telemetry(
                 metadata::current,
-                surroundings.ids(),
-                surroundings.clock(),
-                surroundings.blockingPool(),
+                environment.ids(),
+                environment.clock(),
+                environment.blockingPool(),
                 config.get(BrokerSettings.TELEMETRY_MAX_BYTES),
-                surroundings.memory().part(StatePart.CLIENT_METRICS));
+                environment.memory().part(StatePart.CLIENT_METRICS));
         this.fetch = handlers.register(
                 shards,
-                surroundings.blockingPool(),
+                environment.blockingPool(),
                 groups.coordinators(),
                 transactions.coordinators(),
                 transactions.producerIds(),
                 telemetry,
-                surroundings.memory().part(StatePart.FETCH_SESSIONS));
+                environment.memory().part(StatePart.FETCH_SESSIONS));
     }
 
     /**
@@ -172,18 +173,19 @@ public final class BrokerCore implements AutoCloseable {
      *
      * @throws IOException when the metadata cannot be read or written; nothing is left open
      */
-    public static BrokerCore open(BrokerConfig config, Surroundings surroundings) throws IOException {
-        return open(config, surroundings, CoordinatorSlices.NONE);
+    public static BrokerCore open(BrokerConfig config, Environment environment) throws IOException {
+        return open(config, environment, CoordinatorSlices.NONE);
     }
 
     /**
-     * As {@link #open(BrokerConfig, Surroundings)}, with coordinators that need not read their whole journals.
+     * As {@link #open(BrokerConfig, Environment)}, with stored coordinator state, so that coordinators need not read
+     * their whole journals.
      *
-     * @param slices what is stored of their state; closed by the caller, after the core
+     * @param slices the stored state; closed by the caller, after the core
      */
-    public static BrokerCore open(BrokerConfig config, Surroundings surroundings, CoordinatorSlices slices)
+    public static BrokerCore open(BrokerConfig config, Environment environment, CoordinatorSlices slices)
             throws IOException {
-        BrokerCore core = new BrokerCore(config, surroundings, slices);
+        BrokerCore core = new BrokerCore(config, environment, slices);
         try {
             core.start();
         } catch (RuntimeException failure) {
@@ -194,7 +196,7 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     private Controller openController() throws IOException {
-        FileStore store = surroundings.store();
+        FileStore store = environment.store();
         for (var directory : config.dataDirectories()) {
             Journal.deleteLeftovers(store, directory);
             WalReplay.run(store, directory);
@@ -203,7 +205,7 @@ public final class BrokerCore implements AutoCloseable {
                 store,
                 config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
                 JournalMetadataLog.JOURNAL_CONFIG,
-                surroundings.blockingPool());
+                environment.blockingPool());
         MetadataLimits limits = new MetadataLimits(
                 config.get(BrokerSettings.NODE_ID),
                 config.get(BrokerSettings.NUM_PARTITIONS),
@@ -211,14 +213,14 @@ public final class BrokerCore implements AutoCloseable {
                 config.get(BrokerSettings.MAX_PARTITIONS));
         Controller opened = new Controller(
                 new MetadataMachine(
-                        limits, new ConfigRules(config), surroundings.memory().part(StatePart.METADATA)),
-                new JournalMetadataLog(journal, surroundings.clock(), PooledByteBufAllocator.DEFAULT),
+                        limits, new ConfigRules(config), environment.memory().part(StatePart.METADATA)),
+                new JournalMetadataLog(journal, environment.clock(), PooledByteBufAllocator.DEFAULT),
                 metadata,
-                surroundings.ids(),
-                surroundings.controllerThread());
+                environment.ids(),
+                environment.controllerThread());
         try {
             opened.start(directories::checkCluster);
-            directories.identify(metadata.current().clusterId(), surroundings.ids());
+            directories.identify(metadata.current().clusterId(), environment.ids());
         } catch (IOException | RuntimeException failure) {
             opened.close();
             throw failure;
@@ -227,7 +229,7 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     private void start() {
-        Waiting waiting = surroundings.waiting();
+        FutureWaiter waiting = environment.waiting();
         MetadataImage image = metadata.current();
         directories.reportOrphans(partitionDirectories(image)::contains);
         waiting.join(shards.open(image));
@@ -244,28 +246,28 @@ public final class BrokerCore implements AutoCloseable {
 
     private void markRunning(Path directory) {
         try {
-            RunMark.writeRunning(surroundings.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
+            RunMark.writeRunning(environment.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
         } catch (IOException failure) {
             takeOffline(directory, "cannot write or delete " + RunMark.FILE_NAME + ": " + failure.getMessage());
         }
     }
 
-    /** Nothing is acknowledged any more that would go into {@code directory}. */
+    /** Stops acknowledging records that belong in {@code directory}. */
     private void takeOffline(Path directory, String reason) {
         offlineDirectories.add(directory);
         IOException failure = new IOException("the data directory " + directory + " is offline: " + reason);
         if (directory.equals(config.dataDirectories().get(0))) {
             controller.refuseChanges(failure);
         }
-        surroundings.waiting().join(shards.takeOffline(directory, failure));
+        environment.waiting().join(shards.takeOffline(directory, failure));
     }
 
-    /** Whether the data directories are still there. */
+    /** Watches the data directories for loss. */
     DirectoryWatch directoryWatch() {
         return watch;
     }
 
-    /** Names of the directories that the partitions of all topics lie in. */
+    /** Names of the partition directories of all topics. */
     private static Set<String> partitionDirectories(MetadataImage image) {
         Set<String> names = new HashSet<>();
         for (TopicImage topic : image.topics()) {
@@ -276,24 +278,24 @@ public final class BrokerCore implements AutoCloseable {
         return names;
     }
 
-    /** What is counted of clients' metrics. */
+    /** The counters of client metrics. */
     Telemetry telemetry() {
         return telemetry;
     }
 
-    /** What coordinators count, kind by kind. */
+    /** The counters of the coordinators, for each kind. */
     List<CoordinatorCounters> coordinatorCounters() {
         return List.of(
                 groups.coordinators().counters(), transactions.coordinators().counters());
     }
 
-    /** Adds the handlers that tell clients about the broker and its directories. Before the first request. */
+    /** Adds the handlers that describe the broker and its directories. Called before the first request. */
     public void describe(BrokerIdentity identity, LogDirectories directories) {
         served = true;
-        handlers.describe(identity, directories, new OfflineReplicas(shards.offlinePartitions()), surroundings.clock());
+        handlers.describe(identity, directories, new OfflineReplicas(shards.offlinePartitions()), environment.clock());
     }
 
-    /** The quotas of clients, as of now. Any thread. */
+    /** The current client quotas. Any thread. */
     public ClientQuotas quotas() {
         return metadata.current().quotas();
     }
@@ -303,7 +305,7 @@ public final class BrokerCore implements AutoCloseable {
         return handlers.registry();
     }
 
-    /** Partitions that are not served, as their files cannot be used. Any thread. */
+    /** Number of partitions that are not served because their files cannot be used. Any thread. */
     public int offlinePartitions() {
         return shards.offlinePartitions().count();
     }
@@ -312,7 +314,7 @@ public final class BrokerCore implements AutoCloseable {
         return shards;
     }
 
-    /** What compaction counts. */
+    /** The counters of compaction. */
     CleanerCounters cleanerCounters() {
         return cleaner.counters();
     }
@@ -322,7 +324,7 @@ public final class BrokerCore implements AutoCloseable {
         fetch.stopWaiting();
     }
 
-    /** Lets what is under way finish, and closes every journal cleanly. */
+    /** Lets running work finish, and closes every journal cleanly. */
     @Override
     public void close() throws IOException {
         watch.stop();
@@ -330,14 +332,15 @@ public final class BrokerCore implements AutoCloseable {
             cleaner.close();
             controller.close();
         } finally {
-            surroundings.waiting().join(transactions.close());
-            surroundings.waiting().join(groups.close());
-            boolean clean = surroundings.waiting().join(shards.close());
-            // Before anybody was served, an unclean end still matters to the producers that come back later.
+            environment.waiting().join(transactions.close());
+            environment.waiting().join(groups.close());
+            boolean clean = environment.waiting().join(shards.close());
+            // If no client was served yet, the last unclean stop still matters to returning producers, so no clean stop
+            // is recorded.
             for (Path directory : config.dataDirectories()) {
                 boolean kept = served || lastEnds.get(directory) == LastEnd.CLEAN;
                 if (clean && kept && !offlineDirectories.contains(directory)) {
-                    RunMark.writeClean(surroundings.store(), directory);
+                    RunMark.writeClean(environment.store(), directory);
                 }
             }
         }

@@ -9,22 +9,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Runs a broker in the foreground until the process is told to stop. Exit code 0 after a stop, 1 when it could not
- * start, 2 when the arguments make no sense.
+ * Runs a broker in the foreground until the process is told to stop. The exit code is 0 after a stop, 1 if the broker
+ * cannot start, and 2 if the arguments are invalid.
  */
 public final class BrokerMain {
     private static final int FAILED = 1;
     private static final int USAGE = 2;
     private static final String USAGE_LINE = "usage: [--config FILE] [--set key=value]...";
 
-    /** Netty's: how many buffers are watched until they are released. Tests watch every one. */
+    /** A property of Netty: the share of buffers that are checked for leaks. Tests check every buffer. */
     private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
 
     private BrokerMain() {}
 
-    /** Starts a broker by {@code [--config FILE] [--set key=value]...}. */
+    /** Starts a broker with {@code [--config FILE] [--set key=value]...}. */
     public static void main(String[] arguments) {
-        // Watching one of 128, as Netty does unless told otherwise, takes 2 to 4 % of the time of a request.
+        // Netty's default is to check one of 128 buffers, which costs 2 to 4 % of the time of a request.
         if (System.getProperty(LEAK_DETECTION) == null) {
             System.setProperty(LEAK_DETECTION, "disabled");
         }
@@ -35,9 +35,9 @@ public final class BrokerMain {
     }
 
     /**
-     * Starts a broker whose threads keep the process alive until it is told to stop.
+     * Starts a broker whose threads keep the process running until it is told to stop.
      *
-     * @return the exit code when it could not start, else 0
+     * @return the exit code if the broker cannot start, else 0
      */
     static int run(List<String> arguments, Map<String, String> environment, PrintStream errors) {
         Path file = null;

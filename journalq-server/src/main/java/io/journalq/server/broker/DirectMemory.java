@@ -8,12 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How the direct memory that the process may use is shared out. Half of it at most is for requests, a quarter for responses
- * that wait for their clients. The rest is for what is not counted: unused parts of pooled chunks, one response of each loop
- * beyond its share, reads, decompression and write-ahead buffers.
+ * The division of the direct memory that the process may use. At most half of it is for requests, and a quarter for
+ * responses that wait for their clients. The rest is for memory that is not counted: unused parts of pooled chunks, one
+ * response of each loop beyond its share, reads, decompression and write-ahead buffers.
  *
- * @param smallRequestBytes for requests of up to 1 MiB, spread over the loops
- * @param largeRequestBytes for larger ones, shared by the loops
+ * @param smallRequestBytes for requests of up to 1 MiB, divided among the loops
+ * @param largeRequestBytes for larger requests, shared by the loops
  * @param responseBytes for responses
  */
 record DirectMemory(long smallRequestBytes, long largeRequestBytes, long responseBytes) {
@@ -23,7 +23,7 @@ record DirectMemory(long smallRequestBytes, long largeRequestBytes, long respons
     private static final int RESPONSE_PART = 4;
     private static final int BYTES_PER_MIB = 1024 * 1024;
 
-    /** Shares out what this process has, and says so in the log. */
+    /** Divides the direct memory of this process, and logs the result. */
     static DirectMemory of(BrokerConfig config) {
         return of(
                 PlatformDependent.maxDirectMemory(),
@@ -32,17 +32,18 @@ record DirectMemory(long smallRequestBytes, long largeRequestBytes, long respons
     }
 
     /**
-     * Shares out {@code availableBytes}.
+     * Divides {@code availableBytes}.
      *
-     * @param wantedBytes for requests; 0 for as much as there can be
-     * @param largestRequestBytes what clients may send
+     * @param wantedBytes for requests; 0 for the maximum
+     * @param largestRequestBytes the largest request that the settings allow
      */
     static DirectMemory of(long availableBytes, long wantedBytes, long largestRequestBytes) {
         long mostBytes = Math.max(1, availableBytes / REQUEST_PART);
         if (wantedBytes > mostBytes) {
             log.warn(
-                    "total.in.flight.max.bytes={} is more than half of the direct memory of this process, {} bytes: {} are"
-                            + " used; give the process more with JOURNALQ_HEAP or -XX:MaxDirectMemorySize",
+                    "total.in.flight.max.bytes={} is more than half of the direct memory of this process,"
+                            + " {} bytes: using {} bytes; give the process more with JOURNALQ_HEAP or"
+                            + " -XX:MaxDirectMemorySize",
                     wantedBytes,
                     availableBytes,
                     mostBytes);

@@ -1,6 +1,6 @@
 package io.journalq.server.broker;
 
-import io.journalq.server.folder.DataDirectories;
+import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.loop.Loop;
 import java.nio.file.Path;
 import java.util.Map;
@@ -13,13 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks every second whether the data directories are still those that the broker was started with. Open files take writes
- * and syncs long after their directory is gone, so writing alone would not tell. A directory that is lost stays offline
- * until the broker is restarted. The loop keeps the time, the check is made where it may block; what is known can be asked
- * on any thread.
+ * Checks every second whether the data directories are still those that the broker was started with. Writes to and
+ * fsyncs of open files succeed long after their directory is gone, so they cannot detect the loss. A lost directory
+ * stays offline until the broker is restarted.
+ *
+ * <p>The loop schedules the checks, and the blocking pool runs them. Results can be read on any thread.
  */
 final class DirectoryWatch {
-    /** A directory is offline at most this long, and the check's own time, after it was lost. */
+    /** A lost directory is offline after at most this time plus the duration of a check. */
     static final long INTERVAL_MS = 1_000;
 
     private static final Logger log = LoggerFactory.getLogger(DirectoryWatch.class);
@@ -33,10 +34,10 @@ final class DirectoryWatch {
     private volatile boolean stopped;
 
     /**
-     * Prepares a watch; {@link #start} begins.
+     * Creates a watch; {@link #start} starts it.
      *
-     * @param onLost takes a directory's path and, in words, what happened to it, on a thread that may block; returns when
-     *     nothing more is acknowledged
+     * @param onLost receives the path of a directory and the reason, on a thread that may block; after it returns,
+     *     nothing more is acknowledged there
      */
     DirectoryWatch(
             DataDirectories directories,
@@ -51,18 +52,18 @@ final class DirectoryWatch {
         this.onLost = onLost;
     }
 
-    /** Begins; the first check is after the interval. */
+    /** Starts the checks. The first one is made after the interval. */
     void start() {
         if (!stopped) {
             try {
                 loop.schedule(this::tick, INTERVAL_MS);
             } catch (RejectedExecutionException stopping) {
-                log.debug("stopping, data directories are not checked any more");
+                log.debug("stopping, no further checks of data directories");
             }
         }
     }
 
-    /** Makes no further check. */
+    /** Stops the checks. */
     void stop() {
         stopped = true;
     }
@@ -99,7 +100,7 @@ final class DirectoryWatch {
         }
     }
 
-    /** The directories that are offline, and why. */
+    /** The offline directories, with reasons. */
     Map<Path, String> lost() {
         return lost.isEmpty() ? Map.of() : new TreeMap<>(lost);
     }
@@ -108,7 +109,7 @@ final class DirectoryWatch {
         return lost.size();
     }
 
-    /** Whether no directory is left that takes records. */
+    /** Whether every directory is offline. */
     boolean isAllLost() {
         return lost.size() == directoryCount;
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the data folders hold and have room for. Any thread. */
+/** The contents and the free space of the data directories. Any thread. */
 final class DiskUsage implements LogDirectories {
     private static final Logger log = LoggerFactory.getLogger(DiskUsage.class);
     private static final long UNKNOWN = -1L;
@@ -52,7 +52,7 @@ final class DiskUsage implements LogDirectories {
             FileStore disk = Files.getFileStore(directory);
             return new Directory(path, disk.getTotalSpace(), disk.getUsableSpace(), partitions);
         } catch (IOException failure) {
-            log.warn("cannot tell the room on the disk: directory={} reason=\"{}\"", path, failure.getMessage());
+            log.warn("cannot read the size of the file system: directory={} reason=\"{}\"", path, failure.getMessage());
             return new Directory(path, UNKNOWN, UNKNOWN, partitions);
         }
     }

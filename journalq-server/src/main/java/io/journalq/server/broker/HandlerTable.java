@@ -10,7 +10,7 @@ import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.admin.cluster.ClusterHandlers;
 import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.api.admin.config.ConfigHandlers;
-import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.api.admin.config.IneffectiveSettings;
 import io.journalq.server.api.admin.quota.QuotaHandlers;
 import io.journalq.server.api.admin.security.SecurityHandlers;
 import io.journalq.server.api.data.DataHandlers;
@@ -36,9 +36,12 @@ import io.journalq.server.transaction.TransactionMachine;
 import java.time.Clock;
 import java.util.concurrent.Executor;
 
-/** Registers the handlers of all APIs, each package's by that package, and holds what they share. */
+/** Registers the handlers of all APIs, and holds what they share. */
 final class HandlerTable {
-    /** Ids taken from the controller at a time. Few writes for many ids, and few ids lost when the broker stops. */
+    /**
+     * Number of ids taken from the controller at a time: large enough to need few writes, small enough to lose few ids
+     * when the broker stops.
+     */
     private static final int PRODUCER_ID_BLOCK_SIZE = 1_000;
 
     private final HandlerRegistry registry = new HandlerRegistry();
@@ -60,7 +63,7 @@ final class HandlerTable {
         return registry;
     }
 
-    /** Gives out producer ids from blocks of the controller. */
+    /** Allocates producer ids from blocks of the controller. */
     static ProducerIds producerIds(Controller controller) {
         return new ProducerIds(() -> controller
                 .allocateProducerIds(PRODUCER_ID_BLOCK_SIZE)
@@ -68,7 +71,7 @@ final class HandlerTable {
     }
 
     /**
-     * Registers what needs no address of the broker.
+     * Registers the handlers that do not need the addresses of the broker.
      *
      * @return the handler of fetches, because parked fetches end when the broker stops
      */
@@ -100,10 +103,10 @@ final class HandlerTable {
                 sessionMemory);
     }
 
-    /** Registers what tells clients about the broker and the cluster. */
+    /** Registers the handlers that describe the broker and the cluster. */
     void describe(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline, Clock clock) {
         ConfigDescriber describer = new ConfigDescriber(config, metadata::current);
-        EffectlessSettings effectless = new EffectlessSettings(config);
+        IneffectiveSettings ineffective = new IneffectiveSettings(config);
         GroupHandlers.registerDiscovery(registry, identity, groupsTopic, transactionsTopic);
         AdminHandlers.register(
                 registry,
@@ -112,11 +115,11 @@ final class HandlerTable {
                 metadata,
                 controller,
                 describer,
-                effectless,
+                ineffective,
                 directories,
                 offline,
                 refusals);
-        ConfigHandlers.register(registry, identity, metadata, controller, describer, effectless);
+        ConfigHandlers.register(registry, identity, metadata, controller, describer, ineffective);
         QuotaHandlers.register(registry, metadata::current, controller);
         ClusterHandlers.register(registry, identity, metadata::current, controller, clock);
     }

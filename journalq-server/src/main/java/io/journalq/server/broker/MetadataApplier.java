@@ -1,23 +1,24 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.control.MetadataPublisher;
-import io.journalq.server.loop.Waiting;
+import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.group.GroupCoordinators;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 
 /**
- * Applies metadata images to shards and coordinators: what an image adds is served before clients see the image, and what it
- * removes is deleted after they see it. On the controller's thread.
+ * Applies metadata images to shards and coordinators. Added partitions are served before clients see the image, and
+ * removed partitions are deleted afterwards. On the controller's thread.
  */
 final class MetadataApplier implements MetadataPublisher.Listener {
     private final Shards shards;
     private final GroupCoordinators groups;
     private final TransactionCoordinators transactions;
-    private final Waiting waiting;
+    private final FutureWaiter waiting;
 
-    MetadataApplier(Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, Waiting waiting) {
+    MetadataApplier(
+            Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, FutureWaiter waiting) {
         this.shards = shards;
         this.groups = groups;
         this.transactions = transactions;
@@ -27,7 +28,7 @@ final class MetadataApplier implements MetadataPublisher.Listener {
     @Override
     public void prepare(MetadataImage now, MetadataImage next) {
         waiting.join(shards.open(next));
-        // A client that finds a coordinator's topic can use its coordinators.
+        // When a client finds the topic of a coordinator, the coordinators must be available.
         waiting.join(groups.open(next));
         waiting.join(transactions.follow(next));
     }

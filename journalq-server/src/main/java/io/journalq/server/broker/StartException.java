@@ -1,6 +1,6 @@
 package io.journalq.server.broker;
 
-/** The broker cannot start; the message is one line for people and says what to do. */
+/** The broker cannot start. The message is one line for the operator that says what to do. */
 public final class StartException extends Exception {
     private static final long serialVersionUID = 1L;
 

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A broker's settings, every one with a value and where it came from. Immutable. {@link BrokerConfigLoader} makes it. */
+/** The settings of a broker, each with its value and origin. Immutable. {@link BrokerConfigLoader} creates it. */
 public final class BrokerConfig {
     private final Map<String, Setting> settingByName;
 
     /**
-     * @param value as its key reads it
-     * @param origin what set it
+     * @param value as parsed by its key
+     * @param origin where the value comes from
      */
     private record Setting(Object value, ConfigOrigin origin) {}
 
@@ -31,14 +31,14 @@ public final class BrokerConfig {
     }
 
     /**
-     * The same with one setting changed.
+     * Returns a copy with one setting changed.
      *
-     * @throws ConfigException when there is no such key, with the nearest one, or when the value is not one of it
+     * @throws ConfigException when there is no such key, with the nearest one, or when the value is invalid
      */
     public BrokerConfig with(String name, String value, ConfigOrigin origin) throws ConfigException {
         String ours = KafkaNames.OF_BROKERS.ourName(name);
         if (!ours.equals(name)) {
-            throw new ConfigException("'" + name + "' is Kafka's name for '" + ours + "': use that one");
+            throw new ConfigException("'" + name + "' is Kafka's name for '" + ours + "': use that name");
         }
         ConfigKey<?> key = BrokerSettings.ALL.get(name);
         Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
@@ -47,7 +47,7 @@ public final class BrokerConfig {
     }
 
     /** The value of {@code key}. */
-    @SuppressWarnings("unchecked") // with() puts only what the key itself read
+    @SuppressWarnings("unchecked") // with() stores only what the key itself parsed
     public <T> T get(ConfigKey<T> key) {
         return (T) settingByName.get(key.name()).value();
     }
@@ -57,7 +57,7 @@ public final class BrokerConfig {
         return key.format(settingByName.get(key.name()).value());
     }
 
-    /** What set {@code key}. */
+    /** The origin of the value of {@code key}. */
     public ConfigOrigin origin(ConfigKey<?> key) {
         return settingByName.get(key.name()).origin();
     }
@@ -67,23 +67,23 @@ public final class BrokerConfig {
         return addresses(BrokerSettings.LISTENERS);
     }
 
-    /** Addresses to advertise; empty when they follow the listeners. */
+    /** Addresses to advertise; empty if the addresses of the listeners are advertised. */
     public List<ListenerAddress> advertisedListeners() {
         return addresses(BrokerSettings.ADVERTISED_LISTENERS);
     }
 
-    /** Where metrics and health are served; empty for nowhere. */
+    /** Address of metrics and health; empty if they are not served. */
     public Optional<ListenerAddress> adminListener() {
         String text = get(BrokerSettings.ADMIN_LISTENER);
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
-    /** Folders of the journals, at least one. */
+    /** Directories of the journals, at least one. */
     public List<Path> dataDirectories() {
         return get(BrokerSettings.DATA_DIRECTORIES).stream().map(Path::of).toList();
     }
 
-    /** The settings of a topic that overrides nothing. */
+    /** The settings of a topic without overrides. */
     public TopicConfig topicDefaults() {
         return TopicConfig.of(this, Map.of());
     }
@@ -96,7 +96,7 @@ public final class BrokerConfig {
         try {
             return ListenerAddress.parse(text);
         } catch (ConfigException impossible) {
-            throw new IllegalStateException("the key let a bad listener pass", impossible);
+            throw new IllegalStateException("the key accepted an invalid listener", impossible);
         }
     }
 }

@@ -17,13 +17,14 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Puts a broker's settings together: defaults, over them a file, over it the environment, over that the command line.
+ * Loads the settings of a broker: the command line overrides the environment, which overrides the file, which overrides
+ * the defaults.
  */
 public final class BrokerConfigLoader {
-    /** {@code fetch.max.bytes} is {@code JOURNALQ_FETCH_MAX_BYTES} in the environment. */
+    /** In the environment, {@code fetch.max.bytes} is {@code JOURNALQ_FETCH_MAX_BYTES}. */
     public static final String ENVIRONMENT_PREFIX = "JOURNALQ_";
 
-    /** What the scripts read from the environment themselves. */
+    /** Variables that the scripts use themselves. */
     private static final List<String> SCRIPT_VARIABLES = List.of(
             "JOURNALQ_HEAP",
             "JOURNALQ_OPTS",
@@ -35,7 +36,7 @@ public final class BrokerConfigLoader {
             "JOURNALQ_LOG_DIR",
             "JOURNALQ_BOOTSTRAP");
 
-    /** What a cluster scheduler sets for a service that is called journalq: JOURNALQ_PORT_9092_TCP and the like. */
+    /** Variables that Kubernetes sets for a service called journalq, such as JOURNALQ_PORT_9092_TCP. */
     private static final Pattern SERVICE_VARIABLES =
             Pattern.compile("JOURNALQ_(SERVICE_(HOST|PORT).*|PORT(_\\d+_(TCP|UDP|SCTP).*)?)");
 
@@ -47,9 +48,9 @@ public final class BrokerConfigLoader {
      * Loads settings.
      *
      * @param file a YAML file of dotted keys; null for none
-     * @param environment the process's variables; only those with the prefix are looked at
+     * @param environment the variables of the process; only those with the prefix are used
      * @param assignments {@code key=value}, in order
-     * @throws ConfigException names the key, where it stood, what is wrong and what would be right
+     * @throws ConfigException names the key, its origin, the fault and a valid value
      */
     public static BrokerConfig load(Path file, Map<String, String> environment, List<String> assignments)
             throws ConfigException {
@@ -74,12 +75,13 @@ public final class BrokerConfigLoader {
         return config;
     }
 
-    /** What no setting can be told of alone. */
+    /** Checks that combine several settings. */
     private static void checkTogether(BrokerConfig config) throws ConfigException {
         Set<String> names = new TreeSet<>();
         for (ListenerAddress listener : config.listeners()) {
             if (!names.add(listener.name())) {
-                throw new ConfigException("listeners: two are called " + listener.name() + "; give each its own name");
+                throw new ConfigException(
+                        "listeners: two listeners are called " + listener.name() + "; give each its own name");
             }
         }
         Set<String> advertised = new TreeSet<>();
@@ -89,17 +91,17 @@ public final class BrokerConfigLoader {
                         + "; listeners names " + String.join(", ", names));
             }
             if (!advertised.add(address.name())) {
-                throw new ConfigException("advertised.listeners: two are called " + address.name());
+                throw new ConfigException("advertised.listeners: two addresses are called " + address.name());
             }
             if (address.bindsEveryInterface()) {
                 throw new ConfigException(
-                        "advertised.listeners: '" + address + "' names no host that a client could connect to");
+                        "advertised.listeners: '" + address + "' has no host that a client could connect to");
             }
         }
-        Set<Path> folders = new TreeSet<>();
-        for (Path folder : config.dataDirectories()) {
-            if (!folders.add(folder.toAbsolutePath().normalize())) {
-                throw new ConfigException("data.directories: '" + folder + "' stands there twice");
+        Set<Path> directories = new TreeSet<>();
+        for (Path directory : config.dataDirectories()) {
+            if (!directories.add(directory.toAbsolutePath().normalize())) {
+                throw new ConfigException("data.directories: '" + directory + "' is named twice");
             }
         }
     }
@@ -113,7 +115,7 @@ public final class BrokerConfigLoader {
                 return withDocument(config, file, parser);
             }
         } catch (NoSuchFileException missing) {
-            throw new ConfigException("There is no configuration " + file);
+            throw new ConfigException("Cannot find the configuration " + file);
         } catch (JsonProcessingException malformed) {
             int line = malformed.getLocation() == null
                     ? 1
@@ -140,7 +142,7 @@ public final class BrokerConfigLoader {
             String name = parser.currentName();
             String where = file + " line " + parser.currentTokenLocation().getLineNr();
             if (!seen.add(name)) {
-                throw new ConfigException(where + ": '" + name + "' stands there twice");
+                throw new ConfigException(where + ": '" + name + "' is set twice");
             }
             changed = at(where, changed, name, readValue(parser, where, name), ConfigOrigin.FILE);
         }

@@ -8,7 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Every setting of a broker. The order here is the order in {@code conf/journalq.yaml}. */
+/** Every setting of a broker, in the order of {@code conf/journalq.yaml}. */
 public final class BrokerSettings {
     private static final int MAX_REQUEST_BYTES = 1 << 30;
     private static final long MAX_IN_FLIGHT_BYTES = 1L << 40;
@@ -48,7 +48,7 @@ public final class BrokerSettings {
                     List.of("./data"),
                     "Directories of the journals. The first one also holds the metadata log. Partitions are "
                             + "distributed over all of them.",
-                    BrokerSettings::readFolder)
+                    BrokerSettings::readDirectory)
             .atLeastOneItem();
     public static final ConfigKey<Integer> SHARDS = ConfigKey.ofInt(
             "shards",
@@ -410,7 +410,7 @@ public final class BrokerSettings {
             1L,
             DAY_MS,
             "Interval of the check for expired producers.");
-    /** The bounds of what state takes of the heap, by the name of the part. */
+    /** The heap bound of each kind of state, by the name of the part. */
     public static final Map<String, ConfigKey<Long>> MEMORY_MAX_BYTES = memoryKeys();
 
     public static final ConfigKey<Integer> TELEMETRY_MAX_BYTES = ConfigKey.ofInt(
@@ -423,10 +423,13 @@ public final class BrokerSettings {
             3_600_000L,
             "Time that a stop waits for requests in flight.");
 
-    /** Those above, and behind them the defaults of every topic's settings. */
+    /** The settings of the broker, followed by the defaults of all topic settings. */
     public static final ConfigKeys ALL = all();
 
-    /** Those that can be changed while the broker runs: the defaults of topics and groups, and what is read as it goes. */
+    /**
+     * The settings that can be changed while the broker runs: the defaults of topics and groups, and settings that are
+     * read at each use.
+     */
     public static final ConfigKeys DYNAMIC = dynamic();
 
     private BrokerSettings() {}
@@ -542,11 +545,11 @@ public final class BrokerSettings {
         return text;
     }
 
-    private static String readFolder(String text) throws ConfigException {
+    private static String readDirectory(String text) throws ConfigException {
         try {
             return Path.of(text).toString();
         } catch (InvalidPathException wrong) {
-            throw new ConfigException("'" + text + "' is no path: " + wrong.getReason());
+            throw new ConfigException("'" + text + "' is not a path: " + wrong.getReason());
         }
     }
 

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Every setting of a subscription of client metrics: which metrics which clients are to send, and how often (KIP-714). */
+/** Every setting of a client metrics subscription: which clients send which metrics, and how often (KIP-714). */
 public final class ClientMetricsSettings {
-    /** What a subscription may choose clients by. */
+    /** Attributes by which a subscription can select clients. */
     public static final List<String> SELECTORS = List.of(
             "client_instance_id",
             "client_id",
@@ -46,7 +46,7 @@ public final class ClientMetricsSettings {
     /**
      * The patterns of a {@link #MATCH}, by selector.
      *
-     * @throws ConfigException when a selector is named twice, or is none
+     * @throws ConfigException when a selector is unknown or named twice
      */
     public static Map<String, String> patterns(List<String> selectors) throws ConfigException {
         Map<String, String> patterns = new TreeMap<>();

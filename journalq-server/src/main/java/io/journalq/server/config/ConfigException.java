@@ -1,6 +1,6 @@
 package io.journalq.server.config;
 
-/** A setting that cannot be used: its message names the key, what is wrong and what would be right. */
+/** A setting is invalid. The message names the key, the fault and a valid value. */
 public final class ConfigException extends Exception {
     private static final long serialVersionUID = 1L;
 

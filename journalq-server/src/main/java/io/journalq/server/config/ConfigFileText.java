@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The text of {@code conf/journalq.yaml}: every setting with its documentation, commented out at its default, so that
- * the file changes nothing until a line is uncommented.
+ * The text of {@code conf/journalq.yaml}: every setting with its documentation. Each setting is commented out at its
+ * default, so the file has no effect until a line is uncommented.
  */
 public final class ConfigFileText {
     private static final int MAX_LINE_LENGTH = 100;
@@ -110,7 +110,7 @@ public final class ConfigFileText {
         return "\"" + String.valueOf(value).replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
     }
 
-    /** A number in the largest unit in which it is whole; the plain text of everything else. */
+    /** A number in the largest unit in which it is whole, and any other value in its canonical text. */
     private static String suffixed(ConfigKey<?> key) {
         String best = key.format(key.defaultValue());
         if (key.defaultValue() instanceof Number number && number.longValue() > 0) {

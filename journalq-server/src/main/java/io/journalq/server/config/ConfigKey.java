@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One setting: its name, type, unit, range, default and documentation, and how its text is read and written. Immutable.
+ * One setting: its name, type, unit, range, default and documentation, and its conversion from and to text. Immutable.
  *
- * @param <T> what the text is read as: {@link Boolean}, {@link Integer}, {@link Long}, {@link Double}, {@link String}
- *     or a list of strings
+ * @param <T> the type of the parsed value: {@link Boolean}, {@link Integer}, {@link Long}, {@link Double}, {@link
+ *     String} or a list of strings
  */
 public final class ConfigKey<T> {
-    /** Longest text of a value that is read at all. */
+    /** Maximum length of the text of a value. */
     static final int MAX_VALUE_LENGTH = 32_768;
 
     private final String name;
@@ -77,12 +77,12 @@ public final class ConfigKey<T> {
         return text -> oneOf(choices, text);
     }
 
-    /** The same key with a further demand on its value. */
+    /** Returns the same key with a stricter reader of its value. */
     ConfigKey<T> checkedBy(Reader<T> stricterReader) {
         return new ConfigKey<>(name, type, unit, defaultValue, documentation, stricterReader);
     }
 
-    /** The same key with a further demand on what it reads. */
+    /** Returns the same key with an additional check of the parsed value. */
     ConfigKey<T> checkedAfter(Demand<T> demand) {
         return checkedBy(text -> {
             T value = reader.read(text);
@@ -91,7 +91,7 @@ public final class ConfigKey<T> {
         });
     }
 
-    /** The same key, whose list must not be empty. */
+    /** Returns the same key, whose list must not be empty. */
     ConfigKey<T> atLeastOneItem() {
         return checkedAfter(value -> {
             if (value instanceof List<?> list && list.isEmpty()) {
@@ -113,21 +113,22 @@ public final class ConfigKey<T> {
         return unit;
     }
 
-    /** The value when nothing sets it. */
+    /** The value if the setting is not set. */
     public T defaultValue() {
         return defaultValue;
     }
 
-    /** What the setting does, in sentences for people. */
+    /** The effect of the setting, in sentences for operators. */
     public String documentation() {
         return documentation;
     }
 
     /**
-     * Reads a value.
+     * Parses a value.
      *
-     * @param text as it stands in a file, on a command line or in a request; numbers may carry a suffix of the unit
-     * @throws ConfigException when the text is not of the type or not in the range; the message names key and remedy
+     * @param text the text of a file, a command line or a request; numbers may have a suffix of the unit
+     * @throws ConfigException when the text does not match the type or the range; the message names the key and valid
+     *     values
      */
     public T parse(String text) throws ConfigException {
         if (text.length() > MAX_VALUE_LENGTH) {
@@ -153,13 +154,13 @@ public final class ConfigKey<T> {
         return name;
     }
 
-    /** How a value is read from its text. */
+    /** Parses the text of a value. */
     @FunctionalInterface
     interface Reader<T> {
         T read(String text) throws ConfigException;
     }
 
-    /** What a value must be beyond its type and range. */
+    /** Checks a parsed value beyond its type and range. */
     @FunctionalInterface
     interface Demand<T> {
         void check(T value) throws ConfigException;
@@ -180,7 +181,7 @@ public final class ConfigKey<T> {
                 return value;
             }
         } catch (NumberFormatException notANumber) {
-            // falls through to the one message for both
+            // handled below, with the message for both cases
         }
         throw new ConfigException("must be a number from 0 to 1");
     }
@@ -235,7 +236,7 @@ public final class ConfigKey<T> {
         return stripped;
     }
 
-    /** The items of a list, as they stand in its text. */
+    /** The items of a list, in the order of its text. */
     static List<String> itemsOf(String text) throws ConfigException {
         return readList(text, item -> item);
     }

@@ -9,7 +9,7 @@ import java.util.Optional;
 
 /** A registry of settings, in the order in which they are documented. Immutable. */
 public final class ConfigKeys {
-    /** A suggestion further away than this many edits is more confusing than none. */
+    /** Maximum number of edits between an unknown name and a suggestion. A more distant name would be misleading. */
     private static final int MAX_SUGGESTION_DISTANCE = 8;
 
     private final Map<String, ConfigKey<?>> keyByName;
@@ -40,22 +40,22 @@ public final class ConfigKeys {
     }
 
     /**
-     * Reads a value of the key of that name.
+     * Parses a value of the key of that name.
      *
-     * @throws ConfigException when there is no such key, with the nearest one, or when the value is not one of it
+     * @throws ConfigException when there is no such key, with the nearest one, or when the value is invalid
      */
     public Object parse(String name, String text) throws ConfigException {
         return get(name).parse(text);
     }
 
-    /** "; did you mean 'x'?", or nothing when no name is near. */
+    /** Returns {@code "; did you mean 'x'?"}, or an empty string if no name is near. */
     public String suggestion(String unknownName) {
         return nearest(unknownName)
                 .map(name -> "; did you mean '" + name + "'?")
                 .orElse("");
     }
 
-    /** The valid name with the fewest edits to {@code unknownName}; empty when none is near. */
+    /** The valid name with the fewest edits to {@code unknownName}; empty if none is near. */
     public Optional<String> nearest(String unknownName) {
         String best = null;
         int bestDistance = Math.min(MAX_SUGGESTION_DISTANCE, unknownName.length() - 1) + 1;
@@ -71,7 +71,7 @@ public final class ConfigKeys {
         return Optional.ofNullable(best);
     }
 
-    /** Levenshtein distance, two rows at a time. */
+    /** Levenshtein distance, with two rows. */
     private static int editDistance(String left, String right) {
         int[] previous = new int[right.length() + 1];
         int[] current = new int[right.length() + 1];

@@ -1,13 +1,13 @@
 package io.journalq.server.config;
 
-/** Where a broker setting's value came from; a later one wins over an earlier one. */
+/** Where the value of a broker setting comes from. Later constants override earlier ones. */
 public enum ConfigOrigin {
     DEFAULT,
     FILE,
     ENVIRONMENT,
     COMMAND_LINE,
-    /** Set while the broker runs, for every broker. */
+    /** Set at runtime, for all brokers. */
     DYNAMIC_DEFAULT,
-    /** Set while the broker runs, for this one. */
+    /** Set at runtime, for this broker. */
     DYNAMIC_BROKER
 }

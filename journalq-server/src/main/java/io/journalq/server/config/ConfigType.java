@@ -1,7 +1,7 @@
 package io.journalq.server.config;
 
 /**
- * The type of a setting's value, with the code under which DescribeConfigs reports it.
+ * The type of a setting's value, with the code by which DescribeConfigs reports it.
  *
  * <p>Source: KIP-569.
  */

@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Every setting that a group may have of its own, each with a broker's setting for groups that do not set it. Those of
- * the consumer protocol, as Kafka has them (KIP-1072).
+ * Every setting of a group. Each one has a broker setting that applies to groups without it. The settings are those of
+ * Kafka's consumer protocol (KIP-1072).
  */
 public final class GroupSettings {
     public static final ConfigKey<Integer> SESSION_TIMEOUT_MS = ConfigKey.ofInt(
@@ -37,17 +37,17 @@ public final class GroupSettings {
 
     private GroupSettings() {}
 
-    /** The broker's setting that holds for groups that do not set {@code key}, one of {@link #ALL}. */
-    @SuppressWarnings("unchecked") // every key of a group is a number, and so is the broker's
+    /** The broker setting that applies to groups without {@code key}, one of {@link #ALL}. */
+    @SuppressWarnings("unchecked") // every setting of a group is an integer, and so is the broker setting
     public static ConfigKey<Integer> ofBroker(ConfigKey<?> key) {
         return (ConfigKey<Integer>) BrokerSettings.ALL.find("group." + key.name());
     }
 
     /**
-     * What is wrong with a group's settings; null when nothing is.
+     * Returns the fault in the settings of a group; null if there is none.
      *
-     * @param broker whose ranges hold
-     * @param configs texts by name, all that the group sets
+     * @param broker provides the valid ranges
+     * @param configs texts by name, all settings of the group
      */
     public static String problem(BrokerConfig broker, Map<String, String> configs) {
         try {
@@ -67,9 +67,10 @@ public final class GroupSettings {
     }
 
     /**
-     * The value that holds for a group, within the broker's range of today even if it was set under another one.
+     * The value that applies to a group. It is limited to the broker's current range, because it may have been set
+     * under another range.
      *
-     * @param configs texts by name, all that the group sets; what cannot be read counts as not set
+     * @param configs texts by name, all settings of the group; invalid values count as not set
      */
     public static int effective(BrokerConfig broker, Map<String, String> configs, ConfigKey<Integer> key) {
         try {
@@ -78,7 +79,7 @@ public final class GroupSettings {
                 return Math.max(broker.get(lowest(key)), Math.min(set, broker.get(highest(key))));
             }
         } catch (ConfigException ofAnotherRelease) {
-            // Checked when it was set, maybe by a release that knows more.
+            // Checked when it was set, possibly by a newer release.
         }
         return broker.get(ofBroker(key));
     }

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Settings that Kafka calls otherwise. Each of Kafka's names stands for a setting of ours: clients may set, delete and
- * describe the setting under either name, and only the value under our name is stored. Immutable, any thread.
+ * Settings that have other names in Kafka. Clients can set, delete and describe such a setting under our name or
+ * Kafka's. Only the value under our name is stored. Immutable, any thread.
  *
  * <p>Source: {@code ServerTopicConfigSynonyms} and {@code LogConfig} of Kafka 4.3.
  */
@@ -16,15 +16,15 @@ public final class KafkaNames {
     private static final long MINUTE_MS = 60_000L;
     private static final long HOUR_MS = 3_600_000L;
 
-    /** Kafka shows no setting of such a name to clients; they are for its own tests. */
+    /** Prefix of settings that Kafka does not show to clients, because they are for its own tests. */
     private static final String INTERNAL_PREFIX = "internal.";
 
-    /** Of settings of topics. */
+    /** Names of topic settings. */
     public static final KafkaNames OF_TOPICS = new KafkaNames(List.of(
             new Name("flush.ms", TopicSettings.FLUSH_INTERVAL_MS, 1),
             new Name(INTERNAL_PREFIX + "segment.bytes", TopicSettings.SEGMENT_BYTES, 1)));
 
-    /** Of settings of brokers. */
+    /** Names of broker settings. */
     public static final KafkaNames OF_BROKERS = new KafkaNames(List.of(
             new Name("log.dirs", BrokerSettings.DATA_DIRECTORIES, 1),
             new Name("log.dir", BrokerSettings.DATA_DIRECTORIES, 1),
@@ -56,7 +56,7 @@ public final class KafkaNames {
             new Name("log.local.retention.ms", TopicSettings.LOCAL_RETENTION_MS, 1),
             new Name("log.local.retention.bytes", TopicSettings.LOCAL_RETENTION_BYTES, 1)));
 
-    /** Of kinds of things whose settings have Kafka's names, or none of Kafka's. */
+    /** For resources whose settings have the same names in Kafka, or do not exist there. */
     public static final KafkaNames NONE = new KafkaNames(List.of());
 
     private final Map<String, Name> byName = new TreeMap<>();
@@ -77,10 +77,10 @@ public final class KafkaNames {
      * One of Kafka's names.
      *
      * @param key our setting
-     * @param factor how many of our unit one of Kafka's is
+     * @param factor number of our units in one unit of Kafka's setting
      */
     public record Name(String name, ConfigKey<?> key, long factor) {
-        /** Kafka's text of our value; null when it is no whole number of Kafka's unit. */
+        /** Converts our value to Kafka's unit; null if it is not a whole number there. */
         public String kafkaText(String ourText) {
             if (factor == 1) {
                 return ourText;
@@ -97,7 +97,7 @@ public final class KafkaNames {
         }
 
         /**
-         * Our text of Kafka's value.
+         * Converts Kafka's value to our unit.
          *
          * @throws ConfigException when it is not a whole number of Kafka's unit
          */
@@ -107,7 +107,7 @@ public final class KafkaNames {
             }
             try {
                 long value = Long.parseLong(kafkaText.strip());
-                // Below zero is no amount of time: it is -1 for none, in every unit.
+                // A negative value is not an amount of time: -1 means none in every unit.
                 return Long.toString(value < 0 ? value : Math.multiplyExact(value, factor));
             } catch (NumberFormatException | ArithmeticException wrong) {
                 throw new ConfigException("Invalid value '" + kafkaText + "' for " + name
@@ -116,23 +116,26 @@ public final class KafkaNames {
         }
     }
 
-    /** The name of our setting that a client calls {@code name}; {@code name} itself when Kafka has no other for one. */
+    /**
+     * The name of our setting for the name that a client uses; {@code name} itself if it is not one of Kafka's other
+     * names.
+     */
     public String ourName(String name) {
         Name kafkas = byName.get(name);
         return kafkas == null ? name : kafkas.key().name();
     }
 
     /**
-     * The text of our setting's value when a client sets what it calls {@code name} to {@code text}.
+     * The value of our setting when a client sets {@code name}, which may be Kafka's name, to {@code text}.
      *
-     * @throws ConfigException when that is no value in Kafka's unit
+     * @throws ConfigException when the text is not a value in Kafka's unit
      */
     public String ourText(String name, String text) throws ConfigException {
         Name kafkas = byName.get(name);
         return kafkas == null ? text : kafkas.ourText(text);
     }
 
-    /** Kafka's other names for {@code key} that clients are shown, in documented order. */
+    /** Kafka's other names for {@code key} that are shown to clients, in documented order. */
     public List<Name> shownOf(ConfigKey<?> key) {
         return Collections.unmodifiableList(shownByOurName.getOrDefault(key.name(), List.of()));
     }

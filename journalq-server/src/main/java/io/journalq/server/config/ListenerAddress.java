@@ -4,21 +4,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a listener binds, or how clients are told to reach it: {@code NAME://host:port}.
+ * The address that a listener binds or advertises: {@code NAME://host:port}.
  *
- * @param name the listener's name, by which an advertised address finds the one that binds
+ * @param name name of the listener; an advertised address has the name of the listener that it belongs to
  * @param host host name or address; IPv6 without brackets; empty for every interface
- * @param port 0 to 65535; 0 takes any free port
+ * @param port 0 to 65535; 0 binds any free port
  */
 public record ListenerAddress(String name, String host, int port) {
     private static final Pattern FORM =
             Pattern.compile("(?:([A-Za-z][A-Za-z0-9_]*)://)?(?:\\[(.+)]|([^:\\[\\]/]*)):(\\d{1,5})");
     private static final int HIGHEST_PORT = 65_535;
 
-    /** The only security protocol that is spoken so far, and the name of a listener that gives none. */
+    /** The only supported security protocol, and the default name of a listener. */
     public static final String PLAINTEXT = "PLAINTEXT";
 
-    /** Reads {@code NAME://host:port} or {@code host:port}. */
+    /** Parses {@code NAME://host:port} or {@code host:port}. */
     public static ListenerAddress parse(String text) throws ConfigException {
         Matcher matcher = FORM.matcher(text.strip());
         if (!matcher.matches()) {
@@ -37,13 +37,13 @@ public record ListenerAddress(String name, String host, int port) {
         return host.isEmpty() || host.equals("0.0.0.0") || host.equals("::");
     }
 
-    /** Where a program on this machine reaches it: {@code host:port}. */
+    /** The address for a program on this machine: {@code host:port}. */
     public String reachableHere() {
         String reached = bindsEveryInterface() ? "localhost" : host;
         return (reached.contains(":") ? "[" + reached + "]" : reached) + ":" + port;
     }
 
-    /** The same listener at the port that it was given when it asked for any. */
+    /** The same listener with the port that it is bound to. */
     public ListenerAddress withPort(int boundPort) {
         return new ListenerAddress(name, host, boundPort);
     }

@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A topic's settings: what it overrides, and the broker's defaults for the rest. Immutable. */
+/** The settings of a topic: its overrides, and the broker's defaults for all others. Immutable. */
 public final class TopicConfig {
     private final BrokerConfig defaults;
     private final Map<String, Object> overrides;
@@ -17,8 +17,8 @@ public final class TopicConfig {
     /**
      * The settings of a topic.
      *
-     * @param overrides texts by name, as the metadata log holds them. What this version does not know or would refuse is
-     *     left out: it was checked when it was set, by {@link #check}, maybe by another version
+     * @param overrides texts by name, as in the metadata log. Unknown and invalid overrides are ignored: {@link #check}
+     *     accepted them when they were set, possibly in another release
      */
     public static TopicConfig of(BrokerConfig defaults, Map<String, String> overrides) {
         Map<String, Object> values = new TreeMap<>();
@@ -33,16 +33,16 @@ public final class TopicConfig {
     }
 
     /**
-     * Accepts a setting that a client asks for.
+     * Checks a setting from a client.
      *
-     * @throws ConfigException when a topic has no such setting, with the nearest one, or when the value is not one of it
+     * @throws ConfigException when topics have no such setting, with the nearest one, or when the value is invalid
      */
     public static void check(String name, String value) throws ConfigException {
         TopicSettings.ALL.get(name).parse(value);
     }
 
     /** The value of one of {@link TopicSettings}' keys. */
-    @SuppressWarnings("unchecked") // of() puts only what the key itself read
+    @SuppressWarnings("unchecked") // of() stores only what the key itself parsed
     public <T> T get(ConfigKey<T> key) {
         Object override = overrides.get(key.name());
         return override == null ? defaults.get(key) : (T) override;

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Every setting of a topic. The broker's settings hold one of the same name for each: the default of topics that do not
- * set it.
+ * Every setting of a topic. For each one, the broker has a setting of the same name, which applies to topics without
+ * it.
  */
 public final class TopicSettings {
     private static final long DAY_MS = 86_400_000L;
@@ -14,7 +14,7 @@ public final class TopicSettings {
 
     private static final Pattern THROTTLED_REPLICA = Pattern.compile("\\d+:\\d+");
 
-    /** How the documentation of each setting begins that is kept and does nothing. */
+    /** The beginning of the documentation of each setting that is stored but has no effect. */
     private static final String NO_EFFECT = "Accepted for compatibility with Kafka, without effect: ";
 
     /** Item of {@link #CLEANUP_POLICY}. */
@@ -23,7 +23,7 @@ public final class TopicSettings {
     /** Item of {@link #CLEANUP_POLICY}. */
     public static final String POLICY_COMPACT = "compact";
 
-    /** Value of {@link #COMPRESSION_TYPE}: batches are kept as they came. */
+    /** Value of {@link #COMPRESSION_TYPE}: batches are stored as the producer compressed them. */
     public static final String COMPRESSION_OF_PRODUCER = "producer";
 
     public static final ConfigKey<List<String>> CLEANUP_POLICY = ConfigKey.ofList(
@@ -201,8 +201,8 @@ public final class TopicSettings {
             ConfigKey.ofLong("local.retention.bytes", ConfigUnit.BYTES, -2L, -2L, Long.MAX_VALUE, FOR_TIERED_STORAGE);
 
     /**
-     * Settings of Kafka's topics that have no effect here. They are read, checked and kept as Kafka does, so that scripts
-     * written for Kafka create their topics. They come last in {@link #ALL}.
+     * Settings of Kafka's topics that have no effect here. They are parsed, checked and stored as in Kafka, so that
+     * scripts written for Kafka can create their topics. They come last in {@link #ALL}.
      */
     public static final ConfigKeys WITHOUT_EFFECT = new ConfigKeys(List.of(
             ConfigKey.ofInt("compression.gzip.level", ConfigUnit.NONE, -1, -1, 9, FOR_CODEC_LEVELS)
@@ -225,7 +225,7 @@ public final class TopicSettings {
 
     private TopicSettings() {}
 
-    /** Whether a topic, or a broker, that sets this changes nothing by it. */
+    /** Whether setting {@code name} to {@code value} has no effect, for a topic or a broker. */
     public static boolean isWithoutEffect(String name, String value) {
         return WITHOUT_EFFECT.find(name) != null
                 || (name.equals(FLUSH_MESSAGES.name()) && !value.strip().equals("1"));
@@ -268,7 +268,7 @@ public final class TopicSettings {
         }
     }
 
-    /** As Kafka reads such a list: every item is partition:broker, or the only one is an asterisk. */
+    /** Parses such a list like Kafka: either every item is partition:broker, or the only item is an asterisk. */
     private static List<String> readThrottledReplicas(String text) throws ConfigException {
         List<String> replicas = ConfigKey.itemsOf(text);
         boolean valid = replicas.equals(List.of("*"))

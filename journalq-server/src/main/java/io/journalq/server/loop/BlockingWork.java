@@ -5,7 +5,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Hands work of one loop to threads that may wait for the disk. Any thread. */
+/** Passes operations that may block from one loop to the blocking pool. Any thread. */
 public final class BlockingWork {
     private static final Logger log = LoggerFactory.getLogger(BlockingWork.class);
 
@@ -17,13 +17,13 @@ public final class BlockingWork {
         this.loopIndex = loopIndex;
     }
 
-    /** Starts {@code work}; false when too much is waiting already. */
+    /** Passes {@code work} to the pool; false if the queue of the pool is full. */
     public boolean start(Runnable work) {
         try {
             blockingPool.execute(work);
             return true;
         } catch (RejectedExecutionException overloaded) {
-            log.warn("too much work waits for the disk: loop={}", loopIndex);
+            log.warn("too many operations wait for the disk: loop={}", loopIndex);
             return false;
         }
     }

@@ -18,11 +18,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The broker's event loops: epoll where the machine has it, else NIO. Each loop is one thread and one {@link
- * LoopCycle}. Any thread.
+ * The broker's event loops: epoll if the system has it, else NIO. Each loop is one thread and one {@link LoopCycle}.
+ * Any thread.
  */
 public final class EventLoops implements AutoCloseable {
-    /** Longest wait for the loops to end. */
+    /** Maximum time to wait for the loops to end. */
     private static final long CLOSE_TIMEOUT_MS = 5_000;
 
     private final EventLoopGroup group;
@@ -33,13 +33,14 @@ public final class EventLoops implements AutoCloseable {
     /**
      * Starts the loops.
      *
-     * @param loopCount number of loops; 0 takes one for each core but one, which is left to blocking work
+     * @param loopCount number of loops; 0 for the number of cores less one, which is left to blocking operations, and
+     *     at least 1
      */
     public EventLoops(int loopCount) {
         this(loopCount, "shard");
     }
 
-    /** The same with a name for the threads. */
+    /** As {@link #EventLoops(int)}, with a name for the threads. */
     public EventLoops(int loopCount, String threadName) {
         int count = loopCount > 0 ? loopCount : Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
         epoll = Epoll.isAvailable();
@@ -59,7 +60,7 @@ public final class EventLoops implements AutoCloseable {
         return cycles;
     }
 
-    /** The cycle of a loop that belongs to this group. */
+    /** The cycle of a loop of this group. */
     public LoopCycle cycleOf(EventLoop loop) {
         for (int i = 0; i < cycles.size(); i++) {
             if (loops.get(i).eventLoop() == loop) {
@@ -77,12 +78,12 @@ public final class EventLoops implements AutoCloseable {
         return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    /** Whether the machine's epoll is used. */
+    /** Whether the loops use epoll. */
     public boolean usesEpoll() {
         return epoll;
     }
 
-    /** Stops the loops after the tasks that they have; blocks until they ended. */
+    /** Stops the loops after their queued tasks. Blocks until they have ended. */
     @Override
     public void close() {
         group.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS).awaitUninterruptibly(CLOSE_TIMEOUT_MS);

@@ -1,6 +1,8 @@
 package io.journalq.server.loop;
 
-/** What clients may not go beyond. Each is counted when somebody does; {@code docs/guides/operations.md} says what happens then. */
+/**
+ * Limits for clients. The broker counts each violation. {@code docs/guides/operations.md} describes the consequences.
+ */
 public enum Limit {
     REQUEST_BYTES("socket.request.max.bytes"),
     REQUEST_ENTRIES("request.max.entries"),
@@ -11,7 +13,10 @@ public enum Limit {
     DECOMPRESSED_BYTES("max.decompressed.bytes"),
     MESSAGE_HEADERS("max.message.headers"),
     FETCH_SESSION_PARTITIONS("fetch.sessions.max.partitions"),
-    /** Of one connection; no setting, like all that follow and are not named as one. */
+    /**
+     * Fetch sessions of one connection. Not a setting; neither are the following limits, unless they have the name of
+     * one.
+     */
     FETCH_SESSIONS("fetch.sessions"),
     TOPIC_NAME("topic.name"),
     TOPIC_PARTITIONS("max.partitions.per.topic"),
@@ -19,20 +24,20 @@ public enum Limit {
     AUTO_CREATION_RATE("auto.create.topics.max.rate"),
     /** Idempotent producers that one partition remembers. */
     PARTITION_PRODUCERS("partition.producers"),
-    /** Transactions that are open in one partition. */
+    /** Open transactions of one partition. */
     PARTITION_TRANSACTIONS("partition.transactions"),
     /** {@code group.max.size} or {@code group.max.count}: the protocol has one error for both. */
     GROUPS("group.max"),
-    /** Of a group's id. */
+    /** Length of a group id. */
     GROUP_ID("group.id"),
-    /** What a group is to remember of a member. */
+    /** Size of the data that a group stores for a member. */
     GROUP_MEMBER("group.member"),
     OFFSET_METADATA("offset.metadata.max.bytes"),
-    /** Of a transactional id. */
+    /** Length of a transactional id. */
     TRANSACTIONAL_ID("transactional.id"),
-    /** How many of them one coordinator keeps. */
+    /** Number of transactional ids of one coordinator. */
     TRANSACTIONAL_IDS("transactional.ids"),
-    /** Of a pattern that is to be matched. */
+    /** Complexity of a pattern. */
     PATTERN("pattern");
 
     private final String label;
@@ -41,7 +46,7 @@ public enum Limit {
         this.label = label;
     }
 
-    /** Name of the setting, or of what is limited, as metrics show it. */
+    /** The value of the metrics label: the name of the setting, or of what is limited. */
     public String label() {
         return label;
     }

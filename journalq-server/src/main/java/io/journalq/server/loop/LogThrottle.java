@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 
 /**
- * Warnings of one kind that clients bring about, {@value #MAX_LINES_A_SECOND} a second at most unless told otherwise, so that a flood of requests
- * does not become one of lines. Any thread.
+ * Limits warnings of one kind that clients can cause, by default to {@value #MAX_LINES_A_SECOND} a second, so that a
+ * flood of requests does not flood the log. Any thread.
  */
 public final class LogThrottle {
     static final int MAX_LINES_A_SECOND = 10;
@@ -22,13 +22,13 @@ public final class LogThrottle {
         this(log, MAX_LINES_A_SECOND);
     }
 
-    /** The same with another bound. */
+    /** A throttle with another limit. */
     public LogThrottle(Logger log, int maxLinesASecond) {
         this.log = log;
         this.maxLinesASecond = maxLinesASecond;
     }
 
-    /** One warning: what happened, to or by which client, and why, which may hold a client's own words. */
+    /** Logs a warning: what happened, to or by which client, and why. The reason may contain text from the client. */
     public void warn(String what, Object client, String reason) {
         long omittedSince;
         synchronized (this) {
@@ -49,7 +49,7 @@ public final class LogThrottle {
         log.warn("{}: client={} reason=\"{}\"{}", what, client, printable(String.valueOf(reason)), rest);
     }
 
-    /** A client's words cannot end the line or the quotes. */
+    /** Escapes the text of a client, so that it cannot end the line or the quotes. */
     private static String printable(String text) {
         StringBuilder safe = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i++) {

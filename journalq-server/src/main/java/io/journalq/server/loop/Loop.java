@@ -1,8 +1,8 @@
 package io.journalq.server.loop;
 
 /**
- * The one thread of a shard, as far as the shard can tell: {@link EventLoops} makes it an event loop with sockets, a
- * simulation steps it by hand. Its time is the one that the shard's intervals are measured in.
+ * The thread of a shard, as the shard sees it. {@link EventLoops} implements it with an event loop that has sockets,
+ * and a simulation steps it. All intervals of the shard are measured by its time.
  */
 public interface Loop {
     /** Whether the caller is on this loop. Any thread. */
@@ -18,16 +18,16 @@ public interface Loop {
     /** Runs {@code work} at the end of this iteration. On the loop. */
     void afterIteration(Runnable work);
 
-    /** Runs {@code work} once, on the loop, when {@code delayMs} milliseconds have passed. Any thread. */
+    /** Runs {@code work} once, on the loop, after {@code delayMs} milliseconds. Any thread. */
     Timer schedule(Runnable work, long delayMs);
 
-    /** Nanoseconds since some moment, the same one for as long as the loop lives. Any thread. */
+    /** Nanoseconds since a fixed moment in the lifetime of the loop. Any thread. */
     long nanoTime();
 
-    /** Work that waits for its time. */
+    /** Scheduled work. */
     @FunctionalInterface
     interface Timer {
-        /** The work is not wanted any more; nothing happens when it has run. Any thread. */
+        /** Cancels the work. Has no effect if the work has run. Any thread. */
         void cancel();
     }
 }

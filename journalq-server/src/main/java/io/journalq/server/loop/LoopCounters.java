@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What one event loop did for clients. Counted by that loop alone, without a fence; read by any thread. */
+/** Counts the work of one event loop for clients. Only that loop counts, without a full fence; any thread can read. */
 public final class LoopCounters {
     private static final int APPENDED_MESSAGES = 0;
     private static final int APPENDED_BYTES = 1;
@@ -22,7 +22,7 @@ public final class LoopCounters {
     private final AtomicLongArray produceErrors = new AtomicLongArray(highestErrorIndex() + 1);
     private final AtomicLongArray fetchErrors = new AtomicLongArray(highestErrorIndex() + 1);
 
-    /** Seldom counted, and by any thread. */
+    /** Rarely counted, by any thread. */
     private final Map<Limit, LongAdder> limits = new EnumMap<>(Limit.class);
 
     LoopCounters() {
@@ -47,7 +47,7 @@ public final class LoopCounters {
         return error.code() + 1;
     }
 
-    /** The only writer: a plain increment, published without a fence that waits. */
+    /** There is only one writer, so a plain read and a release write are enough. Neither needs a full fence. */
     private static void add(AtomicLongArray counts, int index, long amount) {
         counts.lazySet(index, counts.getPlain(index) + amount);
     }
@@ -58,22 +58,22 @@ public final class LoopCounters {
         add(traffic, APPENDED_BYTES, sizeBytes);
     }
 
-    /** A batch was too large for the loop to look into, and went to a thread that may block. */
-    public void onCheckedElsewhere() {
+    /** A batch was too large to be validated on the loop, and was passed to the blocking pool. */
+    public void onValidatedOffLoop() {
         add(traffic, CHECKED_ELSEWHERE, 1);
     }
 
-    /** Appends were refused, as the disk failed under their partition. */
+    /** Appends were refused because the disk of their partition failed. */
     public void onRefusedByDisk(int appends) {
         add(traffic, REFUSED_BY_DISK, appends);
     }
 
-    /** Records went into an answer to a fetch. */
+    /** Records were added to a Fetch response. */
     public void onFetched(int sizeBytes) {
         add(traffic, FETCHED_BYTES, sizeBytes);
     }
 
-    /** A request came in for an API that exists. */
+    /** A request for a served API arrived. */
     public void onRequest(short apiId) {
         add(requestsByApi, apiId, 1);
     }
@@ -83,42 +83,42 @@ public final class LoopCounters {
         add(produceErrors, index(error), 1);
     }
 
-    /** A partition of a Fetch request was answered with an error. */
+    /** A partition of a Fetch response has an error. */
     public void onFetchError(ErrorCode error) {
         add(fetchErrors, index(error), 1);
     }
 
-    /** Somebody went beyond a limit. Any thread. */
+    /** A client exceeded a limit. Any thread. */
     public void onLimit(Limit limit) {
         limits.get(limit).increment();
     }
 
-    /** How often somebody did. */
+    /** Number of times that clients exceeded {@code limit}. */
     public long limit(Limit limit) {
         return limits.get(limit).sum();
     }
 
-    /** Messages appended, those of the broker's own topics and of clients alike. */
+    /** Number of records appended, including those of the internal topics. */
     public long appendedMessages() {
         return traffic.get(APPENDED_MESSAGES);
     }
 
-    /** Their size as they came, compressed or not, in bytes. */
+    /** Their size as received, compressed or not, in bytes. */
     public long appendedBytes() {
         return traffic.get(APPENDED_BYTES);
     }
 
-    /** Batches that were too large for the loop to look into. */
-    public long checkedElsewhere() {
+    /** Number of batches that were too large to be validated on the loop. */
+    public long validatedOffLoop() {
         return traffic.get(CHECKED_ELSEWHERE);
     }
 
-    /** Appends that were refused as the disk failed, those of the broker's own topics and of clients alike. */
+    /** Number of appends that were refused because a disk failed, including those to internal topics. */
     public long refusedByDisk() {
         return traffic.get(REFUSED_BY_DISK);
     }
 
-    /** Size of the records in answers to fetches, in bytes. */
+    /** Size of the records in Fetch responses, in bytes. */
     public long fetchedBytes() {
         return traffic.get(FETCHED_BYTES);
     }

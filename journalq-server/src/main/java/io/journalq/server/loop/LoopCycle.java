@@ -10,12 +10,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of an event loop's iteration. A loop reads all that its sockets have, then runs what was registered
- * meanwhile: first journals are written, then parked fetches that got news are completed, then everything for other
- * loops is handed over, one task per target, and last each connection with answers is flushed. This is the group
- * commit that makes single messages cheap: one write per journal and one per socket for any number of requests.
+ * The end of an event loop's iteration. The loop first reads all the data that its sockets have, and then runs the
+ * registered work in phases:
+ * <ol>
+ * <li>Journals are written.
+ * <li>Parked fetches whose partitions have changed are completed.
+ * <li>Work for other loops is handed over, in one task for each target loop.
+ * <li>Each connection that has responses is flushed.
+ * </ol>
  *
- * <p>One per event loop. Every method but {@link #execute} and {@link #enqueue} is for that loop's thread only.
+ * <p>This is the group commit that makes single records cheap: one write for each journal and one for each socket, for
+ * any number of requests.
+ *
+ * <p>One for each event loop. Every method except {@link #execute} and {@link #enqueue} may only be called on that
+ * loop.
  */
 public final class LoopCycle {
     private static final Logger log = LoggerFactory.getLogger(LoopCycle.class);
@@ -36,7 +44,7 @@ public final class LoopCycle {
     private boolean handedOver;
     private long begunNanos;
 
-    /** @param peers every loop's cycle by index, this one among them; filled in before the first hand-over */
+    /** @param peers every loop's cycle by index, including this one; filled in before the first hand-over */
     private LoopCycle(int index, Loop loop, LoopCycle[] peers) {
         this.index = index;
         this.loop = loop;
@@ -44,7 +52,7 @@ public final class LoopCycle {
         this.handOvers = new HandOver[peers.length];
     }
 
-    /** The cycles of {@code loops}, in their order. */
+    /** The cycles of {@code loops}, in the same order. */
     public static List<LoopCycle> cycles(List<? extends Loop> loops) {
         LoopCycle[] cycles = new LoopCycle[loops.size()];
         for (int i = 0; i < cycles.length; i++) {
@@ -53,7 +61,7 @@ public final class LoopCycle {
         return List.of(cycles);
     }
 
-    /** Position of this loop among the broker's loops, from 0. */
+    /** Index of this loop among the broker's loops, from 0. */
     public int index() {
         return index;
     }
@@ -62,17 +70,17 @@ public final class LoopCycle {
         return loop;
     }
 
-    /** What the loop did. Any thread may read. */
+    /** The counters of the loop. Any thread may read them. */
     public LoopCounters counters() {
         return counters;
     }
 
-    /** How long the loop's iterations took. Any thread. */
+    /** The histogram of the loop's iteration times. Any thread. */
     public LoopStalls stalls() {
         return stalls;
     }
 
-    /** Marks that this iteration has work, so that its length is measured from here. */
+    /** Marks the start of work in this iteration, from which its duration is measured. */
     public void begin() {
         if (!begun) {
             begun = true;
@@ -81,25 +89,25 @@ public final class LoopCycle {
         }
     }
 
-    /** Runs {@code work} in this iteration's first phase, in which journals are written. */
+    /** Runs {@code work} in the first phase of this iteration, in which journals are written. */
     public void onWrite(Runnable work) {
         begin();
         writes.add(work);
     }
 
-    /** Runs {@code work} once all journals of this iteration are written. */
+    /** Runs {@code work} after all journals of this iteration are written. */
     public void onWakeUp(Runnable work) {
         begin();
         wakeUps.add(work);
     }
 
-    /** Runs {@code work} in this iteration's last phase, in which connections are flushed. */
+    /** Runs {@code work} in the last phase of this iteration, in which connections are flushed. */
     public void onFlush(Runnable work) {
         begin();
         flushes.add(work);
     }
 
-    /** Runs {@code work} on another loop; everything for the same loop in one iteration travels together. */
+    /** Runs {@code work} on another loop. All work for the same loop is handed over in one task for each iteration. */
     public void handOver(LoopCycle target, Runnable work) {
         Check.that(loop.inLoop(), "hand-over from a foreign thread");
         begin();
@@ -113,7 +121,7 @@ public final class LoopCycle {
     }
 
     /**
-     * Runs {@code work} on this loop: at once when called on it, else as a task. Any thread.
+     * Runs {@code work} on this loop: immediately if the caller is on the loop, else as a task. Any thread.
      *
      * @return false when the loop has stopped and the work will never run
      */
@@ -126,27 +134,28 @@ public final class LoopCycle {
     }
 
     /**
-     * Has the loop answer {@code question}, at once when called on it. Any thread.
+     * Calls {@code question} on this loop and returns its result, immediately if the caller is on the loop. Any thread.
      *
-     * @return fails with what the question throws, or with a {@link RejectedExecutionException} when the loop has stopped
+     * @return fails with the exception of the question, or with a {@link RejectedExecutionException} when the loop has
+     *     stopped
      */
     public <T> CompletableFuture<T> ask(Supplier<T> question) {
-        CompletableFuture<T> answer = new CompletableFuture<>();
+        CompletableFuture<T> result = new CompletableFuture<>();
         boolean accepted = execute(() -> {
             try {
-                answer.complete(question.get());
+                result.complete(question.get());
             } catch (RuntimeException | Error failure) {
-                answer.completeExceptionally(failure);
+                result.completeExceptionally(failure);
             }
         });
         if (!accepted) {
-            answer.completeExceptionally(new RejectedExecutionException("the event loop has stopped"));
+            result.completeExceptionally(new RejectedExecutionException("the event loop has stopped"));
         }
-        return answer;
+        return result;
     }
 
     /**
-     * Runs {@code work} on this loop as a task of its own, never at once. Any thread.
+     * Runs {@code work} on this loop as a separate task, never immediately. Any thread.
      *
      * @return false when the loop has stopped and the work will never run
      */
@@ -170,7 +179,7 @@ public final class LoopCycle {
         flushes.run();
         stalls.record(loop.nanoTime() - begunNanos);
         begun = false;
-        // A flush that lets a paused connection go on may have begun new work.
+        // A flush that resumes a paused connection may have registered new work.
         if (handedOver || !writes.isEmpty() || !wakeUps.isEmpty()) {
             begin();
         }
@@ -191,15 +200,15 @@ public final class LoopCycle {
         try {
             work.run();
         } catch (OutOfMemoryError noDirectMemory) {
-            // The iteration must come to its end, or the loop never begins another.
+            // The iteration must complete, or the loop never begins another one.
             SHORTAGES.warn("out of direct memory", "event loop", noDirectMemory.getMessage());
         } catch (RuntimeException | Error failure) {
-            // One broken request must not keep the others of its iteration from their responses.
+            // One failed request must not keep the other requests of its iteration from their responses.
             log.error("unexpected failure at the end of an event loop's iteration", failure);
         }
     }
 
-    /** Work of one phase, in order of registration; work may register more of the same phase. */
+    /** The work of one phase, in order of registration. Work may register more work of the same phase. */
     private static final class Phase {
         private final ArrayList<Runnable> work = new ArrayList<>();
 
@@ -219,7 +228,7 @@ public final class LoopCycle {
         }
     }
 
-    /** What one iteration sends to one other loop. */
+    /** The work that one iteration hands over to one other loop. */
     private final class HandOver implements Runnable {
         private final List<Runnable> work = new ArrayList<>();
 

@@ -3,23 +3,23 @@ package io.journalq.server.loop;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A histogram of how long an event loop's iterations took, from the first request that one read to its last flush. A
- * long iteration is a stall: every other connection of the loop waited for it. Buckets double in width.
+ * A histogram of an event loop's iteration times, from the first request that an iteration reads to its last flush. A
+ * long iteration is a stall, because all other connections of the loop wait for it. Buckets double in width.
  *
- * <p>Written by its loop alone, read by any thread.
+ * <p>Only the loop writes; any thread can read.
  */
 public final class LoopStalls {
-    /** Upper bound of the first bucket in nanoseconds: 64 microseconds, about a busy iteration's usual length. */
+    /** Upper bound of the first bucket in nanoseconds: 65.5 µs, about the usual duration of a busy iteration. */
     static final long FIRST_BOUND_NANOS = 1L << 16;
 
-    /** Buckets: 64 µs, 128 µs and so on; the last one takes everything from about half a second up. */
+    /** Number of buckets: 65.5 µs, 131 µs and so on. The last one contains everything from about half a second. */
     static final int BUCKET_COUNT = 14;
 
     private final AtomicLongArray counts = new AtomicLongArray(BUCKET_COUNT);
 
     void record(long durationNanos) {
         int bucket = bucketOf(durationNanos);
-        // The only writer: a plain increment, published without a fence that waits.
+        // There is only one writer, so a plain read and a release write are enough. Neither needs a full fence.
         counts.lazySet(bucket, counts.getPlain(bucket) + 1);
     }
 
@@ -28,12 +28,12 @@ public final class LoopStalls {
         return BUCKET_COUNT;
     }
 
-    /** Upper bound of a bucket in nanoseconds, exclusive; {@link Long#MAX_VALUE} for the last. */
+    /** Exclusive upper bound of a bucket in nanoseconds; {@link Long#MAX_VALUE} for the last. */
     public long upperBoundNanos(int bucket) {
         return bucket == BUCKET_COUNT - 1 ? Long.MAX_VALUE : FIRST_BOUND_NANOS << bucket;
     }
 
-    /** Iterations counted in a bucket so far. */
+    /** Number of iterations counted in a bucket. */
     public long count(int bucket) {
         return counts.get(bucket);
     }

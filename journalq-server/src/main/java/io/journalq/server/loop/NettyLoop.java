@@ -5,9 +5,9 @@ import io.netty.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An event loop of Netty's.
+ * A {@link Loop} on an event loop of Netty.
  *
- * @param eventLoop the loop that its sockets know
+ * @param eventLoop the event loop, with its sockets
  */
 record NettyLoop(SingleThreadEventLoop eventLoop) implements Loop {
     @Override

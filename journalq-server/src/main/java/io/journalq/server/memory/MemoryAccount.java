@@ -1,11 +1,11 @@
 package io.journalq.server.memory;
 
 /**
- * Where state is charged that takes memory. State that exists is always charged, also beyond the bound: a start that loads
- * more than fits succeeds, and what would be added is refused. Called by the owner of the state, on its thread.
+ * Accounts for the heap that state uses. Existing state is always charged, even beyond the bound: a start that loads
+ * more than fits succeeds, and only additions are refused. Called by the owner of the state, on its thread.
  */
 public interface MemoryAccount {
-    /** Has room for everything, for machines that are alone in the world. */
+    /** Has room for everything, for machines without a budget, as in tests. */
     MemoryAccount UNBOUNDED = new MemoryAccount() {
         @Override
         public boolean hasRoom(long moreBytes) {
@@ -14,17 +14,17 @@ public interface MemoryAccount {
 
         @Override
         public void add(long bytes) {
-            // Nobody asks.
+            // Nothing reads the total.
         }
     };
 
     /**
-     * Whether so much more fits. A refusal is counted. State that does not grow always has room.
+     * Whether {@code moreBytes} fit. A refusal is counted. State that does not grow always has room.
      *
-     * @param moreBytes estimated size of what is about to be added; 0 or less when nothing is
+     * @param moreBytes estimated size of the addition; 0 or less if the state does not grow
      */
     boolean hasRoom(long moreBytes);
 
-    /** Charges {@code bytes}; gives them back when negative. */
+    /** Charges {@code bytes}, or gives them back if negative. */
     void add(long bytes);
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.ToLongFunction;
 
-/** How much of the heap each kind of state may take. Immutable; its parts count, see {@link MemoryPart}. Any thread. */
+/** The maximum heap for each kind of state. Immutable; each {@link MemoryPart} keeps its own count. Any thread. */
 public final class MemoryBudget {
     private final long heapBytes;
     private final Map<StatePart, MemoryPart> parts;
@@ -18,10 +18,10 @@ public final class MemoryBudget {
     }
 
     /**
-     * A budget with nothing used.
+     * A budget with nothing charged.
      *
-     * @param heapBytes size of the heap that default bounds are shares of
-     * @param settings gives the bound of each part; 0 for its share of the heap
+     * @param heapBytes size of the heap; each default bound is a share of it
+     * @param settings the bound of each part; 0 for its default share of the heap
      */
     public static MemoryBudget of(long heapBytes, ToLongFunction<StatePart> settings) {
         Map<StatePart, MemoryPart> parts = new EnumMap<>(StatePart.class);
@@ -36,7 +36,7 @@ public final class MemoryBudget {
         return parts.get(part);
     }
 
-    /** Every part. */
+    /** All parts. */
     public List<MemoryPart> parts() {
         return List.copyOf(parts.values());
     }

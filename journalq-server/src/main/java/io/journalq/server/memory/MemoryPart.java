@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The memory of one kind of state. Any thread: every event loop charges here. Owners that ask for room at the same moment
- * may all get it, so the bound can be exceeded by one request of each event loop.
+ * The heap that one kind of state uses. Any thread: every event loop charges here. Owners that ask for room at the same
+ * moment may all get it, so the bound can be exceeded by one request for each event loop.
  */
 public final class MemoryPart implements MemoryAccount {
     private final StatePart part;
@@ -29,12 +29,12 @@ public final class MemoryPart implements MemoryAccount {
         return maxBytes;
     }
 
-    /** Estimated size of what there is. It may exceed the bound: see {@link MemoryAccount}. */
+    /** Estimated size of the state. It may exceed the bound, see {@link MemoryAccount}. */
     public long usedBytes() {
         return usedBytes.get();
     }
 
-    /** How often there was no room. */
+    /** Number of refusals for lack of room. */
     public long refusals() {
         return refusals.sum();
     }
@@ -54,8 +54,8 @@ public final class MemoryPart implements MemoryAccount {
     }
 
     /**
-     * An account for an owner that is dropped as a whole and replaced, as coordinators are. It gives back what the owner
-     * before it had charged.
+     * An account for an owner that is dropped and replaced as a whole, such as a coordinator. The new account releases
+     * the charges of the previous owner.
      *
      * @param owner number of the owner, such as its partition
      */
@@ -68,7 +68,7 @@ public final class MemoryPart implements MemoryAccount {
         return account;
     }
 
-    /** What one owner charged. */
+    /** The charges of one owner. */
     private final class OwnerAccount implements MemoryAccount {
         private long chargedBytes;
         private boolean closed;

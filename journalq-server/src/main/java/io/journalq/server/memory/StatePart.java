@@ -1,12 +1,15 @@
 package io.journalq.server.memory;
 
-/** The kinds of state that clients cause, each with its default share of the heap. Together they leave two fifths of it. */
+/**
+ * The kinds of state that clients cause, each with its default share of the heap in percent. Together they use up to 60
+ * %.
+ */
 public enum StatePart {
-    /** Topics and partitions, settings, and quotas. */
+    /** Topics, partitions, settings and quotas. */
     METADATA("metadata", 25),
-    /** Groups, and what their members say and are assigned. */
+    /** Groups, with the metadata and assignments of their members. */
     GROUPS("groups", 10),
-    /** Committed offsets, also those of open transactions. */
+    /** Committed offsets, including those of open transactions. */
     OFFSETS("offsets", 8),
     /** Transactional ids, and the partitions of their transactions. */
     TRANSACTIONS("transactions", 4),
@@ -16,7 +19,7 @@ public enum StatePart {
     CONNECTIONS("connections", 4),
     /** Partitions that fetch sessions remember. */
     FETCH_SESSIONS("fetch.sessions", 3),
-    /** Clients that ask which of their metrics they are to send. */
+    /** Clients that ask for their telemetry subscriptions. */
     CLIENT_METRICS("client.metrics", 1);
 
     private static final int PERCENT = 100;
@@ -29,7 +32,7 @@ public enum StatePart {
         this.percentOfHeap = percentOfHeap;
     }
 
-    /** The name on the metrics page, and within the name of the setting. */
+    /** The name on the metrics page, which is also part of the name of the setting. */
     public String label() {
         return label;
     }
@@ -39,7 +42,7 @@ public enum StatePart {
         return "memory." + label + ".max.bytes";
     }
 
-    /** The bound when the setting leaves it to the broker. */
+    /** The bound if the setting is 0. */
     long defaultBytes(long heapBytes) {
         return heapBytes / PERCENT * percentOfHeap;
     }

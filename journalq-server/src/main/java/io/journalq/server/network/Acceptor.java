@@ -25,8 +25,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The broker's listeners and the connections that they accepted, spread over the event loops in turn. Each listener has a
- * {@link Door}, which speaks its protocol. Any thread.
+ * The broker's listeners and their accepted connections, which are distributed over the event loops in turn. Each
+ * listener has a {@link Door}, which speaks its protocol. Any thread.
  */
 public final class Acceptor {
     private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
@@ -38,8 +38,8 @@ public final class Acceptor {
     private static final long DRAIN_POLL_MS = 5;
 
     /**
-     * What a message counts against the high-water mark of its channel. Records that are sent from their file count too:
-     * otherwise a client that reads nothing could have any number of responses waiting.
+     * The size that counts against the high-water mark of a channel. Records that are sent from their file count too.
+     * Otherwise a client that reads nothing could have any number of responses waiting.
      */
     private static final MessageSizeEstimator.Handle MESSAGE_SIZE = message -> message instanceof FileRegion region
             ? (int) Math.min(Integer.MAX_VALUE, region.count())
@@ -48,18 +48,18 @@ public final class Acceptor {
     private final EventLoops loops;
     private final ConnectionLimits limits;
     private final NetworkCounters counters;
-    private final AcceptFailures acceptFailures;
+    private final AcceptBackoff acceptFailures;
     private final LoopContext[] contexts;
     private final ConnectionCounts counts = new ConnectionCounts();
     private final List<Channel> listeners = new ArrayList<>();
     private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
 
-    /** @param memory what the connections of all loops share */
+    /** @param memory shared by the connections of all loops */
     public Acceptor(EventLoops loops, ConnectionLimits limits, SharedMemory memory, NetworkCounters counters) {
         this.loops = loops;
         this.limits = limits;
         this.counters = counters;
-        this.acceptFailures = new AcceptFailures(counters);
+        this.acceptFailures = new AcceptBackoff(counters);
         this.contexts = new LoopContext[loops.count()];
         LogThrottle throttle = new LogThrottle(log);
         LogThrottle shortages = new LogThrottle(log, MAX_SHORTAGE_LINES_PER_SECOND);
@@ -69,12 +69,12 @@ public final class Acceptor {
     }
 
     /**
-     * Binds a listener. Connections are held back until {@link #accept}.
+     * Binds a listener. Connections wait until {@link #accept}.
      *
      * @param door speaks the listener's protocol
      * @param host host name or address; empty for every interface
      * @param port 0 for any free one
-     * @return the port that it bound
+     * @return the port that it is bound to
      * @throws IOException with a one-line message for the operator when the address cannot be bound
      */
     public int bind(Door door, String listenerName, String host, int port) throws IOException {
@@ -91,7 +91,7 @@ public final class Acceptor {
                         listener.pipeline()
                                 .addLast(
                                         acceptFailures,
-                                        new AcceptRate(
+                                        new AcceptRateLimiter(
                                                 limits.admission().maxConnectionsPerSecond(),
                                                 counters,
                                                 System::nanoTime));
@@ -125,7 +125,7 @@ public final class Acceptor {
         return ((InetSocketAddress) bound.channel().localAddress()).getPort();
     }
 
-    /** Begins to accept on every listener. */
+    /** Starts accepting on every listener. */
     public void accept() {
         synchronized (listeners) {
             listeners.forEach(listener -> listener.config().setAutoRead(true));
@@ -133,9 +133,10 @@ public final class Acceptor {
     }
 
     /**
-     * Stops accepting and reading, waits for the responses to what was read, then closes every connection. Blocks.
+     * Stops accepting and reading, waits for the responses to the requests that were read, then closes every
+     * connection. Blocks.
      *
-     * @param timeoutMs how long responses may take before their connections are closed without them
+     * @param timeoutMs after this time, connections are closed without their responses
      */
     public void close(long timeoutMs) {
         synchronized (listeners) {
@@ -166,7 +167,7 @@ public final class Acceptor {
         }
     }
 
-    /** Counts a connection in. Closes it if the broker or its address has too many. */
+    /** Counts a connection. Closes it if the broker or its address has too many. */
     private boolean isAdmitted(Channel channel, LoopContext context) {
         counters.acceptedConnections.increment();
         int open = counters.openConnections.incrementAndGet();
@@ -184,7 +185,7 @@ public final class Acceptor {
                     channel,
                     context,
                     "more than " + admission.maxConnections()
-                            + " connections (max.connections, and files that may be open)");
+                            + " connections (max.connections, or the limit on open files)");
             return false;
         }
         if (openHere > admission.maxConnectionsPerAddress()) {
@@ -199,7 +200,7 @@ public final class Acceptor {
         return true;
     }
 
-    /** What the connections of each loop share, by the number of the loop. */
+    /** The shared state of the connections of each loop, by loop index. */
     List<LoopContext> contexts() {
         return List.of(contexts);
     }

@@ -2,14 +2,14 @@ package io.journalq.server.network;
 
 import java.util.concurrent.TimeUnit;
 
-/** How long a connection has been idle, and whether its client stalls. On the connection's loop. */
+/** Tracks how long a connection has been idle, and whether its client stalls. On the connection's loop. */
 final class ConnectionActivity {
-    /** What a client that holds memory for which others wait must transfer in {@link #STALL_WINDOW_NANOS}. */
+    /** A client that holds memory that others wait for must transfer this much in {@link #STALL_WINDOW_NANOS}. */
     private static final int MIN_TRANSFER_BYTES = 1024 * 1024;
 
     private static final long STALL_WINDOW_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-    /** Grows with every request and response. */
+    /** Incremented with every request and response. */
     private long progress;
 
     private long idleSinceNanos;
@@ -18,7 +18,10 @@ final class ConnectionActivity {
 
     private boolean stallSeen;
 
-    /** Since when less than {@link #MIN_TRANSFER_BYTES} moved while others waited for memory. */
+    /**
+     * Start of the period in which less than {@link #MIN_TRANSFER_BYTES} were transferred while others waited for
+     * memory.
+     */
     private long stallNanos;
 
     private long stallProgress;
@@ -35,10 +38,10 @@ final class ConnectionActivity {
     }
 
     /**
-     * Returns how long nothing has happened.
+     * Returns for how long nothing has happened.
      *
      * @param waits whether the client waits for the broker, so that it is not idle
-     * @param pendingBytes of responses that the client has not read
+     * @param pendingBytes size of the responses that the client has not read
      */
     long idleNanos(long nowNanos, boolean waits, long pendingBytes) {
         if (waits || progress != seenProgress || pendingBytes != seenPendingBytes) {
@@ -52,10 +55,10 @@ final class ConnectionActivity {
     /**
      * Whether the client has transferred too little for too long.
      *
-     * @param begins whether the time starts now, because no other client waited for memory before
+     * @param begins whether the period starts now, because no other client waited for memory before
      * @param holds whether this client holds memory now
-     * @param arrivedBytes of the request that is being read
-     * @param pendingBytes of responses that the client has not read
+     * @param arrivedBytes number of bytes that have arrived of the current request
+     * @param pendingBytes size of the responses that the client has not read
      */
     boolean isStalling(long nowNanos, boolean begins, boolean holds, int arrivedBytes, long pendingBytes) {
         boolean moved = arrivedBytes - stallArrivedBytes >= MIN_TRANSFER_BYTES

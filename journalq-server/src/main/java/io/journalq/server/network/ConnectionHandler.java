@@ -15,17 +15,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one client: opens an exchange for each frame, and sends the responses in order. It leaves the socket
- * unread while too many requests have no response, or while the client does not read. What was read before that waits in
- * the {@link FrameDecoder}.
+ * The connection of one client: opens an exchange for each frame, and sends the responses in order. It stops reading
+ * the socket while too many requests have no response, or while the client does not read its responses. Bytes that were
+ * read before wait in the {@link RequestFrameDecoder}.
  *
  * <p>On its loop, except where {@link Connection} and {@link AcceptedConnection} say otherwise.
  */
 final class ConnectionHandler extends ChannelInboundHandlerAdapter
-        implements Connection, AcceptedConnection, Exchange.Owner, Turns.Taker, InFlightBudget.Waiter {
+        implements Connection, AcceptedConnection, Exchange.Owner, FairScheduler.Participant, InFlightBudget.Waiter {
     private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
 
-    /** How long a connection is left unread when memory has run out although it was reserved. */
+    /** Time without reading after an allocation failed, although its memory was reserved. */
     private static final int SHORTAGE_PAUSE_MS = 100;
 
     private final LoopContext loop;
@@ -38,7 +38,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private final ArrayDeque<Runnable> untilWritable = new ArrayDeque<>(0);
     private final Runnable flush = this::flush;
     private final Runnable sendAgain = this::sendAgain;
-    private FrameDecoder frames;
+    private RequestFrameDecoder frames;
     private ChannelHandlerContext context;
     private long inFlightBytes;
     private int pauses;
@@ -47,10 +47,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private boolean closed;
     private boolean draining;
 
-    /** What this turn cost, as {@link Turns} counts. */
+    /** Cost of the current turn, as defined in {@link FairScheduler}. */
     private long turnBytes;
 
-    /** Whether this turn used its share. */
+    /** Whether the connection has used its share of this iteration. */
     private boolean turnEnded;
 
     ConnectionHandler(LoopContext loop, ExchangeFactory exchanges, Channel channel, String listenerName) {
@@ -62,8 +62,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         this.activity = new ConnectionActivity(loop.cycle().loop().nanoTime());
     }
 
-    /** Sets the source of the frames; before the first frame. */
-    void readThrough(FrameDecoder decoder) {
+    /** Sets the source of the frames. Called before the first frame. */
+    void readThrough(RequestFrameDecoder decoder) {
         frames = decoder;
     }
 
@@ -93,7 +93,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         close(reason);
     }
 
-    /** Refuses a frame because of the size that it announces. */
+    /** Refuses a frame because of its length field. */
     void refuseFrame(String reason) {
         loop.cycle().counters().onLimit(Limit.REQUEST_BYTES);
         refuse(reason);
@@ -115,7 +115,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         flushLater();
     }
 
-    /** There is no memory although it was reserved. Tries again after {@link #SHORTAGE_PAUSE_MS}. */
+    /** An allocation failed, although its memory was reserved. Retries after {@link #SHORTAGE_PAUSE_MS}. */
     void onShortage(Throwable cause) {
         loop.shortages().warn("out of direct memory", channel.remoteAddress(), cause.getMessage());
         pauses++;
@@ -129,7 +129,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return activity.isStalling(nowNanos, begins, holds, frames.arrivedBytes(), pendingBytes());
     }
 
-    /** The client left before all of a request had arrived. */
+    /** The client disconnected in the middle of a request. */
     void cutShort(String what) {
         loop.throttle().warn("connection lost", channel.remoteAddress(), what);
     }
@@ -157,14 +157,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         loop.idle().add(this);
     }
 
-    /** A client that is left unread is not idle either. */
+    /** A client whose socket is not read is not idle either. */
     @Override
     public long idleNanos(long nowNanos) {
         boolean waits = responses.size() > 0 || (suspended && channel.isWritable());
         return activity.idleNanos(nowNanos, waits, pendingBytes());
     }
 
-    /** Changes as long as the client reads its responses. */
+    /** Changes while the client reads its responses. */
     private long pendingBytes() {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
         return outbound == null ? 0 : outbound.totalPendingWriteBytes() - outbound.currentProgress();
@@ -239,7 +239,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         close();
     }
 
-    /** Opens the exchange of a frame and begins to work on it. */
+    /** Opens the exchange of a frame and begins to process it. */
     private void accept(ByteBuf frame) {
         loop.cycle().begin();
         activity.onProgress();
@@ -257,7 +257,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         exchange.ownedBy(this);
         exchange.holdLarge(frames.takeHeldBytes());
         responses.add(exchange);
-        turnBytes += Turns.REQUEST_BYTES + frame.readableBytes();
+        turnBytes += FairScheduler.REQUEST_BYTES + frame.readableBytes();
         inFlightBytes += exchange.heldSizeBytes();
         loop.budget().take(exchange.budgetSizeBytes());
         try {
@@ -283,9 +283,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     }
 
     private void endTurnAfterItsShare() {
-        if (turnBytes >= Turns.SHARE_BYTES && !turnEnded && !closed) {
+        if (turnBytes >= FairScheduler.SHARE_BYTES && !turnEnded && !closed) {
             turnEnded = true;
-            loop.counters().turnsEnded.increment();
+            loop.counters().readYields.increment();
             leaveUnread();
             loop.turns().await(this);
         }
@@ -331,20 +331,20 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     }
 
     /**
-     * A response takes no memory before the client reads those before it, nor while the responses to all clients take too
-     * much.
+     * A response is encoded, and uses memory, only after the client has read the responses before it, and only while
+     * the responses to all clients leave enough memory.
      */
     private boolean mayEncode(Exchange exchange) {
         if (!exchange.hasResponse()) {
             return true;
         }
         if (!channel.isWritable()) {
-            return false; // onWritable looks again
+            return false; // onWritable tries again
         }
         return exchange.hasRoom() || responseMemory.hasFree(sendAgain);
     }
 
-    /** The oldest exchange gets the memory that it asks for. Those behind it could not be sent before it. */
+    /** Reserves the memory that the oldest exchange asks for. Later exchanges could not be sent before it. */
     @Override
     public void askForRoom() {
         if (closed) {
@@ -364,7 +364,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** The client is gone. Exchanges that waited for memory go on without it. */
+    /** The client has disconnected. Exchanges that waited for memory continue without it. */
     private void useNoRoom() {
         for (Exchange exchange : responses.all()) {
             if (exchange.wantsRoom()) {
@@ -410,7 +410,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** Flushes the connection at the end of the loop's iteration, and reads it again if it may. */
+    /** Flushes the connection at the end of the loop's iteration, and then resumes reading if the limits allow it. */
     void flushLater() {
         if (!flushRegistered) {
             flushRegistered = true;
@@ -444,7 +444,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         return reached != null || pauses > 0 || responseMemory.isWaiting() || !channel.isWritable();
     }
 
-    /** Null when the requests without a response are within all limits. */
+    /** Null while the requests without a response are within all limits. */
     private Limit reachedLimit() {
         ConnectionLimits limits = loop.limits();
         if (responses.size() >= limits.maxInFlightRequests()) {
@@ -467,7 +467,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         suspended = true;
         frames.hold();
         channel.config().setAutoRead(false);
-        // Looks again at the end of the iteration, when the responses of this iteration are sent.
+        // Checked again at the end of the iteration, after the responses of this iteration were sent.
         flushLater();
     }
 
@@ -477,7 +477,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
             return false;
         }
         if (frames.isWithinFrame()) {
-            return true; // Its memory is taken, and is free again only after the response to the whole request.
+            return true; // Its memory is reserved, and is released only after the response to the complete request.
         }
         if (responseMemory.isWaiting()
                 || responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
@@ -511,12 +511,15 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         });
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // nothing waits for the close; channelInactive follows it
+    @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed; channelInactive follows
     private void close() {
         channel.close();
     }
 
-    /** Closes unless responses are missing, or wait for the flush at the end of this iteration, which calls this again. */
+    /**
+     * Closes the connection, unless responses are missing or wait for the flush at the end of this iteration, which
+     * calls this method again.
+     */
     private void closeWhenDrained() {
         if (responses.size() == 0 && !flushRegistered) {
             context.writeAndFlush(context.alloc().buffer(0)).addListener(ChannelFutureListener.CLOSE);

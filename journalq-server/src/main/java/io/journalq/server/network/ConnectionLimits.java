@@ -1,14 +1,15 @@
 package io.journalq.server.network;
 
 /**
- * What one connection and one loop may hold. All sizes in bytes.
+ * Limits of one connection and one loop. All sizes in bytes.
  *
- * @param maxFrameSizeBytes largest request
- * @param maxInFlightRequests requests of one connection without a response, before its socket is left unread
- * @param maxInFlightBytes their size, likewise; one request larger than this is still served, alone
- * @param maxLoopInFlightBytes size of all requests of up to 1 MiB on one loop without a response, likewise; requests that
- *     have not arrived completely may take as much again
- * @param admission which connections are taken
+ * @param maxFrameSizeBytes maximum size of a request
+ * @param maxInFlightRequests number of requests of one connection without a response at which its socket is no longer
+ *     read
+ * @param maxInFlightBytes the same for their size; a single larger request is still served, alone
+ * @param maxLoopInFlightBytes the same for the size of all requests of up to 1 MiB on one loop; incomplete requests may
+ *     use the same amount in addition
+ * @param admission limits on connections
  */
 public record ConnectionLimits(
         int maxFrameSizeBytes,
@@ -16,17 +17,18 @@ public record ConnectionLimits(
         long maxInFlightBytes,
         long maxLoopInFlightBytes,
         Admission admission) {
-    /** Reading goes on once no more than this fraction of a limit is in use. */
+    /** Reading resumes when at most this fraction of a limit is in use. */
     static final double LOW_WATER = 0.5;
 
     /**
-     * Which connections are accepted, and how long they may do nothing.
+     * Limits on connections.
      *
      * @param maxConnections connections of the whole broker
      * @param maxConnectionsPerAddress connections from one address
-     * @param maxConnectionsPerSecond new connections that one listener accepts; further ones wait in the system's queue
-     * @param maxIdleMs a connection is closed if no request on it was completed, in work or responded to for this time,
-     *     also while it sends a request or does not read its responses
+     * @param maxConnectionsPerSecond new connections of one listener; more of them wait in the backlog of the operating
+     *     system
+     * @param maxIdleMs a connection is closed if for this time no request on it was completed, processed or responded
+     *     to, even if it is sending a request or does not read its responses
      */
     public record Admission(
             int maxConnections, int maxConnectionsPerAddress, int maxConnectionsPerSecond, long maxIdleMs) {}

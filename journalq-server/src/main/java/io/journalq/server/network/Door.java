@@ -8,7 +8,7 @@ public interface Door {
     /**
      * Fills the pipeline of a connection that was just accepted. Called on the loop of the connection.
      *
-     * @param loop what the connections of that loop share
+     * @param loop shared by the connections of that loop
      */
     AcceptedConnection open(Channel channel, LoopContext loop, String listenerName);
 }

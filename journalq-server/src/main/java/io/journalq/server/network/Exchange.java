@@ -6,10 +6,10 @@ import io.journalq.server.loop.LoopCycle;
 import io.netty.buffer.ByteBuf;
 
 /**
- * One request and the place of its response in its connection's order. It owns the frame of the request until the response
- * is written. Code that keeps a slice of the frame longer retains it.
+ * One request and its place in the order of its connection's responses. It owns the frame of the request until the
+ * response is written. Code that keeps a slice of the frame longer retains it.
  *
- * <p>{@link #responseReady} and {@link #doneWithoutResponse} may be called on any thread, one of them, once. Everything else
+ * <p>One of {@link #responseReady} and {@link #doneWithoutResponse} is called once, on any thread. Everything else
  * happens on the connection's loop.
  */
 public abstract class Exchange {
@@ -18,9 +18,9 @@ public abstract class Exchange {
     private final int frameSizeBytes;
     private Owner owner;
     private State state = State.OPEN;
-    /** What the frame holds of the memory for large requests. */
+    /** The part of the memory for large requests that the frame holds. */
     private long largeBytes;
-    /** What is reserved for the response, or requested while there is {@link #roomWork}. */
+    /** Memory that is reserved for the response, or requested while {@link #roomWork} is set. */
     private long roomBytes;
 
     private Runnable roomWork;
@@ -29,13 +29,13 @@ public abstract class Exchange {
         OPEN,
         RESPONDED,
         SILENT,
-        /** Its handler failed. What the handler still says is ignored. */
+        /** The handler failed. Its later calls are ignored. */
         ABANDONED
     }
 
     /** Sends the responses of a connection in order. On the connection's loop. */
     interface Owner {
-        /** The exchange is done: its response can be sent if it has one. */
+        /** The exchange is done. Its response, if it has one, can be sent. */
         void onDone(Exchange exchange);
 
         /** An exchange needs memory for its response. */
@@ -53,18 +53,20 @@ public abstract class Exchange {
         return connection;
     }
 
-    /** Says who sends the response; before {@link #handle}. */
+    /** Sets the sender of the response. Called before {@link #handle}. */
     final void ownedBy(Owner itsOwner) {
         owner = itsOwner;
     }
 
-    /** Begins to work on the request. Must not block. */
+    /** Begins to process the request. Must not block. */
     protected abstract void handle();
 
-    /** Writes header and body of the response. Called once after {@link #responseReady}, also for a closed connection. */
+    /**
+     * Writes header and body of the response. Called once after {@link #responseReady}, even for a closed connection.
+     */
     protected abstract void writeResponse(MessageWriter out);
 
-    /** What decoding the frame takes of memory until the response, besides the frame itself. An estimate. */
+    /** An estimate of the memory for the decoded request until the response, in addition to the frame. */
     protected long bodySizeBytes() {
         return 0;
     }
@@ -72,7 +74,7 @@ public abstract class Exchange {
     /** Names the request in a log line. */
     protected abstract String description();
 
-    /** The response is ready to be written. */
+    /** The response can be written. */
     protected final void responseReady() {
         complete(State.RESPONDED);
     }
@@ -102,12 +104,12 @@ public abstract class Exchange {
         return frameSizeBytes;
     }
 
-    /** What the request takes of memory until its response. */
+    /** Memory of the request until its response. */
     final int heldSizeBytes() {
         return (int) Math.min(Integer.MAX_VALUE, frameSizeBytes + bodySizeBytes());
     }
 
-    /** The same without what it holds of the memory for large requests. */
+    /** The same without the memory for large requests. */
     final int budgetSizeBytes() {
         return largeBytes > 0 ? (int) Math.min(Integer.MAX_VALUE, bodySizeBytes()) : heldSizeBytes();
     }
@@ -121,8 +123,8 @@ public abstract class Exchange {
     }
 
     /**
-     * Runs {@code work}, which takes memory for a large response, once there is enough of it; also when the client is gone.
-     * On the connection's loop.
+     * Runs {@code work}, which allocates memory for a large response, once enough memory is available, or when the
+     * client has disconnected. On the connection's loop.
      */
     protected final void reserveRoom(long sizeBytes, Runnable work) {
         roomBytes = sizeBytes;
@@ -138,14 +140,14 @@ public abstract class Exchange {
         return roomBytes;
     }
 
-    /** There is room, and {@link #roomBytes} of it are taken. */
+    /** The memory is available, and {@link #roomBytes} of it are reserved. */
     final void useRoom() {
         Runnable work = roomWork;
         roomWork = null;
         work.run();
     }
 
-    /** The client is gone; the work runs without a reservation. */
+    /** The client has disconnected. The work runs without a reservation. */
     final void useNoRoom() {
         roomBytes = 0;
         useRoom();

@@ -8,8 +8,8 @@ public interface ExchangeFactory {
     /**
      * Decodes a frame.
      *
-     * @param frame one request without its length; the exchange owns it from here
-     * @throws RuntimeException when the frame cannot be read; the connection is then closed and the frame released
+     * @param frame one request without its length field; from this call on, the exchange owns it
+     * @throws RuntimeException when the frame cannot be decoded; the connection is then closed and the frame released
      */
     Exchange open(Connection connection, ByteBuf frame);
 }

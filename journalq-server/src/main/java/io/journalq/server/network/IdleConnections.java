@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes the connections of one loop that do nothing for too long: their clients have disappeared, or send a request so
- * slowly that it never completes. Closes them sooner if they hold memory for which others wait. Checks all of them
- * periodically, so that a request does not have to read the clock. On the loop.
+ * Closes the connections of one loop that are idle for too long, because their clients have disappeared or send a
+ * request so slowly that it never completes. Closes a stalling connection earlier if it holds memory that others wait
+ * for. Checks all connections periodically, so that a request does not have to read the clock. On the loop.
  */
 public final class IdleConnections {
-    /** A connection is closed at most this fraction of the limit late. */
+    /** A connection is closed late by at most the limit divided by this number. */
     private static final int CHECKS_PER_LIMIT = 10;
 
     private static final long LONGEST_INTERVAL_MS = 10_000;
@@ -59,7 +59,7 @@ public final class IdleConnections {
         cycle.loop().schedule(this::check, intervalMs);
     }
 
-    /** Closes the connections that hold memory for which others wait, and transfer too little. */
+    /** Closes the connections that hold memory that others wait for and transfer too little. */
     private void checkStalls() {
         boolean othersWait = memory.hasWaiting() || gathering.hasWaiting();
         if (othersWait) {
@@ -67,7 +67,7 @@ public final class IdleConnections {
             for (AcceptedConnection connection : new ArrayList<>(connections)) {
                 if (connection.isStalling(nowNanos, !othersWaited)) {
                     counters.stalledConnections.increment();
-                    connection.close("it holds memory for which others wait, and transfers less than 1 MiB in 5 s"
+                    connection.close("it holds memory that others wait for, and transfers less than 1 MiB in 5 s"
                             + " (total.in.flight.max.bytes)");
                 }
             }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The size of all requests on one loop that have no response yet, other than large ones. Connections that find it used up
- * wait here, and go on once enough is given back. For the loop's thread only.
+ * The size of all requests on one loop that have no response yet, except large ones. When the budget is used up,
+ * connections wait here until enough is released. On the loop.
  */
 public final class InFlightBudget {
     private final long limitBytes;

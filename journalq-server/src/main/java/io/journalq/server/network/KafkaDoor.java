@@ -5,11 +5,11 @@ import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.RecvByteBufAllocator;
 
-/** Connections that speak the Kafka protocol: frames in, responses in the order of their requests out. Any thread. */
+/** Speaks the Kafka protocol: receives frames, and sends responses in the order of their requests. Any thread. */
 public final class KafkaDoor implements Door {
     private static final int READS_AT_A_TIME = 16;
     private static final int SMALLEST_READ_BYTES = 4 * 1024;
-    /** A request holds the buffer that it arrived in until its response. So the first buffers are small. */
+    /** A request holds its read buffer until its response, so the first buffers are small. */
     private static final int FIRST_READ_BYTES = 4 * 1024;
 
     private static final int LARGEST_READ_BYTES = 512 * 1024;
@@ -19,7 +19,7 @@ public final class KafkaDoor implements Door {
 
     private final ExchangeFactory exchanges;
 
-    /** @param exchanges reads requests from frames */
+    /** @param exchanges decodes requests from frames */
     public KafkaDoor(ExchangeFactory exchanges) {
         this.exchanges = exchanges;
     }
@@ -27,16 +27,16 @@ public final class KafkaDoor implements Door {
     @Override
     public AcceptedConnection open(Channel channel, LoopContext loop, String listenerName) {
         ConnectionHandler connection = new ConnectionHandler(loop, exchanges, channel, listenerName);
-        FrameDecoder decoder = new FrameDecoder(
+        RequestFrameDecoder decoder = new RequestFrameDecoder(
                 connection::refuseFrame,
                 connection::cutShort,
                 connection::onPart,
                 connection::onFrameWaits,
                 connection::onShortage,
                 loop.limits().maxFrameSizeBytes(),
-                new FrameRoom(
+                new FrameReservation(
                         loop.gathering(), loop.memory().largeRequests(), loop.cycle()::enqueue, connection::flushLater),
-                new ReadLowWater(loop.counters()));
+                new ReceiveLowWatermark(loop.counters()));
         connection.readThrough(decoder);
         channel.config().setRecvByteBufAllocator(new FrameReads(decoder::allocate, USUAL_READS));
         channel.pipeline().addLast(decoder, connection);

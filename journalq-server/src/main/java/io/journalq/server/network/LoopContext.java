@@ -5,11 +5,11 @@ import io.journalq.server.loop.LoopCycle;
 import io.netty.channel.Channel;
 
 /**
- * What all connections of one loop share, whatever protocol they speak. On the loop.
+ * The shared state of all connections of one loop, independent of their protocols. On the loop.
  *
- * @param budget size of the requests that have no response yet, other than large ones
- * @param gathering size of the requests that have not arrived completely, other than large ones
- * @param memory what all loops share
+ * @param budget size of the requests that have no response yet, except large ones
+ * @param gathering size of the requests that have not arrived completely, except large ones
+ * @param memory shared by all loops
  * @param throttle for log lines about clients
  * @param shortages for log lines about lack of memory
  */
@@ -19,12 +19,12 @@ public record LoopContext(
         InFlightBudget budget,
         InFlightBudget gathering,
         SharedMemory memory,
-        Turns turns,
+        FairScheduler turns,
         IdleConnections idle,
         NetworkCounters counters,
         LogThrottle throttle,
         LogThrottle shortages) {
-    /** Budgets of its own for one loop, and everything else shared. */
+    /** Creates the context of one loop, with separate budgets. */
     static LoopContext of(
             LoopCycle cycle,
             ConnectionLimits limits,
@@ -39,15 +39,15 @@ public record LoopContext(
                 new InFlightBudget(limits.maxLoopInFlightBytes()),
                 gathering,
                 memory,
-                new Turns(cycle),
+                new FairScheduler(cycle),
                 new IdleConnections(cycle, limits.admission().maxIdleMs(), counters, gathering, memory),
                 counters,
                 throttle,
                 shortages);
     }
 
-    /** Closes a connection, with a line in the log. */
-    @SuppressWarnings("FutureReturnValueIgnored") // nothing waits for the close
+    /** Closes a connection and logs the reason. */
+    @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
     void close(Channel channel, String reason) {
         throttle.warn("connection closed", channel.remoteAddress(), reason);
         channel.close();

@@ -5,8 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A part of the process's direct memory that the connections of all loops share. What does not fit waits, first come first
- * served, so that a large reservation is not overtaken for ever. Any thread; what is small and frequent does not come here.
+ * A part of the direct memory, shared by the connections of all loops. Reservations that do not fit wait in order of
+ * arrival, so that a large reservation is never overtaken forever. Any thread. Small and frequent allocations are not
+ * reserved here.
  */
 final class MemoryShare {
     private final long limitBytes;
@@ -18,9 +19,9 @@ final class MemoryShare {
     private volatile boolean hasWaiting;
 
     /**
-     * A wish for memory.
+     * A reservation of memory.
      *
-     * @param granted runs once the memory is taken, on whatever thread gave some back
+     * @param granted is called when the memory is reserved, on the thread that released some
      */
     record Reservation(long sizeBytes, Runnable granted) {}
 
@@ -40,12 +41,15 @@ final class MemoryShare {
         return usedBytes >= limitBytes;
     }
 
-    /** Whether somebody waits for memory that others hold. */
+    /** Whether a reservation waits for memory that others hold. */
     boolean hasWaiting() {
         return hasWaiting;
     }
 
-    /** Takes memory if it is there and nobody waits; else {@code wish} waits for it. Returns whether it was taken. */
+    /**
+     * Reserves memory if enough is free and no reservation waits; otherwise {@code wish} waits. Returns whether the
+     * memory was reserved.
+     */
     synchronized boolean reserve(Reservation wish) {
         if (waiting.isEmpty() && fits(wish)) {
             usedBytes += wish.sizeBytes();
@@ -56,12 +60,12 @@ final class MemoryShare {
         return false;
     }
 
-    /** Takes memory without asking, for what was made already. */
+    /** Counts memory that is allocated already, without a check. */
     synchronized void take(long sizeBytes) {
         usedBytes += sizeBytes;
     }
 
-    /** Ends a wait. Returns false when the memory was taken meanwhile. */
+    /** Ends a wait. Returns false if the memory was reserved in the meantime. */
     boolean cancel(Reservation wish) {
         List<Reservation> next;
         boolean waited;
@@ -96,7 +100,7 @@ final class MemoryShare {
         return granted;
     }
 
-    /** What is larger than everything is served alone. */
+    /** A reservation larger than the whole share is granted when no memory is used. */
     private boolean fits(Reservation wish) {
         return usedBytes == 0 || usedBytes + wish.sizeBytes() <= limitBytes;
     }

@@ -1,8 +1,8 @@
 package io.journalq.server.network;
 
 /**
- * The system or the Java machine gave no memory for a read. Netty closes a connection whose read ends in an
- * OutOfMemoryError; this only ends the read, and the connection is read again a little later.
+ * The memory for a read could not be allocated. Netty would close the connection after an OutOfMemoryError. This
+ * exception only ends the read, and the connection is read again a little later.
  */
 final class MemoryShortage extends RuntimeException {
     private static final long serialVersionUID = 1L;

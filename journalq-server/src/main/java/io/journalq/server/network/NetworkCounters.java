@@ -3,7 +3,7 @@ package io.journalq.server.network;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the network layer counts. Any thread. */
+/** The counters of the network layer. Any thread. */
 public final class NetworkCounters {
     final AtomicInteger openConnections = new AtomicInteger();
     final LongAdder acceptedConnections = new LongAdder();
@@ -18,8 +18,8 @@ public final class NetworkCounters {
     final LongAdder sentBytes = new LongAdder();
     final LongAdder suspensions = new LongAdder();
     final LongAdder pausedMs = new LongAdder();
-    final LongAdder turnsEnded = new LongAdder();
-    final LongAdder acceptRests = new LongAdder();
+    final LongAdder readYields = new LongAdder();
+    final LongAdder acceptPauses = new LongAdder();
     final LongAdder slowParts = new LongAdder();
 
     public int openConnections() {
@@ -30,22 +30,22 @@ public final class NetworkCounters {
         return acceptedConnections.sum();
     }
 
-    /** Connections closed for what they sent, or on arrival because there were too many. */
+    /** Connections closed because of invalid requests, or on arrival because there were too many. */
     public long refusedConnections() {
         return refusedConnections.sum();
     }
 
-    /** How often the system refused a listener a connection, as when too many files are open. */
+    /** Number of failed accept calls, for example because too many files are open. */
     public long acceptFailures() {
         return acceptFailures.sum();
     }
 
-    /** Connections closed on arrival, as the broker had as many as it takes. */
+    /** Connections closed on arrival because of the broker's limit. */
     public long connectionsOverTotal() {
         return connectionsOverTotal.sum();
     }
 
-    /** Connections closed on arrival, as their address had as many as it may have. */
+    /** Connections closed on arrival because of the limit of their address. */
     public long connectionsOverAddress() {
         return connectionsOverAddress.sum();
     }
@@ -55,22 +55,24 @@ public final class NetworkCounters {
         return idleConnections.sum();
     }
 
-    /** Connections closed because they held memory for which others waited, and hardly moved. */
+    /** Connections closed because they held memory that others waited for, and transferred too little. */
     public long stalledConnections() {
         return stalledConnections.sum();
     }
 
-    /** How often a connection was left unread as it had had its share of an iteration, while others had theirs. */
-    public long turnsEnded() {
-        return turnsEnded.sum();
+    /** Number of times that a connection used up its share of an iteration and yielded to others. */
+    public long readYields() {
+        return readYields.sum();
     }
 
-    /** How often a listener rested as too many connections came in too short a time. */
-    public long acceptRests() {
-        return acceptRests.sum();
+    /** Number of times that a listener paused because too many connections arrived in a short time. */
+    public long acceptPauses() {
+        return acceptPauses.sum();
     }
 
-    /** How often so little of a request came that its socket was left unread until the rest, or 16 KiB of it, is there. */
+    /**
+     * Number of times that so little of a request arrived that the next read waits for the rest, or for 16 KiB of it.
+     */
     public long slowParts() {
         return slowParts.sum();
     }
@@ -79,22 +81,22 @@ public final class NetworkCounters {
         return requests.sum();
     }
 
-    /** Bytes of whole requests, without their length fields. */
+    /** Bytes of complete requests, without their length fields. */
     public long receivedBytes() {
         return receivedBytes.sum();
     }
 
-    /** Bytes of answers handed to the sockets. */
+    /** Bytes of responses passed to the sockets. */
     public long sentBytes() {
         return sentBytes.sum();
     }
 
-    /** How often a connection was left unread because too much of it was unanswered. */
+    /** Number of times that a socket was no longer read because too many requests had no response. */
     public long suspensions() {
         return suspensions.sum();
     }
 
-    /** How long connections were left unread because their clients used more than they may, all together. */
+    /** Total time for which connections were not read because their clients exceeded quotas. */
     public long pausedMs() {
         return pausedMs.sum();
     }

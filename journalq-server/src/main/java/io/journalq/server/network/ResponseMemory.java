@@ -6,20 +6,23 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * The shared memory that the responses of one connection hold until the socket has taken them, and the one reservation that
- * the connection may wait for. On the connection's loop.
+ * The shared memory that the responses of one connection hold until they are written to the socket, and the one
+ * reservation that the connection may wait for. On the connection's loop.
  */
 final class ResponseMemory {
-    /** Unsent responses of this size are charged at once. Smaller ones are charged only if the socket does not take them. */
+    /**
+     * Unsent responses of this size are charged at once. Smaller ones are charged only if the socket does not take
+     * them.
+     */
     private static final long CHARGE_AT_ONCE_BYTES = 256 * 1024;
 
     private final MemoryShare share;
     private final LoopCycle cycle;
 
-    /** Charged for responses that the socket has not taken, without those in {@link #unsentParts}. */
+    /** Charged for responses that are not written to the socket, without those in {@link #unsentParts}. */
     private long chargedBytes;
 
-    /** Parts of responses that wait until the client reads. Each holds its memory. */
+    /** Number of parts of responses that wait until the client reads. Each part holds its memory. */
     private int unsentParts;
 
     private MemoryShare.Reservation waiting;
@@ -40,7 +43,9 @@ final class ResponseMemory {
         return unsentParts > 0;
     }
 
-    /** Whether there is free memory. If not, {@code work} runs once there is, unless the connection is waiting already. */
+    /**
+     * Whether there is free memory. If not, {@code work} runs once there is, unless the connection is waiting already.
+     */
     boolean hasFree(Runnable work) {
         if (!share.isFull()) {
             return true;
@@ -56,9 +61,9 @@ final class ResponseMemory {
     }
 
     /**
-     * Takes memory, or has {@code work} run once it is taken. Does neither if the connection is waiting already.
+     * Reserves memory, or runs {@code work} once it is reserved. Does neither if the connection is waiting already.
      *
-     * @return whether it was taken at once; {@code work} does not run then
+     * @return whether it was reserved at once; {@code work} does not run then
      */
     boolean reserve(long sizeBytes, Runnable work) {
         if (waiting != null) {
@@ -83,7 +88,10 @@ final class ResponseMemory {
         }
     }
 
-    /** Charges large responses before they are flushed, because many connections may have some in one iteration. */
+    /**
+     * Charges large responses before they are flushed, because many connections may have large responses in one
+     * iteration.
+     */
     void chargeIfLarge(ResponseQueue responses) {
         if (responses.passedOnBytes() >= CHARGE_AT_ONCE_BYTES) {
             long bytes = responses.takePassedOnBytes();
@@ -92,7 +100,7 @@ final class ResponseMemory {
         }
     }
 
-    /** Charges the responses that the socket has not taken, until it does. */
+    /** Charges the responses that are not written to the socket, until they are. */
     void chargeUnsent(ResponseQueue responses, ChannelHandlerContext context) {
         long passedOnBytes = responses.takePassedOnBytes();
         ChannelOutboundBuffer outbound = context.channel().unsafe().outboundBuffer();
@@ -117,11 +125,11 @@ final class ResponseMemory {
         }
     }
 
-    /** Ends the wait. The memory of {@link #unsentParts} is given back as the channel fails their writes. */
+    /** Ends the wait. The memory of {@link #unsentParts} is released when the channel fails their writes. */
     void close() {
         closed = true;
         if (waiting != null) {
-            // If it was granted meanwhile, onGranted gives it back.
+            // If it was granted in the meantime, onGranted releases it.
             share.cancel(waiting);
             waiting = null;
         }

@@ -9,8 +9,9 @@ import java.util.ArrayDeque;
 import java.util.List;
 
 /**
- * The responses of one connection, in the order of its requests, whatever order they are ready in. Responses that are ready
- * in the same iteration of the loop share one buffer, so that a thousand small ones are one write.
+ * The responses of one connection, in the order of its requests, regardless of the order in which they become ready.
+ * Responses that become ready in the same iteration of the loop share one buffer, so that a thousand small ones are one
+ * write.
  *
  * <p>On the connection's loop.
  */
@@ -20,7 +21,10 @@ final class ResponseQueue {
 
     private final ArrayDeque<Exchange> exchanges = new ArrayDeque<>();
     private MessageWriter output;
-    /** Memory of what was passed on since {@link #takePassedOnBytes}. Records that are sent from their file take none. */
+    /**
+     * Memory of the responses passed on since {@link #takePassedOnBytes}. Records that are sent from their file use
+     * none.
+     */
     private long passedOnBytes;
 
     void add(Exchange exchange) {
@@ -31,12 +35,12 @@ final class ResponseQueue {
         return exchanges.size();
     }
 
-    /** The oldest exchange; null when there is none. */
+    /** The oldest exchange; null if there is none. */
     Exchange head() {
         return exchanges.peek();
     }
 
-    /** All that are not sent, oldest first. */
+    /** All exchanges whose responses are not sent, oldest first. */
     List<Exchange> all() {
         return List.copyOf(exchanges);
     }
@@ -58,7 +62,7 @@ final class ResponseQueue {
         return head != null && head.isDone() ? exchanges.poll() : null;
     }
 
-    /** Removes any exchange that is done, whatever its place; null when there is none. For a closed connection. */
+    /** Removes any exchange that is done, regardless of its place; null if there is none. For a closed connection. */
     Exchange pollDoneInAnyOrder() {
         for (Exchange exchange : exchanges) {
             if (exchange.isDone()) {
@@ -69,7 +73,7 @@ final class ResponseQueue {
         return null;
     }
 
-    /** Writes the response of an exchange behind those that are ready. Returns its size in bytes. */
+    /** Writes the response of an exchange after those that are ready. Returns its size in bytes. */
     int write(Exchange exchange, ChannelHandlerContext context, NetworkCounters counters) {
         if (output == null) {
             output = MessageWriter.inStretches(context.alloc());
@@ -85,7 +89,7 @@ final class ResponseQueue {
         return sizeBytes;
     }
 
-    /** Hands what is ready to the channel, which is not flushed. */
+    /** Passes the ready responses to the channel, without flushing it. */
     @SuppressWarnings("FutureReturnValueIgnored") // the void promise: a failed write closes the channel
     void passOn(ChannelHandlerContext context, NetworkCounters counters) {
         if (output == null) {

@@ -3,7 +3,8 @@ package io.journalq.server.network;
 /**
  * The direct memory that all loops share. Any thread.
  *
- * @param largeRequests for requests above {@link FrameRoom#LARGE_FRAME_BYTES}, from their first bytes to their responses
+ * @param largeRequests for requests above {@link FrameReservation#LARGE_FRAME_BYTES}, from their first bytes to their
+ *     responses
  * @param responses for responses that wait for their clients to read
  */
 public record SharedMemory(MemoryShare largeRequests, MemoryShare responses) {
@@ -12,9 +13,10 @@ public record SharedMemory(MemoryShare largeRequests, MemoryShare responses) {
         return new SharedMemory(new MemoryShare(largeRequestBytes), new MemoryShare(responseBytes));
     }
 
-    /** The largest request that can be read with so much memory for large ones. */
+    /** The largest request that can be read with this much memory for large requests. */
     public static long largestRequestBytes(long largeRequestBytes) {
-        return Math.max(FrameRoom.LARGE_FRAME_BYTES, largeRequestBytes - FrameRoom.FIRST_PART_BYTES) - Integer.BYTES;
+        return Math.max(FrameReservation.LARGE_FRAME_BYTES, largeRequestBytes - FrameReservation.FIRST_PART_BYTES)
+                - Integer.BYTES;
     }
 
     /** Memory that large requests hold or have reserved. */

@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client of the admin listener. Serves one request at a time; a request's body is not read, and neither is a request
- * that is sent before the response to the one before: the connection is closed after the response. On the listener's loop.
+ * One client of the admin listener. It serves one request at a time. If a request has a body, or is sent before the
+ * previous response, neither is read: the connection is closed after the response. On the listener's loop.
  */
 final class AdminConnection extends ChannelInboundHandlerAdapter {
     private static final Logger log = LoggerFactory.getLogger(AdminConnection.class);
@@ -36,16 +36,16 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
     private static final String JSON = "application/json";
 
-    /** A page is handed to the socket in parts of this size, as each is copied off the heap. */
+    /** A page is passed to the socket in parts of this size, because each part is copied to direct memory. */
     private static final int PART_BYTES = 64 * 1024;
 
     private final AdminListener listener;
     private final AdminConnections connections;
     private ChannelHandlerContext context;
     private long progressNanos;
-    private boolean answered;
-    /** From the end of a request's head to the end of its response. */
-    private boolean answering;
+    private boolean hasResponded;
+    /** True from the end of a request's head to the end of its response. */
+    private boolean responding;
 
     private boolean head;
     private boolean keepAlive;
@@ -61,12 +61,12 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         return progressNanos;
     }
 
-    /** Whether a response was sent, and no further request has come. */
+    /** Whether a response was sent and no further request has arrived. */
     boolean isBetweenRequests() {
-        return answered && !answering;
+        return hasResponded && !responding;
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // nothing waits for it
+    @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
     void close() {
         context.close();
     }
@@ -89,7 +89,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext handlerContext, Throwable cause) {
-        log.debug("admin client {} went away: {}", handlerContext.channel().remoteAddress(), cause.toString());
+        log.debug("admin client {} disconnected: {}", handlerContext.channel().remoteAddress(), cause.toString());
         close();
     }
 
@@ -102,15 +102,15 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext handlerContext, Object message) {
         try {
             if (!(message instanceof HttpRequest request)) {
-                return; // of a body
+                return; // part of a body
             }
-            if (answering) {
+            if (responding) {
                 keepAlive = false;
                 return;
             }
-            answering = true;
+            responding = true;
             onProgress();
-            answer(request);
+            respond(request);
         } finally {
             ReferenceCountUtil.release(message);
         }
@@ -121,7 +121,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         connections.onProgress(this);
     }
 
-    private void answer(HttpRequest request) {
+    private void respond(HttpRequest request) {
         head = request.method().equals(HttpMethod.HEAD);
         keepAlive = HttpUtil.isKeepAlive(request)
                 && !HttpUtil.isTransferEncodingChunked(request)
@@ -129,13 +129,13 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         Throwable unreadable = request.decoderResult().cause();
         if (unreadable != null) {
             keepAlive = false;
-            answerUnreadable(unreadable);
+            respondToUnreadable(unreadable);
         } else if (isAddressedHere(request)) {
-            answerPath(request);
+            servePath(request);
         }
     }
 
-    private void answerUnreadable(Throwable unreadable) {
+    private void respondToUnreadable(Throwable unreadable) {
         if (unreadable instanceof TooLongHttpLineException) {
             send(HttpResponseStatus.REQUEST_URI_TOO_LONG, PLAIN, "the request line is too long\n");
         } else if (unreadable instanceof TooLongHttpHeaderException) {
@@ -145,7 +145,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Refuses a request that names another host, or none if HTTP requires one. */
+    /** Refuses a request for another host, or without a host if HTTP requires one. */
     private boolean isAddressedHere(HttpRequest request) {
         List<String> hosts = request.headers().getAll(HttpHeaderNames.HOST);
         boolean mayLackHost = request.protocolVersion().compareTo(HttpVersion.HTTP_1_1) < 0;
@@ -157,14 +157,14 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
             send(
                     HttpResponseStatus.MISDIRECTED_REQUEST,
                     PLAIN,
-                    "the Host header names a host that this listener does not have; use its IP address, or add the name"
-                            + " to admin.allowed.hosts\n");
+                    "the Host header names a host that is not a name of this listener; use its IP address,"
+                            + " or add the name to admin.allowed.hosts\n");
             return false;
         }
         return true;
     }
 
-    private void answerPath(HttpRequest request) {
+    private void servePath(HttpRequest request) {
         if (!head && !request.method().equals(HttpMethod.GET)) {
             send(HttpResponseStatus.METHOD_NOT_ALLOWED, PLAIN, "only GET is served\n");
             return;
@@ -184,13 +184,13 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    /** Sends the page that was asked for; null when a meter failed. */
+    /** Sends the requested page; null when a metric could not be read. */
     void onPage(byte[] page) {
         if (!isOpen()) {
             return;
         }
         if (page == null) {
-            send(HttpResponseStatus.INTERNAL_SERVER_ERROR, PLAIN, "a meter could not be read; see the log\n");
+            send(HttpResponseStatus.INTERNAL_SERVER_ERROR, PLAIN, "cannot read a metric; see the log\n");
             return;
         }
         connections.onPage(this);
@@ -217,7 +217,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         sendParts();
     }
 
-    /** Hands parts to the socket while it takes them. */
+    /** Writes parts to the socket while it is writable. */
     @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the channel
     private void sendParts() {
         if (body == null) {
@@ -235,11 +235,11 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // nothing waits for the close
+    @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
     private void onSent() {
         connections.onPageSent(this);
-        answered = true;
-        answering = false;
+        hasResponded = true;
+        responding = false;
         if (keepAlive) {
             onProgress();
         } else {

@@ -9,24 +9,29 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Bounds what slow clients of the admin listener can hold: the number of connections, of pages that wait for their
- * readers, and the time for a request and its response. At a bound the connection that made no progress for longest is
- * closed, so that a new client is always served. On the listener's loop.
+ * Bounds the resources that slow clients of the admin listener can hold: the number of connections, the number of pages
+ * that wait for their readers, and the time for a request and its response. At a bound, the connection without progress
+ * for the longest time is closed, so that a new client is always served. On the listener's loop.
  */
 final class AdminConnections {
     static final int MAX_CONNECTIONS = 256;
 
-    /** Connections that hold a metrics page which they have not read. */
+    /** Connections that hold a metrics page which their client has not read. */
     static final int MAX_UNREAD_PAGES = 16;
 
     private static final long SWEEP_INTERVAL_MS = 1_000;
-    /** From the accept to the end of the first request's head, and from there to the end of the response. */
+    /**
+     * Maximum time from the accept to the end of the first request's head, and from there to the end of the response.
+     */
     private static final long MAX_REQUEST_NANOS = TimeUnit.SECONDS.toNanos(10);
-    /** From a response to the end of the next request's head. Longer than the usual scrape interval of 15 s. */
+    /**
+     * Maximum time from a response to the end of the next request's head. Longer than the usual scrape interval of 15
+     * s.
+     */
     private static final long MAX_IDLE_NANOS = TimeUnit.SECONDS.toNanos(75);
 
     private final Loop loop;
-    /** The one without progress for longest comes first. */
+    /** Ordered by progress: the connection without progress for the longest time comes first. */
     private final Set<AdminConnection> connections = new LinkedHashSet<>();
 
     private final Set<AdminConnection> unreadPages = new LinkedHashSet<>();

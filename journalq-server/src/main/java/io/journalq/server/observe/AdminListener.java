@@ -17,9 +17,9 @@ import java.net.UnknownHostException;
 import java.util.function.Supplier;
 
 /**
- * Serves {@code GET /metrics} (Prometheus text) and {@code GET /health} over HTTP, on an event loop of its own, so that
- * they are answered however busy the broker's loops are. No client holds a thread; {@link AdminConnections} says what slow
- * ones may hold. Any thread.
+ * Serves {@code GET /metrics} (Prometheus text) and {@code GET /health} over HTTP, on its own event loop, so that it
+ * responds even if the broker's loops are busy. No client holds a thread. {@link AdminConnections} bounds what slow
+ * clients can hold. Any thread.
  */
 public final class AdminListener implements AutoCloseable {
     private static final int BACKLOG = 1_024;
@@ -41,13 +41,13 @@ public final class AdminListener implements AutoCloseable {
     }
 
     /**
-     * Binds and serves.
+     * Binds the address and serves.
      *
      * @param host name or address; empty for every interface
      * @param port 0 for any free one
-     * @param health says how the broker is; must not block
-     * @param hosts by which names clients may address the listener
-     * @throws IOException when the address is unknown or taken; the message names it and the setting
+     * @param health returns the broker's health; must not block
+     * @param hosts the names by which clients may address the listener
+     * @throws IOException when the address is unknown or in use; the message names it and the setting
      */
     public static AdminListener start(
             String host, int port, PrometheusMeterRegistry registry, Supplier<Health> health, AllowedHosts hosts)
@@ -107,7 +107,7 @@ public final class AdminListener implements AutoCloseable {
         channel = bound.channel();
     }
 
-    /** The port that is bound. */
+    /** The port that the listener is bound to. */
     public int port() {
         return ((InetSocketAddress) channel.localAddress()).getPort();
     }

@@ -7,10 +7,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The host names by which clients may address the admin listener. A web page whose own name is made to point to the
- * listener's address (DNS rebinding) sends that name in the Host header, and is refused. An IP address is always allowed:
- * a page cannot claim one as its name, and load balancers, port mappings and Prometheus use addresses that the process
- * itself does not know. Immutable.
+ * The host names by which clients may address the admin listener. A DNS rebinding attack points the name of a web page
+ * to the listener's address. Its requests have that name in the Host header, and are refused. IP addresses are always
+ * allowed: a web page cannot use one as its name, and load balancers, port mappings and Prometheus use addresses that
+ * the process does not know. Immutable.
  */
 public final class AllowedHosts {
     private static final String LOCALHOST = "localhost";
@@ -44,7 +44,7 @@ public final class AllowedHosts {
         return text.isEmpty() || text.matches(":\\d{0,5}");
     }
 
-    /** Case does not matter, nor the dot that ends a fully qualified name. */
+    /** Ignores case, and the dot that ends a fully qualified name. */
     private static String normalized(String name) {
         String lower = name.strip().toLowerCase(Locale.ROOT);
         return lower.endsWith(".") ? lower.substring(0, lower.length() - 1) : lower;

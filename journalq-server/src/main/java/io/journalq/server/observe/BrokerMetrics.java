@@ -25,7 +25,7 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * All meters of one broker. Owns the registry. Values are pulled when the page is read, so that the hot path only
+ * All metrics of one broker. Owns the registry. Values are read when the page is rendered, so that the hot path only
  * increments fields. Suppliers must be readable from any thread and must not block.
  *
  * <p>Names follow the Prometheus conventions: base units, {@code _total} on counters. They are stable once released.
@@ -43,10 +43,13 @@ public final class BrokerMetrics implements AutoCloseable {
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
 
-    /** A function counter refers to its supplier weakly; this keeps the suppliers as long as the registry. */
+    /**
+     * A function counter has only a weak reference to its supplier. This queue keeps the suppliers alive as long as the
+     * registry.
+     */
     private final Queue<LongSupplier> suppliers = new ConcurrentLinkedQueue<>();
 
-    /** A registry with the meters of the process and its JVM. */
+    /** A registry with the metrics of the process and its JVM. */
     public BrokerMetrics() {
         new JvmMemoryMetrics().bindTo(registry);
         new JvmThreadMetrics().bindTo(registry);
@@ -56,12 +59,12 @@ public final class BrokerMetrics implements AutoCloseable {
         garbageCollection.bindTo(registry);
     }
 
-    /** What the admin listener serves. */
+    /** The registry that the admin listener serves. */
     public PrometheusMeterRegistry registry() {
         return registry;
     }
 
-    /** Shows what the network layer counts. Once per registry. */
+    /** Adds the metrics of the network layer. Once for each registry. */
     public void bindNetwork(NetworkCounters counters) {
         gauge("journalq.network.connections", "Open connections.", counters::openConnections);
         counter("journalq.network.connections.accepted", "Accepted connections.", counters::acceptedConnections);
@@ -105,11 +108,11 @@ public final class BrokerMetrics implements AutoCloseable {
         counter(
                 "journalq.network.read.yields",
                 "Times a connection used up its share of an event loop iteration and yielded to other connections.",
-                counters::turnsEnded);
+                counters::readYields);
         counter(
                 "journalq.network.accept.throttles",
                 "Times a listener stopped accepting for some milliseconds because of max.connection.creation.rate.",
-                counters::acceptRests);
+                counters::acceptPauses);
         counter(
                 "journalq.network.small.reads.deferred",
                 "Times less than 512 bytes of a request arrived, so that the next read waits for the rest or 16 KiB.",
@@ -120,7 +123,7 @@ public final class BrokerMetrics implements AutoCloseable {
                 counters::pausedMs);
     }
 
-    /** Shows how much direct memory requests and responses hold. Once per registry. */
+    /** Adds the metrics of the direct memory of requests and responses. Once for each registry. */
     public void bindMemory(SharedMemory memory) {
         String description = "Direct memory held by requests above 1 MiB and by responses that wait for their clients.";
         gauge(
@@ -131,7 +134,7 @@ public final class BrokerMetrics implements AutoCloseable {
         gauge("journalq.network.memory.bytes", description, Tags.of(PART_TAG, "responses"), memory::responseBytes);
     }
 
-    /** Shows what each event loop did, how long its iterations took, and the heap that state uses. Once per registry. */
+    /** Adds the metrics of the event loops and of the heap that state uses. Once for each registry. */
     public void bindLoops(List<LoopCycle> cycles, MemoryBudget memory) {
         for (LoopCycle cycle : cycles) {
             LoopCounters counters = cycle.counters();
@@ -149,7 +152,7 @@ public final class BrokerMetrics implements AutoCloseable {
                     cycle.index(),
                     "journalq.batches.validated.off.loop",
                     "Batches validated off the event loop: larger than decompression.inline.max.bytes, or recompressed.",
-                    counters::checkedElsewhere);
+                    counters::validatedOffLoop);
             shardCounter(
                     cycle.index(),
                     "journalq.append.disk.errors",
@@ -171,7 +174,7 @@ public final class BrokerMetrics implements AutoCloseable {
     }
 
     /**
-     * Shows the memory that a buffer allocator holds.
+     * Adds the memory that a buffer allocator holds.
      *
      * @param allocator value of the label {@code allocator}
      */
@@ -182,7 +185,7 @@ public final class BrokerMetrics implements AutoCloseable {
     }
 
     /**
-     * Shows a count that only grows.
+     * Adds a counter.
      *
      * @param name dotted: {@code journalq.network.requests} is exposed as {@code journalq_network_requests_total}
      */
@@ -190,12 +193,12 @@ public final class BrokerMetrics implements AutoCloseable {
         counter(name, description, Tags.empty(), value);
     }
 
-    /** Shows a count of one shard that only grows. */
+    /** Adds a counter of one shard. */
     public void shardCounter(int shard, String name, String description, LongSupplier value) {
         counter(name, description, Tags.of(SHARD_TAG, String.valueOf(shard)), value);
     }
 
-    /** Shows a duration that only grows, in seconds. */
+    /** Adds a counter of a duration, exposed in seconds. */
     public void secondsCounter(String name, String description, LongSupplier millis) {
         suppliers.add(millis);
         FunctionCounter.builder(name, millis, duration -> duration.getAsLong() / MILLIS_IN_A_SECOND)
@@ -203,12 +206,12 @@ public final class BrokerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Shows a value that goes up and down. */
+    /** Adds a gauge. */
     public void gauge(String name, String description, LongSupplier value) {
         gauge(name, description, Tags.empty(), value);
     }
 
-    /** Shows a fraction from 0 to 1. */
+    /** Adds a fraction from 0 to 1. */
     public void ratioGauge(String name, String description, DoubleSupplier ratio) {
         Gauge.builder(name, ratio, DoubleSupplier::getAsDouble)
                 .description(description)
@@ -216,7 +219,7 @@ public final class BrokerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Shows an age in seconds. */
+    /** Adds an age, exposed in seconds. */
     public void ageGauge(String name, String description, LongSupplier nanos) {
         Gauge.builder(name, nanos, age -> age.getAsLong() / NANOS_IN_A_SECOND)
                 .description(description)
@@ -224,7 +227,7 @@ public final class BrokerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Shows a time in seconds since 1970-01-01 UTC. */
+    /** Adds a time, exposed in seconds since 1970-01-01 UTC. */
     public void timestampGauge(String name, String description, LongSupplier epochMs) {
         Gauge.builder(name, epochMs, time -> time.getAsLong() / MILLIS_IN_A_SECOND)
                 .description(description)
@@ -232,7 +235,7 @@ public final class BrokerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Shows a value of one shard that goes up and down. */
+    /** Adds a gauge of one shard. */
     public void shardGauge(int shard, String name, String description, LongSupplier value) {
         gauge(name, description, Tags.of(SHARD_TAG, String.valueOf(shard)), value);
     }

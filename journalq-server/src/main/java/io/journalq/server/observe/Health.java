@@ -6,22 +6,23 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * How a broker is.
+ * The health of a broker.
  *
  * @param serving whether clients are served; false while the broker starts and stops
- * @param offlinePartitionCount partitions whose files cannot be used, while the rest of the broker serves
- * @param offlinePartitions names of some of them, made of letters, digits, dots, dashes and underscores
- * @param offlineDirectories paths of data directories that were lost, and why
+ * @param offlinePartitionCount number of partitions whose files cannot be used, while the rest of the broker serves
+ * @param offlinePartitions names of up to {@link #MAX_NAMES} of them, made of letters, digits, dots, dashes and
+ *     underscores
+ * @param offlineDirectories paths of lost data directories, with reasons
  */
 public record Health(
         boolean serving,
         int offlinePartitionCount,
         List<String> offlinePartitions,
         Map<String, String> offlineDirectories) {
-    /** Most names on the page of a broker that lost a disk. */
+    /** Maximum number of names on the health page. */
     public static final int MAX_NAMES = 100;
 
-    /** As a document for programs. */
+    /** The health page, as JSON. */
     String toJson() {
         String status =
                 serving ? (offlinePartitionCount > 0 || !offlineDirectories.isEmpty() ? "degraded" : "up") : "down";

@@ -11,8 +11,8 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import java.util.List;
 
 /**
- * Exposes the histograms that the event loops keep. Micrometer has no histogram over existing counts, so this one is
- * registered with the Prometheus registry directly. Any thread.
+ * Exposes the histograms of the event loops. Micrometer has no histogram over existing counts, so this class is
+ * registered directly with the Prometheus registry. Any thread.
  */
 final class LoopStallsCollector implements Collector {
     static final String NAME = "journalq_loop_iteration_seconds";

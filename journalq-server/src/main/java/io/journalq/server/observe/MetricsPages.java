@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renders the metrics page on a thread of its own, so that a page of many series does not keep {@code /health} waiting.
- * Those who ask while a page is rendered share the next one. On the listener's loop, but for the rendering.
+ * Renders the metrics page on its own thread, so that a page with many series does not delay {@code /health}. Clients
+ * that request a page while one is rendered share the next one. On the listener's loop, except for the rendering.
  */
 final class MetricsPages implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(MetricsPages.class);
@@ -25,7 +25,7 @@ final class MetricsPages implements AutoCloseable {
 
     private final Loop loop;
     private final PrometheusMeterRegistry registry;
-    /** At most one page is rendered at a time, so that the queue holds one at most. */
+    /** At most one page is rendered at a time, so the queue never holds more than one. */
     private final ThreadPoolExecutor renderer = new ThreadPoolExecutor(
             0, 1, THREAD_KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
                 Thread thread = new Thread(work, "admin-metrics");
@@ -41,7 +41,7 @@ final class MetricsPages implements AutoCloseable {
         this.registry = registry;
     }
 
-    /** Has {@code connection} given a page that is rendered from now on. */
+    /** Sends {@code connection} a page whose rendering starts after this call. */
     void request(AdminConnection connection) {
         waiting.add(connection);
         if (!rendering) {
@@ -68,7 +68,7 @@ final class MetricsPages implements AutoCloseable {
         try {
             page = registry.scrape().getBytes(StandardCharsets.UTF_8);
         } catch (RuntimeException failure) {
-            log.error("a meter could not be read", failure);
+            log.error("cannot read a metric", failure);
             page = null;
         }
         byte[] rendered = page;
@@ -80,8 +80,8 @@ final class MetricsPages implements AutoCloseable {
     }
 
     /**
-     * Gives a page to one reader, and to the next after other events of the loop: a socket takes megabytes of a large page at
-     * once, and hundreds of readers may wait for it.
+     * Sends a page to one reader, and to the next reader after other events of the loop. A socket may take megabytes of
+     * a large page at once, and hundreds of readers may wait for the page.
      */
     private void handOut(byte[] page, Iterator<AdminConnection> readers) {
         readers.next().onPage(page);

@@ -1,7 +1,8 @@
 /**
- * What an operator sees from outside: metrics and health, over HTTP.
+ * What an operator observes from outside: metrics and health, over HTTP.
  *
- * <p>In: counters and suppliers of the other parts, read only when somebody asks. Out: the Prometheus page and the
- * health answer of the admin listener. Knows neither requests nor partitions: their owners say what to show.
+ * <p>In: counters and suppliers of the other parts, which are only read when a page is requested. Out: the Prometheus
+ * page and the health page of the admin listener. Knows neither requests nor partitions: their owners register their
+ * own metrics.
  */
 package io.journalq.server.observe;

@@ -13,25 +13,28 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Holds clients to their quotas: counts what they use, and says how long one that used too much has to wait. Any thread.
+ * Enforces client quotas: counts usage, and computes how long a client that exceeded a quota has to wait. Any thread.
  *
- * <p>For every limit and client there is one number: the moment at which all that was used so far would be used up at
- * exactly the allowed rate (a "virtual scheduling" leaky bucket). A client may be {@link #BURST_NANOS} ahead of it.
+ * <p>Each limit and client has one number: the time at which all usage so far would be spent at exactly the allowed
+ * rate (a leaky bucket by virtual scheduling). This time may be up to {@link #BURST_NANOS} in the future.
  */
 public final class ClientThrottles {
-    /** The longest that a client is held back at a time; what it still owes counts next time. */
+    /** Maximum wait at a time. The rest of the debt counts next time. */
     static final int MAX_WAIT_MS = 30_000;
 
-    /** What a client may use at once after it used nothing for as long. */
+    /** The burst that a client may use at once after it used nothing for this time. */
     private static final long BURST_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** Clients that are counted; at it those that owe nothing are forgotten, which changes nothing for them. */
+    /**
+     * Maximum number of clients that are counted. Beyond it, clients without debt are removed, which does not change
+     * their allowance.
+     */
     static final int MAX_COUNTED = 10_000;
 
-    /** Of a client's name; longer ones that begin alike are counted as one. */
+    /** Maximum length of a client's name. Longer names with the same beginning are counted as one client. */
     private static final int MAX_NAME_LENGTH = 256;
 
-    /** Who comes when everybody who is counted owes something: all of them together. */
+    /** Counts all further clients together when every counted client has a debt. */
     private static final QuotaEntity OTHERS = new QuotaEntity(new Part(null), new Part(null));
 
     private static final double NANOS_PER_SECOND = 1e9;
@@ -44,17 +47,17 @@ public final class ClientThrottles {
     private record Counted(String key, QuotaEntity client) {}
 
     /**
-     * Nobody is counted yet.
+     * Throttles without any usage yet.
      *
-     * @param quotas the newest limits
-     * @param nanoTime a clock that never goes back, {@link System#nanoTime()} but in tests
+     * @param quotas supplies the newest limits
+     * @param nanoTime a monotonic clock, {@link System#nanoTime()} except in tests
      */
     public ClientThrottles(Supplier<ClientQuotas> quotas, LongSupplier nanoTime) {
         this.quotas = quotas;
         this.nanoTime = nanoTime;
     }
 
-    /** Whether anybody is limited: if not, nothing needs to be counted. */
+    /** Whether any client has a quota. If not, nothing needs to be counted. */
     public boolean isActive() {
         return !quotas.get().isEmpty();
     }
@@ -63,13 +66,13 @@ public final class ClientThrottles {
      * Counts bytes.
      *
      * @param key {@link QuotaKeys#PRODUCE_BYTES} or {@link QuotaKeys#FETCH_BYTES}
-     * @return how long the client has to wait until its next request, in ms; 0 for not at all
+     * @return how long the client has to wait before its next request, in ms; 0 if it does not have to wait
      */
     public int useBytes(String key, Principal principal, String clientId, long bytes) {
         return use(key, principal, clientId, (double) bytes);
     }
 
-    /** Counts time of a loop, in ns. Returns how long the client has to wait, as {@link #useBytes}. */
+    /** Counts time on an event loop, in ns. Returns how long the client has to wait, like {@link #useBytes}. */
     public int useLoopTime(Principal principal, String clientId, long nanos) {
         return use(QuotaKeys.REQUEST_PERCENTAGE, principal, clientId, nanos / NANOS_PER_SECOND * PERCENT);
     }

@@ -1,2 +1,2 @@
-/** How much a client may do. (Who may do what comes here too, with authentication.) */
+/** Client quotas, and the identity that they apply to. */
 package io.journalq.server.security;

@@ -9,8 +9,8 @@ import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.BlockingWork;
+import io.journalq.server.loop.ConcurrencyLimitedExecutor;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.loop.NarrowExecutor;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.InternalTopics;
@@ -96,7 +96,7 @@ public final class Shards {
         this.inForce = config;
         this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         this.blockingPool = blockingPool;
-        this.opening = new NarrowExecutor(blockingPool, cycles.size() + 1);
+        this.opening = new ConcurrencyLimitedExecutor(blockingPool, cycles.size() + 1);
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnds);
         this.walSyncers = new WalSyncers(
                 store,

@@ -4,12 +4,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** What is stored of one coordinator: one partition of an internal topic. One thread at a time; every call may block. */
+/**
+ * The stored state of one coordinator, that is of one partition of an internal topic. One thread at a time. Every call
+ * may block.
+ */
 public interface CoordinatorSlice {
-    /** Nothing was ever applied. */
+    /** No records were applied yet. */
     long NOTHING = -1L;
 
-    /** Holds nothing and keeps nothing: the journal is replayed from its beginning. */
+    /** Stores nothing: the journal is replayed from its beginning. */
     CoordinatorSlice NONE = new CoordinatorSlice() {
         @Override
         public long appliedOffset() {
@@ -18,39 +21,41 @@ public interface CoordinatorSlice {
 
         @Override
         public void forEach(Visitor visitor) {
-            // There is nothing.
+            // Nothing is stored.
         }
 
         @Override
         public void apply(List<StoredChange> changes, long appliedOffset) {
-            // The journal has it.
+            // The journal has the records.
         }
 
         @Override
         public void wipe() {
-            // There is nothing.
+            // Nothing is stored.
         }
     };
 
-    /** Sees records. */
+    /** Receives records. */
     @FunctionalInterface
     interface Visitor {
-        /** One record, from the buffers' positions to their limits; they are valid during the call. */
+        /**
+         * Receives one record, from the buffers' positions to their limits. The buffers are valid only during the call.
+         */
         void visit(ByteBuffer key, ByteBuffer value);
     }
 
-    /** Every record of the journal before this offset is in here; {@link #NOTHING} when none is. */
+    /** Every record of the journal before this offset is stored; {@link #NOTHING} if none is. */
     long appliedOffset() throws IOException;
 
-    /** Shows every record, in no order that means anything. */
+    /** Passes every record to {@code visitor}, in no particular order. */
     void forEach(Visitor visitor) throws IOException;
 
-    /** Takes changes in, in order, together with how far they reach: all of it or nothing. */
+    /** Applies changes in order, together with the offset up to which they reach. Atomic. */
     void apply(List<StoredChange> changes, long appliedOffset) throws IOException;
 
     /**
-     * Forgets everything, for good: if a power loss brought it back, a journal that has grown with other records since would
-     * be taken for the one that it was made of.
+     * Deletes everything durably. If a power loss restored old state, it could be combined with a journal that has
+     * received different records since.
      */
     void wipe() throws IOException;
 }

@@ -2,12 +2,12 @@ package io.journalq.server.store;
 
 import io.journalq.common.id.Uuid;
 
-/** Gives each coordinator its part of what is stored. Any thread; may block. */
+/** Provides the stored state of each coordinator. Any thread; may block. */
 @FunctionalInterface
 public interface CoordinatorSlices {
-    /** Nothing is stored. */
+    /** Stores nothing. */
     CoordinatorSlices NONE = (topicId, partition) -> CoordinatorSlice.NONE;
 
-    /** The part of the coordinator of one partition of an internal topic. */
+    /** The stored state of the coordinator of one partition of an internal topic. */
     CoordinatorSlice slice(Uuid topicId, int partition);
 }

@@ -26,12 +26,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One RocksDB for the coordinators of a broker. It is opened at the first use, as a broker without groups needs none. Its
- * log is written and not synced: after a power cut it is as it was a moment before, never a mixture. When it cannot be
- * used, it is begun anew; when that fails too, coordinators do without.
+ * One RocksDB database for all coordinators of a broker. It is opened at its first use, because a broker without groups
+ * needs none. Its write-ahead log is not fsynced: after a power loss, the database is in an earlier but consistent
+ * state. A database that cannot be used is created again. If that fails too, coordinators are loaded from their
+ * journals.
  *
- * <p>A key is the topic's id, the partition, and either {@link #APPLIED} alone or {@link #RECORD} and the record's key. Any
- * thread, but for one slice one at a time; every call may block.
+ * <p>A key consists of the topic id, the partition, and either {@link #APPLIED} or {@link #RECORD} followed by the
+ * record's key. Any thread, but each slice is used by one thread at a time. Every call may block.
  */
 public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CoordinatorStore.class);
@@ -50,11 +51,11 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
     private static final int READ_AHEAD_BYTES = 1 << 20;
     private static final int FIRST_BUFFER_BYTES = 4 << 10;
 
-    /** Slices are read from end to end, hardly ever record by record. */
+    /** Slices are usually read from beginning to end, and single records hardly ever. */
     private static final int BLOCK_BYTES = 32 << 10;
 
     private final Path directory;
-    /** Held for reading by whoever uses the database, for writing by who opens or closes it. */
+    /** Threads that use the database hold the read lock; a thread that opens or closes it holds the write lock. */
     private final ReadWriteLock use = new ReentrantReadWriteLock();
 
     private Options options;
@@ -63,34 +64,37 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
     private WriteOptions notSynced;
     private WriteOptions synced;
     private boolean unusable;
-    /** Whether the database tidies up in the background: not before the first write, so that loading has the machine. */
+    /**
+     * Whether the database compacts in the background. Compaction starts with the first write, so that it does not slow
+     * down loading.
+     */
     private volatile boolean compacts;
 
-    /** A store in {@code directory}, which is made at the first use. */
+    /** A store in {@code directory}, which is created at the first use. */
     public CoordinatorStore(Path directory) {
         this.directory = directory;
     }
 
-    /** Whether something was stored before. */
+    /** Whether the database exists. */
     public boolean exists() {
         return Files.isDirectory(directory);
     }
 
-    /** Opens it before its first use. */
+    /** Opens the database before its first use. */
     public void open() {
         var unused = isOpen();
     }
 
     /**
-     * Returns when this release may use what is in the folder. Blocks.
+     * Checks that this release can read the database. Blocks.
      *
-     * @throws IOException when a newer release wrote it, with one line that names the file and both versions
+     * @throws IOException when a newer release wrote it; the message is one line that names the file and both versions
      */
     public void checkFormat() throws IOException {
         StoreFormat.check(directory);
     }
 
-    /** The part of one coordinator; {@link CoordinatorSlice#NONE} when nothing can be stored. */
+    /** The stored state of one coordinator; {@link CoordinatorSlice#NONE} if nothing can be stored. */
     @Override
     public CoordinatorSlice slice(Uuid topicId, int partition) {
         return isOpen() ? new RocksSlice(prefix(topicId, partition)) : CoordinatorSlice.NONE;
@@ -122,7 +126,8 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
             } catch (RocksDBException | IOException | RuntimeException | UnsatisfiedLinkError failure) {
                 unusable = true;
                 log.error(
-                        "coordinators' state cannot be stored, they are loaded from their journals: folder={} reason=\"{}\"",
+                        "cannot store the state of coordinators, they are loaded from their journals:"
+                                + " directory={} reason=\"{}\"",
                         directory,
                         failure.getMessage());
             }
@@ -162,7 +167,8 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
             database = RocksDB.open(options, directory.toString());
         } catch (RocksDBException damaged) {
             log.error(
-                    "coordinators' state cannot be read and is built anew from their journals: folder={} reason=\"{}\"",
+                    "cannot read the stored state of coordinators, it is rebuilt from their journals:"
+                            + " directory={} reason=\"{}\"",
                     directory,
                     damaged.getMessage());
             RocksDB.destroyDB(directory.toString(), options);
@@ -190,19 +196,20 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         }
     }
 
-    /** What is in memory goes into a table: the next start then need not read the log. */
+    /** Writes the memory table to a file, so that the next start need not replay the database's log. */
     private void flush() {
         try (FlushOptions waiting = new FlushOptions().setWaitForFlush(true)) {
             database.flush(waiting);
         } catch (RocksDBException failure) {
             log.warn(
-                    "coordinators' state stays in the store's log: folder={} reason=\"{}\"",
+                    "cannot flush the state of coordinators, it stays in the log of the store:"
+                            + " directory={} reason=\"{}\"",
                     directory,
                     failure.getMessage());
         }
     }
 
-    /** Something done with the database. */
+    /** An operation on the database. */
     private interface Use<T> {
         T with(RocksDB open) throws RocksDBException;
     }
@@ -264,7 +271,8 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
                     RocksIterator iterator = database.newIterator(read)) {
                 ByteBuffer key = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
                 ByteBuffer value = ByteBuffer.allocateDirect(FIRST_BUFFER_BYTES);
-                // Made once: a start runs this a million times before it is compiled well.
+                // Allocated once: a start runs this loop up to a million times, before the JIT compiler could remove an
+                // allocation.
                 Reader keys = iterator::key;
                 Reader values = iterator::value;
                 for (iterator.seek(first); iterator.isValid(); iterator.next()) {
@@ -276,7 +284,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
             }
         }
 
-        /** The buffer with what {@code reader} gives, or a larger one. */
+        /** Fills {@code buffer} from {@code reader}, or a larger one if it is too small. Returns the filled buffer. */
         private static ByteBuffer filled(ByteBuffer buffer, Reader reader) {
             int sizeBytes = reader.read(buffer.clear());
             if (sizeBytes > buffer.capacity()) {
@@ -331,7 +339,7 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         }
     }
 
-    /** Reads into a buffer as much as fits, and tells how much there is. */
+    /** Reads as much as fits into a buffer, and returns the full size. */
     private interface Reader {
         int read(ByteBuffer target);
     }

@@ -15,66 +15,70 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * RocksDB's library for this machine. It lies packed in its jar, and to unpack it costs every start a third of a second of a
- * processor: the scripts name a folder beside the jars, in which a broker that stops leaves it unpacked for the next one. Any
- * thread; blocks.
+ * RocksDB's native library for this machine. The jar contains it compressed, and unpacking takes about a third of a
+ * second of processor time at each start. The scripts therefore name a directory beside the jars. A broker that stops
+ * leaves the unpacked library there for the next start. Any thread; blocks.
  */
 final class NativeLibrary {
-    /** The system property with that folder, which is as trusted as the jars, and never used with others. */
-    static final String FOLDER_PROPERTY = "journalq.native";
+    /**
+     * System property that names this directory. The directory must be as trusted as the jars, and must not be shared
+     * with other users.
+     */
+    static final String DIRECTORY_PROPERTY = "journalq.native";
 
     private static final Logger log = LoggerFactory.getLogger(NativeLibrary.class);
 
     private static final String PACKED_NAME = Environment.getJniLibraryFileName("rocksdb");
 
-    /** What {@link RocksDB#loadLibrary(List)} looks for, which is not what it is called in the jar. */
+    /** The file name that {@link RocksDB#loadLibrary(List)} looks for. It differs from the name in the jar. */
     private static final String NAME = Environment.getJniLibraryFileName("rocksdbjni");
 
     private NativeLibrary() {}
 
-    /** Loads it, from the folder when it is there. */
+    /** Loads the library, from the directory if it is there. */
     static void load() {
-        Path folder = folder();
-        if (folder != null && Files.exists(folder.resolve(NAME))) {
+        Path directory = directory();
+        if (directory != null && Files.exists(directory.resolve(NAME))) {
             try {
-                RocksDB.loadLibrary(List.of(folder.toString()));
+                RocksDB.loadLibrary(List.of(directory.toString()));
                 return;
             } catch (UnsatisfiedLinkError unusable) {
-                log.warn("{} cannot be loaded, its jar is used", folder.resolve(NAME), unusable);
+                log.warn("cannot load {}, using the library in the jar", directory.resolve(NAME), unusable);
             }
         }
         RocksDB.loadLibrary();
     }
 
-    /** Leaves it for the next start; a failure is no loss but of time. */
+    /** Keeps the library for the next start. If this fails, the next start takes longer. */
     static void keep() {
-        Path folder = folder();
-        if (folder == null || Files.exists(folder.resolve(NAME))) {
+        Path directory = directory();
+        if (directory == null || Files.exists(directory.resolve(NAME))) {
             return;
         }
-        Path unfinished = folder.resolve(NAME + "." + ProcessHandle.current().pid());
+        Path unfinished = directory.resolve(NAME + "." + ProcessHandle.current().pid());
         try (InputStream packed = RocksDB.class.getResourceAsStream("/" + PACKED_NAME)) {
             if (packed == null) {
                 return;
             }
-            Files.createDirectories(folder);
+            Files.createDirectories(directory);
             try (FileChannel out = FileChannel.open(
                     unfinished,
                     StandardOpenOption.WRITE,
                     StandardOpenOption.CREATE,
                     StandardOpenOption.TRUNCATE_EXISTING)) {
                 packed.transferTo(Channels.newOutputStream(out));
-                // What a power cut leaves of it under its name must be all of it.
+                // The rename must not become durable before the content, or a power loss could leave an incomplete file
+                // under this name.
                 out.force(true);
             }
-            Files.move(unfinished, folder.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
+            Files.move(unfinished, directory.resolve(NAME), StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException failure) {
-            log.debug("the library is not kept: {}", failure.toString());
+            log.debug("cannot keep the native library: {}", failure.toString());
         }
     }
 
-    private static Path folder() {
-        String named = System.getProperty(FOLDER_PROPERTY);
+    private static Path directory() {
+        String named = System.getProperty(DIRECTORY_PROPERTY);
         return named == null || named.isEmpty() ? null : Path.of(named);
     }
 }

@@ -9,13 +9,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which version of keys and values a folder of the store holds: one line of text in a file beside the database's. A folder
- * without it is of version 1, which did not have it at first. Stateless; blocks.
+ * The version of the key and value format of a store, as one line of text in a file beside the database's files. A
+ * store without this file has version 1, which was first written without it. Stateless; blocks.
  */
 final class StoreFormat {
     static final String FILE_NAME = "journalq.format";
 
-    /** What this release writes and reads. */
+    /** The version that this release writes and reads. */
     static final int VERSION = 1;
 
     private static final String LINE_BEGIN = "journalq-coordinators ";
@@ -25,8 +25,8 @@ final class StoreFormat {
     private StoreFormat() {}
 
     /**
-     * Returns when the folder may be read and written by this release, or is none. A damaged file is no reason to refuse:
-     * what is stored can be made anew.
+     * Checks that this release can read and write the directory. A missing directory passes. A damaged file passes too,
+     * because the stored state can be rebuilt.
      *
      * @throws IOException when a newer release wrote it; names the file and both versions
      */
@@ -47,11 +47,11 @@ final class StoreFormat {
         if (line.matches() && Integer.parseInt(line.group(1)) > VERSION) {
             throw new IOException(file + " is of format version " + line.group(1)
                     + ", this release knows versions up to " + VERSION
-                    + "; start the newer release that wrote it, or move the folder away: it is made anew");
+                    + "; start the newer release that wrote it, or move the directory away: it is rebuilt");
         }
     }
 
-    /** Says in the folder that this release has written it. */
+    /** Writes the version of this release into the directory. */
     static void write(Path directory) throws IOException {
         Path file = directory.resolve(FILE_NAME);
         Path temporary = directory.resolve(FILE_NAME + ".tmp");

@@ -1,10 +1,10 @@
 package io.journalq.server.store;
 
 /**
- * The newest record of a key. The arrays are not to be changed.
+ * The newest record of a key. The arrays must not be modified.
  *
  * @param key as it stands in the journal
- * @param value as it stands in the journal; null when the key is gone
+ * @param value as it stands in the journal; null when the key was deleted
  */
-@SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+@SuppressWarnings("ArrayRecordComponent") // A data holder that is never compared.
 public record StoredChange(byte[] key, byte[] value) {}

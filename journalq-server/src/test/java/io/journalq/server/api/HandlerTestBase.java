@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A connection to the {@link SharedBroker}, and what the tests of handlers prepare with it. */
+/** A connection to the {@link SharedBroker}, and the preparations that the tests of handlers share. */
 @ExtendWith(SharedBroker.class)
 public abstract class HandlerTestBase {
     protected static final int TIMEOUT_MS = 10_000;
@@ -156,7 +156,7 @@ public abstract class HandlerTestBase {
                 .isEqualTo(ErrorCode.NONE);
     }
 
-    /** What a group has committed for the first partition of a topic. */
+    /** The offset that a group has committed for the first partition of a topic. */
     protected OffsetFetchResponse.OffsetFetchResponsePartition committedOffset(String group, String topic)
             throws IOException {
         return call(
@@ -185,7 +185,7 @@ public abstract class HandlerTestBase {
         return new Producer(id, response.producerId(), response.producerEpoch());
     }
 
-    /** Starts a producer, and a transaction of it with the first partition of a topic. */
+    /** Starts a producer, and a transaction with the first partition of a topic. */
     protected Producer beginTransaction(String topic) throws IOException {
         Producer producer = startProducer();
         AddPartitionsToTxnResponse response = call(
@@ -207,7 +207,7 @@ public abstract class HandlerTestBase {
         return producer;
     }
 
-    /** Appends one batch of the producer's transaction to the first partition of a topic. */
+    /** Appends one transactional batch to the first partition of a topic. */
     protected void produceInTransaction(Producer producer, String topic, int records) throws IOException {
         ByteBuf batch = WireClient.transactionalBatch(records, new byte[10], producer.id(), producer.epoch(), 0);
         ProduceRequest request =
@@ -232,7 +232,7 @@ public abstract class HandlerTestBase {
         assertThat(error(response.responses().get(0).errorCode())).isEqualTo(ErrorCode.NONE);
     }
 
-    /** What a setting of a topic is, and what set it. */
+    /** The value of a topic's setting, and its origin. */
     protected DescribeConfigsResponse.DescribeConfigsResourceResult topicConfig(String topic, String name)
             throws IOException {
         return call(

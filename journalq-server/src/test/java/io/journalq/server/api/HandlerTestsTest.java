@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Every handler has a test of its own, which is found by the name of the handler. */
+/** Every handler has its own test, which has the name of the handler. */
 @ExtendWith(SharedBroker.class)
 class HandlerTestsTest {
     @Test

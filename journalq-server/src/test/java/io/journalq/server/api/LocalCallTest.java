@@ -42,7 +42,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Produces and fetches with a broker that has no socket. */
+/** Produces to and fetches from a broker without sockets. */
 class LocalCallTest {
     private static final int TIMEOUT_S = 10;
     private static final long HEAP_BYTES = 1L << 30;
@@ -62,7 +62,7 @@ class LocalCallTest {
         Random random = new Random(1);
         core = BrokerCore.open(
                 config,
-                new BrokerCore.Surroundings(
+                new BrokerCore.Environment(
                         new MemoryFileStore(),
                         loops.cycles(),
                         pool,
@@ -132,7 +132,7 @@ class LocalCallTest {
                                         .setValue(1_000))))));
         assertThat(altered.entries().get(0).errorCode()).isEqualTo(ErrorCode.NONE.code());
 
-        // when 5,000 bytes are produced at 1,000 bytes/s, and the first second is free
+        // when 5,000 bytes are produced at 1,000 bytes/s, and the burst of one second is free
         ProduceResponse produced = (ProduceResponse)
                 call(12, WireClient.produceRequest("t", 0, WireClient.batch(1, new byte[5_000])), 5_000);
 

@@ -15,7 +15,9 @@ import org.junit.jupiter.params.provider.ArgumentsSource;
 import org.junit.jupiter.params.support.AnnotationConsumer;
 import org.junit.jupiter.params.support.ParameterDeclarations;
 
-/** Runs a test in the lowest and in the highest version of an API that the broker serves. The test takes the version. */
+/**
+ * Runs a test in the lowest and in the highest version of an API that the broker serves. The test takes the version.
+ */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 @ParameterizedTest(name = "version {0}")
@@ -23,7 +25,7 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 public @interface ServedVersions {
     ApiKey value();
 
-    /** Asks the broker's own table of APIs. */
+    /** Reads the versions from the broker's registry of handlers. */
     final class LowestAndHighest implements ArgumentsProvider, AnnotationConsumer<ServedVersions> {
         private ApiKey key;
 

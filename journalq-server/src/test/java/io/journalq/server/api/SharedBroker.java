@@ -16,13 +16,13 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * One broker for the tests of all handlers, started by the first of them and stopped after the last. So a test must use
- * names of its own for what it creates, and not depend on what it did not create.
+ * One broker for the tests of all handlers. The first test starts it, and it stops after the last one. A test must
+ * therefore use unique names for what it creates, and must not depend on anything else in the broker.
  */
 public final class SharedBroker implements ParameterResolver {
     private static final Namespace NAMESPACE = Namespace.create(SharedBroker.class);
 
-    /** Its resources are released with the store. */
+    /** JUnit closes it with the store. */
     private static final class Running implements AutoCloseable {
         private final Path directory;
         private final TestBroker broker;

@@ -49,7 +49,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Topics, settings and descriptions through the administrator's client of the real world. */
+/** Topics, settings and descriptions, with Kafka's own administrator. */
 class AdminApiTest {
     private static final long SECONDS = 20;
     private static final ConfigResource ORDERS = new ConfigResource(ConfigResource.Type.TOPIC, "orders");

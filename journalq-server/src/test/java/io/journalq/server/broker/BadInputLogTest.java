@@ -36,7 +36,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each wrong input leaves one line in the log, which names the client and says what is wrong, and is counted once. */
+/** Each invalid input leaves one line in the log, which names the client and the fault, and is counted once. */
 class BadInputLogTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
     private static final int MAX_ENTRIES = 1_000;
@@ -103,7 +103,7 @@ class BadInputLogTest {
             client.out.write(frame, 0, frame.length / 2);
         }
         trace.assertOneLine("connection lost", "within a request");
-        // and all is well, once what the full disk took in part is cleared away
+        // and the broker writes again, once the partly written batch is removed from the full disk
         try (WireClient client = new WireClient(broker.port())) {
             short error = ErrorCode.KAFKA_STORAGE_ERROR.code();
             for (int i = 0; i < 3_000 && error != 0; i++) {
@@ -145,7 +145,7 @@ class BadInputLogTest {
         String size = limit("socket.request.max.bytes");
 
         assertOneLineWhenSent(new byte[] {-1, -1, -1, -1}, Set.of(REFUSED, size), "a frame of -1 bytes");
-        // the beginning of TLS
+        // the beginning of a TLS handshake
         assertOneLineWhenSent(new byte[] {22, 3, 1, 2, 0, 1}, Set.of(REFUSED, size), "the limit is 2000000");
         assertOneLineWhenSent(shortFrame.array(), Set.of(REFUSED), "shorter than any request");
         assertOneLineWhenSent(nameCutShort.array(), Set.of(REFUSED), "the client id is incomplete");
@@ -209,7 +209,7 @@ class BadInputLogTest {
             trace.assertOneResult(
                     client, Set.of(error(ErrorCode.INVALID_REQUIRED_ACKS)), "topic t: INVALID_REQUIRED_ACKS");
 
-            // and one that is not answered
+            // and one without a response
             ByteBuf corrupt = WireClient.batch(3, VALUE);
             corrupt.setByte(corrupt.writerIndex() - 2, 'X');
             client.send(
@@ -313,7 +313,7 @@ class BadInputLogTest {
         }
     }
 
-    /** The next byte; -1 when the connection has ended, in whatever way. */
+    /** The next byte; -1 when the connection was closed or reset. */
     private static int readByte(WireClient client) throws IOException {
         try {
             return client.in.read();

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is wrong on the wire gets the protocol's error or a closed connection, and hurts nobody else. */
+/** Invalid input on the wire gets the protocol's error or closes the connection, and does not affect other clients. */
 class BadInputTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
 
@@ -57,7 +57,7 @@ class BadInputTest {
             // given a batch with one byte that does not match its CRC
             ByteBuf corrupt = WireClient.batch(3, VALUE);
             corrupt.setByte(corrupt.writerIndex() - 2, 'X');
-            // when it comes in one request with a good one
+            // when it arrives in one request with a valid one
             ProduceRequest request = WireClient.produceRequest("t", 0, corrupt);
             ProduceRequest good = WireClient.produceRequest("t", 1, WireClient.batch(3, VALUE));
             request.topicData()
@@ -66,7 +66,7 @@ class BadInputTest {
                             request.topicData().get(0).partitionData().get(0),
                             good.topicData().get(0).partitionData().get(0)));
             ProduceResponse response = client.call(ProduceResponse.class, request, 12);
-            // then only the corrupt one is refused, and the connection goes on
+            // then only the corrupt batch is refused, and the connection stays open
             List<ProduceResponse.PartitionProduceResponse> answers =
                     response.responses().get(0).partitionResponses();
             assertThat(answers.get(0).errorCode()).isEqualTo(ErrorCode.CORRUPT_MESSAGE.code());
@@ -141,7 +141,7 @@ class BadInputTest {
                 assertThat(range.apiKey()).isEqualTo(ApiKey.API_VERSIONS.id());
                 assertThat(range.maxVersion()).isEqualTo((short) 4);
             });
-            // and the client can go on with a version that it knows now
+            // and the client can continue with a version that it knows now
             response = client.call(
                     ApiVersionsResponse.class,
                     new ApiVersionsRequest().setClientSoftwareName("x").setClientSoftwareVersion("1"),
@@ -221,7 +221,7 @@ class BadInputTest {
                 client.out.write(frame);
                 client.in.read();
             } catch (IOException answeredLaterOrClosed) {
-                // either is fine; what counts is that the broker goes on
+                // a response and a closed connection are both correct; the broker must continue
                 assertThat(answeredLaterOrClosed).isNotNull();
             }
         }
@@ -240,7 +240,7 @@ class BadInputTest {
 
     @Test
     void shouldSayInOneLineWhyItCannotStart() throws Exception {
-        // given a second broker on the same folder
+        // given a second broker on the same directory
         assertThatThrownBy(() -> new TestBroker(dataDirectory).start())
                 .isInstanceOf(StartException.class)
                 .hasMessageContaining("in use by another broker");
@@ -265,13 +265,13 @@ class BadInputTest {
         assertThat(errors.toString(UTF_8)).contains("did you mean 'listeners'");
         assertThat(BrokerMain.run(List.of("--port"), Map.of(), new PrintStream(errors, true, UTF_8)))
                 .isEqualTo(2);
-        // and the first goes on
+        // and the first broker still serves
         assertOthersAreServed();
     }
 
     @Test
     void shouldRefuseAppendsAndGoOnReadingWhileTheDiskIsFull() throws Exception {
-        // given a broker whose disk fills up behind its first records
+        // given a broker whose disk is full after its first records
         FullDisk disk = new FullDisk();
         try (TestBroker full = new TestBroker(dataDirectory.resolve("full")).start(disk.store())) {
             full.createTopic("t", 1, Map.of());
@@ -280,16 +280,17 @@ class BadInputTest {
                                 .baseOffset())
                         .isZero();
                 disk.full = true;
-                // when a producer goes on
+                // when a producer continues
                 ProduceResponse.PartitionProduceResponse refused =
                         client.produce("t", 0, WireClient.batch(2, VALUE, 5, (short) 0, 3));
-                // then it is told, what is there can be read, and nothing of the refused batch
+                // then it gets an error, and the earlier records can be read, but nothing of the refused batch
                 assertThat(refused.errorCode()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR.code());
                 assertThat(refused.baseOffset()).isEqualTo(-1);
                 FetchResponse.PartitionData read = fetch(client, "t");
                 assertThat(read.highWatermark()).isEqualTo(3);
                 assertThat(read.records().sizeBytes()).isPositive();
-                // and once there is room, and what failed is cleared away, the same batch is accepted where it belongs
+                // and when there is space again, and the partly written batch is removed, the same batch is accepted at
+                // its offset
                 disk.full = false;
                 ProduceResponse.PartitionProduceResponse accepted = refused;
                 for (int i = 0; i < 3_000 && accepted.errorCode() != 0; i++) {
@@ -345,7 +346,7 @@ class BadInputTest {
         }
     }
 
-    /** The next byte; -1 when the connection has ended, in whatever way. */
+    /** The next byte; -1 when the connection was closed or reset. */
     private static int readByte(WireClient client) throws IOException {
         try {
             return client.in.read();

@@ -18,27 +18,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
- * A broker in a process of its own that says when all of its groups are served, counted from the start of the process. The
- * one who asks does so as clients do, for the coordinators and then for offsets; it runs in the same process, and so its
- * share is in the times. Ends as a killed process does, so that it leaves what it found.
+ * A broker in a separate process that prints the time until all of its groups are served, counted from the start of the
+ * process. The client sends the requests of a Kafka client, for coordinators and then for offsets. It runs in the same
+ * process, so the times include it. The process ends without closing the broker, so that its data does not change.
  */
 final class BrokerProcess {
-    /** What the line with the times begins with. */
+    /** Prefix of the line with the times. */
     static final String RESULT = "served: ";
 
     private static final int FIND_COORDINATOR_VERSION = 4;
     private static final int FETCH_VERSION = 9;
     private static final long POLL_MS = 5;
 
-    /** Of this many groups one is looked at whole. */
+    /** One of this many groups is checked completely. */
     private static final int LOOK_AT_EVERY = 97;
 
     private BrokerProcess() {}
 
     /**
-     * Arguments: the data folder, the name of a topic, how many groups there are ({@code group-0} and so on), how many
-     * partitions each has committed, with its number as the leader's epoch. Prints how long it took in milliseconds: from
-     * the start of the process, until the ports were open, from the broker's start, and processor time.
+     * Arguments: the data directory, the name of a topic, the number of groups ({@code group-0} and so on), and the
+     * number of partitions with an offset of each group. The leader epoch of each offset is the number of its group.
+     * Prints times in milliseconds: from the start of the process, until the ports were open, from the broker's start,
+     * and processor time.
      */
     public static void main(String[] arguments) throws Exception {
         String topic = arguments[1];
@@ -93,7 +94,7 @@ final class BrokerProcess {
         return true;
     }
 
-    /** The answer waits for the coordinators, but not for ever. */
+    /** The response waits for the coordinators, but not forever. */
     static void awaitLoaded(WireClient client, int groups) throws IOException {
         List<String> ids =
                 IntStream.range(0, groups).mapToObj(group -> "group-" + group).toList();

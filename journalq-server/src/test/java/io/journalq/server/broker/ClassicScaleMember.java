@@ -21,14 +21,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** A member by the classic protocol, which gives up everything before it joins again. */
+/** A member of a classic group, which revokes all its partitions before it rejoins. */
 final class ClassicScaleMember implements ScaleMember {
     private static final int JOIN_VERSION = 9;
     private static final int SYNC_VERSION = 5;
     private static final int HEARTBEAT_VERSION = 4;
     private static final int LEAVE_VERSION = 5;
 
-    /** Nobody is taken for dead because the machine is slow. */
+    /** Long enough that no member expires on a slow machine. */
     private static final int TIMEOUT_MS = 600_000;
 
     private static final short SUBSCRIPTION_VERSION = 1;
@@ -88,7 +88,7 @@ final class ClassicScaleMember implements ScaleMember {
         return onHeap(out);
     }
 
-    /** What was written, in a buffer that need not be released. */
+    /** The written bytes, in a buffer that need not be released. */
     private static ByteBuf onHeap(MessageWriter out) {
         ByteBuf written = (ByteBuf) out.finish().get(0);
         byte[] bytes = ByteBufUtil.getBytes(written);
@@ -114,7 +114,7 @@ final class ClassicScaleMember implements ScaleMember {
         connection.send(request, SYNC_VERSION, SyncGroupResponse.class, this::onSynced);
     }
 
-    /** Every member gets as many partitions as the others, or one less. */
+    /** Distributes the partitions evenly: the numbers of two members differ by at most one. */
     private List<SyncGroupRequest.SyncGroupRequestAssignment> assignments(
             List<JoinGroupResponse.JoinGroupResponseMember> members) {
         List<SyncGroupRequest.SyncGroupRequestAssignment> assignments = new ArrayList<>();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Quotas through the administrator's client, and what they do to clients. */
+/** Quotas, set with Kafka's own administrator, and their effect on clients. */
 class ClientQuotasTest {
     private static final long SECONDS = 20;
     private static final int PRODUCE_VERSION = 12;
@@ -99,7 +99,7 @@ class ClientQuotasTest {
             long begunNanos = System.nanoTime();
             client.produce("t", 0, WireClient.batch(1, new byte[10]));
             assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begunNanos))
-                    .as("the second request is answered only when the first is paid for")
+                    .as("the response to the second request is delayed until the first is paid for")
                     .isGreaterThan(500);
         }
         assertThat(broker.network().pausedMs()).isPositive();

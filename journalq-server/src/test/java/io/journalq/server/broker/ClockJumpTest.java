@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What retention by time does when a broker starts with another clock. */
+/** Retention by time when a broker starts with a clock that has jumped. */
 class ClockJumpTest {
     private static final TopicPartition PARTITION = new TopicPartition("orders", 0);
     private static final int CHECK_INTERVAL_MS = 20;
@@ -72,7 +72,7 @@ class ClockJumpTest {
 
     @Test
     void shouldDeleteNothingWhenTheClockIsFarAheadAndNoTimeWasKept() throws Exception {
-        // given a directory of a release that kept no time
+        // given a directory of a release that stored no time
         Files.delete(folder.resolve("journalq.clock"));
 
         // when

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What administrators ask of a cluster that is one broker. */
+/** Requests of administrators about a cluster of one broker. */
 class ClusterApiTest {
     private static final long SECONDS = 20;
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);

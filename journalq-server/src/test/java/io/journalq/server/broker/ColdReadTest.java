@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Records that are not surely in memory, as all are after a restart: they are read off the loops. */
+/** Records that may not be in the page cache, like all records after a restart, are read off the loops. */
 class ColdReadTest {
     private static final int BATCHES = 40;
     private static final int VALUE_SIZE_BYTES = 50_000;
@@ -35,7 +35,7 @@ class ColdReadTest {
     @TempDir
     private Path folder;
 
-    /** Threads that read a log file or handed one to a socket since the restart. */
+    /** Threads that read a log file, or passed one to a socket, since the restart. */
     private final Queue<String> readers = new ConcurrentLinkedQueue<>();
 
     private volatile boolean failing;

@@ -13,22 +13,22 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A broker in a process of its own to which very many offsets are committed over the wire, and which is stopped then. In the
- * tests' own process every buffer is watched, which would take minutes.
+ * A broker in a separate process to which very many offsets are committed over the wire, and which is then stopped. In
+ * the process of the tests, leak detection of every buffer would make this take minutes.
  */
 final class CommitProcess {
     private static final int CREATE_VERSION = 7;
     private static final int COMMIT_VERSION = 9;
     private static final int TIMEOUT_MS = 60_000;
 
-    /** Commits that are under way at the same time. */
+    /** Maximum number of concurrent commits. */
     private static final int COMMITS_IN_FLIGHT = 16;
 
     private CommitProcess() {}
 
     /**
-     * Arguments: the data folder, the name of the topic to make, how many groups commit ({@code group-0} and so on), and how
-     * many partitions each. The leader's epoch of what a group commits is its number.
+     * Arguments: the data directory, the name of the topic to create, the number of groups that commit ({@code group-0}
+     * and so on), and the number of partitions of each. The leader epoch of each offset is the number of its group.
      */
     public static void main(String[] arguments) throws Exception {
         String topic = arguments[1];
@@ -56,7 +56,7 @@ final class CommitProcess {
                 .get(0)
                 .errorCode();
         if (error != 0) {
-            throw new AssertionError("the topic cannot be made: error " + error);
+            throw new AssertionError("cannot create the topic: error " + error);
         }
     }
 
@@ -84,7 +84,7 @@ final class CommitProcess {
         }
     }
 
-    /** Most clients keep nothing but the leader's epoch with an offset. */
+    /** Most clients commit only the leader epoch with an offset. */
     private static OffsetCommitRequest commit(String topic, int group, int partitions) {
         List<OffsetCommitRequestPartition> offsets = IntStream.range(0, partitions)
                 .mapToObj(partition -> new OffsetCommitRequestPartition()

@@ -34,8 +34,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the simulator found where groups, transactions and partitions meet after a loss, each in the fewest steps, on a real
- * broker. A loss is made by hand: files are put back to what they were, or cut. The numbers are those of its seeds.
+ * Faults that the simulator found in the interaction of groups, transactions and partitions after data loss, each
+ * reduced to the fewest steps, on a real broker. The test restores or truncates files to simulate the loss. The numbers
+ * are those of the simulator's seeds.
  */
 class CommitsAfterLossTest {
     private static final TopicPartition PARTITION = new TopicPartition("t", 0);
@@ -64,7 +65,7 @@ class CommitsAfterLossTest {
 
     @Test // seed 2747
     void shouldMoveACommitBackWhenOtherRecordsHaveTakenThePlaceOfWhatItHadRead() throws Exception {
-        // given a group that has read three records, and a power loss that takes two of them
+        // given a group that has read three records, and a power loss that loses two of them
         produce(1);
         String folderName = id("t") + "-0";
         long oneRecordBytes = Files.size(log(folderName));
@@ -76,7 +77,8 @@ class CommitsAfterLossTest {
         copyCoordinators(groups, data, folder.resolve("before"));
         cut(log, oneRecordBytes);
 
-        // when records of a later life take their place, and it takes what the group's coordinator did since, too
+        // when other records are appended at their offsets, and the later records of the group's coordinator are lost
+        // too
         broker.start();
         assertThat(end()).isEqualTo(1);
         produce(5);
@@ -84,7 +86,7 @@ class CommitsAfterLossTest {
         copyCoordinators(groups, folder.resolve("before"), data);
         broker.start();
 
-        // then the group goes on behind the record that it has read, and skips none
+        // then the group continues after the record that it has read, and skips none
         assertThat(end()).isEqualTo(6);
         assertThat(committed()).isEqualTo(1L);
     }
@@ -98,7 +100,7 @@ class CommitsAfterLossTest {
         broker.stop();
         copyCoordinators(groups, data, folder.resolve("before"));
 
-        // when the topic is deleted, and what the group's coordinator did then is lost
+        // when the topic is deleted, and the later records of the group's coordinator are lost
         broker.start();
         try (Admin admin = broker.admin()) {
             admin.deleteTopics(List.of("t")).all().get(30, TimeUnit.SECONDS);
@@ -134,10 +136,10 @@ class CommitsAfterLossTest {
         broker.stop();
         copyCoordinators(groups, folder.resolve("before"), data);
 
-        // when the disk takes nothing more of it
+        // when writes for the coordinator fail
         broker.start(new RefusingStore(groups));
 
-        // then the group is served, without what is gone
+        // then the group is served, without the offsets of the deleted topic
         Map<TopicPartition, OffsetAndMetadata> committed;
         try (Admin admin = broker.admin()) {
             committed = admin.listConsumerGroupOffsets(GROUP)
@@ -146,7 +148,7 @@ class CommitsAfterLossTest {
         }
         assertThat(committed).containsOnlyKeys(new TopicPartition("other", 0));
 
-        // and it is forgotten for good once the disk is mended
+        // and these are deleted durably once the disk is repaired
         broker.stop();
         broker.start();
         assertThat(committed()).isNull();
@@ -154,7 +156,7 @@ class CommitsAfterLossTest {
 
     @Test // seed 90013596
     void shouldMoveACommitBackAgainWhenItCouldNotBeKeptThatItWas() throws Exception {
-        // given a group that commits three records without their epoch, and a power loss that takes two of them
+        // given a group that commits three records without their epoch, and a power loss that loses two of them
         produce(1);
         String folderName = id("t") + "-0";
         long oneRecordBytes = Files.size(log(folderName));
@@ -169,14 +171,14 @@ class CommitsAfterLossTest {
         broker.stop();
         cut(log, oneRecordBytes);
 
-        // when the disk takes nothing of what that means for the group, and other records come
+        // when the coordinator cannot write the consequence for the group, and other records are appended
         broker.start(new RefusingStore(groups));
         assertThat(committed()).isEqualTo(1L);
         produce(5);
         broker.stop();
         broker.start();
 
-        // then the group still goes on behind the record that it has read
+        // then the group still continues after the record that it has read
         assertThat(end()).isEqualTo(6);
         assertThat(committed()).isEqualTo(1L);
     }
@@ -211,12 +213,12 @@ class CommitsAfterLossTest {
         broker.stop();
         broker.with("delivery.mode", "performance").start();
 
-        // when the first transactional producer appears
+        // when the first transactional producer is started
         try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", "x"))) {
             producer.initTransactions();
         }
 
-        // then no epoch that it was given can be lost
+        // then no epoch of this producer can be lost
         ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, InternalTopics.TRANSACTIONS);
         try (Admin admin = broker.admin()) {
             Config config = admin.describeConfigs(List.of(topic))
@@ -236,7 +238,7 @@ class CommitsAfterLossTest {
         }
     }
 
-    /** With the leader epoch of the last record, as consumers do. */
+    /** Commits with the leader epoch of the last record, like Kafka's consumer. */
     private void commitAll(int count) {
         try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of("group.id", GROUP))) {
             consumer.assign(List.of(PARTITION));
@@ -266,7 +268,7 @@ class CommitsAfterLossTest {
         }
     }
 
-    /** As folders are named by it. */
+    /** The topic id, as in the names of directories. */
     private String id(String topic) throws Exception {
         try (Admin admin = broker.admin()) {
             return admin.describeTopics(List.of(topic))
@@ -282,7 +284,7 @@ class CommitsAfterLossTest {
         return data.resolve(folderName).resolve("%020d.log".formatted(0));
     }
 
-    /** Leaves nothing but the first bytes of the log: what could tell of more goes, too. */
+    /** Deletes everything but the first bytes of the log, including all files that could reveal its length. */
     private static void cut(Path log, long sizeBytes) throws IOException {
         try (Stream<Path> files = Files.list(log.getParent())) {
             for (Path file : files.toList()) {
@@ -296,7 +298,7 @@ class CommitsAfterLossTest {
         }
     }
 
-    /** The coordinators' partition, and what is stored of it. */
+    /** The directories of the coordinator's partition, and of the store. */
     private static void copyCoordinators(String groups, Path from, Path to) throws IOException {
         for (String name : List.of(groups, "coordinators")) {
             replace(from.resolve(name), to.resolve(name));

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Kafka's own consumer and administrator on transactions. */
+/** Transactions, with Kafka's own consumer and administrator. */
 class CommittedReadsTest {
     private static final TopicPartition PARTITION = new TopicPartition("t", 0);
     private static final int LIMIT_SECONDS = 30;
@@ -53,7 +53,7 @@ class CommittedReadsTest {
     void shouldGiveAConsumerOfCommittedRecordsNoOthersAlsoAfterARestart() throws Exception {
         KafkaProducer<byte[], byte[]> first = transactional("first");
         KafkaProducer<byte[], byte[]> second = transactional("second");
-        // given transactions of two producers, interleaved, every third one aborted
+        // given interleaved transactions of two producers, every third one aborted
         List<String> committed = new ArrayList<>();
         for (int i = 0; i < 9; i++) {
             first.beginTransaction();
@@ -70,27 +70,27 @@ class CommittedReadsTest {
                 committed.addAll(List.of("a" + i, "A" + i));
             }
         }
-        // and one that is open
+        // and an open one
         first.beginTransaction();
         send(first, "open");
         try (KafkaProducer<byte[], byte[]> plain = broker.producer(Map.of())) {
             send(plain, "behind");
         }
 
-        // then a consumer sees those that committed, another one all
+        // then a read-committed consumer reads the committed ones, and another consumer reads all
         assertThat(consume("read_committed", committed.size())).containsExactlyInAnyOrderElementsOf(committed);
         assertThat(consume("read_uncommitted", 29)).hasSize(29).contains("open", "behind", "a0");
         long stable = latest(IsolationLevel.READ_COMMITTED);
         assertThat(latest(IsolationLevel.READ_UNCOMMITTED)).isEqualTo(stable + 2);
 
-        // and when the broker starts again it is the same
+        // and after a restart of the broker, they read the same
         first.close(Duration.ZERO);
         second.close();
         broker.stop();
         broker.start();
         assertThat(consume("read_committed", committed.size())).containsExactlyInAnyOrderElementsOf(committed);
 
-        // until the open one is ended by its producer's successor
+        // until the successor of its producer ends the open transaction
         transactional("first").close();
         committed.add("behind");
         assertThat(consume("read_committed", committed.size())).containsExactlyInAnyOrderElementsOf(committed);
@@ -148,7 +148,7 @@ class CommittedReadsTest {
     void shouldAnswerMarkersPartitionByPartition() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             for (int version = 1; version <= 2; version++) {
-                // given a marker for a producer that wrote nothing, to what is there and what is not
+                // given a marker for a producer that wrote nothing, to existing and missing partitions
                 WriteTxnMarkersRequest request = new WriteTxnMarkersRequest()
                         .setMarkers(List.of(
                                 marker(77, (short) version, "t", 0, 1),
@@ -214,7 +214,7 @@ class CommittedReadsTest {
                 .get(LIMIT_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Polls until there are {@code count} records, and once more for those that should not be there. */
+    /** Polls until there are {@code count} records, and once more to detect further ones. */
     private List<String> consume(String isolation, int count) {
         try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of("isolation.level", isolation))) {
             consumer.assign(List.of(PARTITION));

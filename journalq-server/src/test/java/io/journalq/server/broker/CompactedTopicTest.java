@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compacted topics of a running broker, by the real client. */
+/** Compacted topics of a running broker, with Kafka's own clients. */
 class CompactedTopicTest {
     private static final TopicPartition TABLE = new TopicPartition("table", 0);
     private static final int KEYS = 20;
@@ -61,7 +61,7 @@ class CompactedTopicTest {
         return text.getBytes(UTF_8);
     }
 
-    /** Writes every key {@link #ROUNDS} times, and deletes the odd ones at last. */
+    /** Writes every key {@link #ROUNDS} times, and finally deletes the odd ones. */
     private void fill() throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("linger.ms", 1, "batch.size", 2_000))) {
             List<Future<RecordMetadata>> sent = new ArrayList<>();
@@ -80,7 +80,10 @@ class CompactedTopicTest {
         }
     }
 
-    /** What a reader from the beginning makes of the topic; it must get to the end whatever is missing between. */
+    /**
+     * The newest value of each key for a reader from the beginning. The reader must reach the end, although offsets are
+     * missing.
+     */
     private Map<String, String> table(List<Long> offsets) {
         Map<String, String> table = new TreeMap<>();
         try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of())) {
@@ -145,7 +148,7 @@ class CompactedTopicTest {
 
     @Test
     void shouldHideWhatWasAbortedWhileCompactionTakesItAndItsMarkersAway() throws Exception {
-        // given a topic that keeps what can go for no longer than it must
+        // given a topic that keeps deleted records for the minimum time
         broker.createTopic(
                 "table",
                 1,
@@ -154,7 +157,7 @@ class CompactedTopicTest {
                         "segment.bytes", "4096",
                         "min.cleanable.dirty.ratio", "0.0",
                         "delete.retention.ms", "0"));
-        // when transactions are aborted and committed in turn, and others come behind them
+        // when transactions are alternately aborted and committed, and others follow
         try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", "t"))) {
             producer.initTransactions();
             for (int round = 0; round < 20; round++) {
@@ -169,7 +172,7 @@ class CompactedTopicTest {
             }
         }
 
-        // then the aborted records go, and readers of committed ones never see any
+        // then the aborted records are removed, and read-committed consumers never read one
         broker.await(() -> {
             Map<String, String> committed = read("read_committed");
             assertThat(committed.keySet()).noneMatch(key -> key.startsWith("aborted"));

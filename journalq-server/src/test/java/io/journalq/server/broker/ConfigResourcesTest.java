@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Settings of groups, of subscriptions of client metrics and of running brokers, with Kafka's own administrator. */
+/** Settings of groups, client metrics subscriptions and running brokers, with Kafka's own administrator. */
 class ConfigResourcesTest {
     private static final ConfigResource GROUP = new ConfigResource(ConfigResource.Type.GROUP, "billing");
     private static final ConfigResource METRICS = new ConfigResource(ConfigResource.Type.CLIENT_METRICS, "slow");
@@ -57,16 +57,16 @@ class ConfigResourcesTest {
 
     @Test
     void shouldGiveAGroupItsOwnTimesAndKeepThemOverARestart() throws Exception {
-        // given a member, which is told the broker's interval
+        // given a member, which gets the broker's interval
         get(admin.listConsumerGroupOffsets("billing").partitionsToOffsetAndMetadata()); // finds the coordinator
         try (WireClient client = new WireClient(broker.port())) {
             ConsumerGroupHeartbeatResponse joined = heartbeat(client, 0);
             assertThat(joined.heartbeatIntervalMs()).isEqualTo(6_000);
 
-            // when the group gets its own
+            // when the group gets its own interval
             get(alter(GROUP, "consumer.heartbeat.interval.ms", "7000", OpType.SET));
 
-            // then the member hears of it with its next heartbeat
+            // then the member gets it with its next heartbeat
             broker.await(() -> heartbeatQuietly(client, joined.memberEpoch()) == 7_000);
         }
         ConfigEntry interval = entry(GROUP, "consumer.heartbeat.interval.ms");
@@ -87,7 +87,7 @@ class ConfigResourcesTest {
         assertThat(listed(ConfigResource.Type.GROUP)).isEmpty();
     }
 
-    /** As Kafka's test of it does, which cannot run here only as it names Kafka's default. */
+    /** The same as Kafka's test, which fails here only because it expects Kafka's default. */
     @Test
     void shouldSayWhereAGroupHasItsSettingFromWhenBrokersAndTheGroupChangeIt() throws Exception {
         String ofGroup = "consumer.assignment.interval.ms";
@@ -115,7 +115,7 @@ class ConfigResourcesTest {
                 ofBroker + " DEFAULT_CONFIG");
     }
 
-    /** The value that holds for the group, and all that it is chosen from, the first of them first. */
+    /** The value in force for the group, and the values that it is chosen from, in descending precedence. */
     private void assertSources(String name, String value, String... sources) throws Exception {
         ConfigEntry entry = entry(GROUP, name);
         assertThat(entry.value()).isEqualTo(value);
@@ -182,7 +182,7 @@ class ConfigResourcesTest {
         get(alter(EVERY_BROKER, "max.message.bytes", "2000", OpType.SET));
         get(alter(BROKER, "max.message.bytes", "1000", OpType.SET));
 
-        // then the topic says so, and holds producers to it
+        // then the description of the topic has it, and it applies to producers
         ConfigEntry entry = entry(TOPIC, "max.message.bytes");
         assertThat(entry.value()).isEqualTo("1000");
         assertThat(entry.synonyms())

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Groups of the consumer protocol (KIP-848) with Kafka's own consumers and administrator. */
+/** Groups of the consumer protocol (KIP-848), with Kafka's own consumers and administrator. */
 class ConsumerProtocolTest {
     private static final int PARTITIONS = 6;
     private static final long LIMIT_SECONDS = 60;
@@ -103,7 +103,7 @@ class ConsumerProtocolTest {
         List<Integer> seen = new ArrayList<>();
         try (KafkaConsumer<byte[], byte[]> first = member(Map.of());
                 KafkaConsumer<byte[], byte[]> second = member(Map.of("group.remote.assignor", "range"))) {
-            // when members come one after the other
+            // when members join one after the other
             first.subscribe(List.of("orders-1"));
             pollUntil(List.of(first), seen, () -> seen.size() == 60);
             first.commitSync();
@@ -111,7 +111,7 @@ class ConsumerProtocolTest {
             List<KafkaConsumer<byte[], byte[]>> both = List.of(first, second);
             pollUntil(both, seen, () -> isShared(both, PARTITIONS));
 
-            // then nothing was read twice, and the group is described
+            // then no record was read twice, and the group can be described
             assertThat(seen).hasSize(60);
             ConsumerGroupDescription group = describe();
             assertThat(group.type()).isEqualTo(GroupType.CONSUMER);
@@ -119,7 +119,7 @@ class ConsumerProtocolTest {
                             member.assignment().topicPartitions())
                     .hasSize(PARTITIONS / 2));
 
-            // when the broker restarts in the middle
+            // when the broker restarts in the meantime
             int port = broker.port();
             broker.stop();
             broker.with("listeners", "PLAINTEXT://127.0.0.1:" + port).start();
@@ -130,7 +130,7 @@ class ConsumerProtocolTest {
             second.commitSync();
         }
 
-        // then everything came once
+        // then every record was read once
         assertThat(new TreeSet<>(seen)).hasSize(90);
         assertThat(seen).hasSize(90);
         assertThat(describe().groupState()).isEqualTo(GroupState.EMPTY);

@@ -6,7 +6,7 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import java.util.List;
 
-/** A member by the consumer protocol (KIP-848), which gives up at once what it is told to. */
+/** A member of the consumer protocol (KIP-848), which revokes partitions immediately. */
 final class ConsumerScaleMember implements ScaleMember {
     private static final int VERSION = 1;
     private static final int REBALANCE_TIMEOUT_MS = 600_000;

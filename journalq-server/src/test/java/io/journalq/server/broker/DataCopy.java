@@ -8,11 +8,11 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** A data directory as its broker leaves it. */
+/** A copy of the data directory of a running broker. */
 final class DataCopy {
     private DataCopy() {}
 
-    /** Copies what a broker that runs would leave if it were killed now. */
+    /** Copies the files that a running broker would leave if it were killed now. */
     static void ofKilled(Path from, Path to) throws IOException {
         try (Stream<Path> files = Files.walk(from)) {
             for (Path file : files.toList()) {
@@ -30,7 +30,7 @@ final class DataCopy {
         try {
             Files.copy(file, target);
         } catch (NoSuchFileException old) {
-            // The broker goes on meanwhile, and deletes old snapshots.
+            // The broker continues in the meantime, and deletes old snapshots.
             assertThat(old).hasMessageContaining(".snapshot");
         }
     }

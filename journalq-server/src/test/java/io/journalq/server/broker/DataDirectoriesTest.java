@@ -8,7 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.journalq.common.id.Uuid;
-import io.journalq.server.folder.DataDirectories;
+import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -56,7 +56,7 @@ class DataDirectoriesTest {
                 .start();
     }
 
-    /** Starts a new broker, keeps a message in each of some partitions, and stops it. */
+    /** Starts a new broker, stores a message in each of some partitions, and stops it. */
     private void keepMessages(Path... directories) throws Exception {
         startWith(directories);
         broker.createTopic(TOPIC, 8, Map.of());
@@ -173,7 +173,7 @@ class DataDirectoriesTest {
                 .isInstanceOf(StartException.class)
                 .hasMessageContainingAll("none of the data directories has the id", "mount or restore");
 
-        // and when the operator gives it up, the rest is served
+        // and when the operator gives it up, the other directories are served
         delete(first.resolve(IDENTITY));
         startWith(first, second);
     }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Every version that is advertised gets an answer in that version: old clients ask in old ones. */
+/** Every advertised version of an API gets a response in that version, because old clients use old versions. */
 class EveryVersionTest {
     private static final int FIRST_PRODUCE_WITH_IDS = 13;
     private static final int FIRST_BATCHED_ADD_PARTITIONS = 4;
@@ -69,7 +69,7 @@ class EveryVersionTest {
                             .as("%s v%d", key, version)
                             .isNotNull();
                 } catch (java.io.IOException closed) {
-                    throw new AssertionError(key + " v" + version + " has no answer", closed);
+                    throw new AssertionError(key + " v" + version + " has no response", closed);
                 }
             }
             asked.add(key.name());
@@ -84,7 +84,7 @@ class EveryVersionTest {
         }
     }
 
-    /** A request of each API that finds something, for a version. */
+    /** A valid request of each API in a given version, which finds existing data. */
     private Map<ApiKey, IntFunction<ApiMessage>> requests() {
         return Map.ofEntries(
                 Map.entry(ApiKey.PRODUCE, this::produce),

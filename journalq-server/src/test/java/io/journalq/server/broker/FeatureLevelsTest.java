@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Levels of features: how they change, and what clients make of them. */
+/** Levels of features: how they change, and their effect on clients. */
 class FeatureLevelsTest {
     private static final String GROUPS = "group.version";
     private static final String TRANSACTIONS = "transaction.version";
@@ -143,7 +143,7 @@ class FeatureLevelsTest {
                 .extracting(record -> record.value()[0])
                 .containsExactly((byte) 0, (byte) 1, (byte) 2);
         try (Admin admin = broker.admin()) {
-            // Of the generation in which the epoch grows with every transaction it would be 3 by now.
+            // In the second generation, the epoch is incremented by every transaction, and would be 3 by now.
             assertThat(admin.describeProducers(List.of(ORDERS))
                             .partitionResult(ORDERS)
                             .get(30, TimeUnit.SECONDS)

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Fetch sessions (KIP-227), waiting, and limits, over three shards. */
+/** Fetch sessions (KIP-227), wait times, and limits, over three shards. */
 class FetchSessionTest {
     private static final byte[] VALUE = new byte[100];
     private static final int VERSION = 12;
@@ -67,20 +67,20 @@ class FetchSessionTest {
         assertThat(recordCount(byPartition(first).get(1))).isEqualTo(2);
         assertThat(recordCount(byPartition(first).get(4))).isEqualTo(3);
         int session = first.sessionId();
-        // when the client goes on behind what it has, then there is nothing to tell
+        // when the client continues after these records, then the response is empty
         FetchResponse second = fetch(request(session, 1).setTopics(topics(Map.of(1, 2L, 4, 3L))));
         assertThat(second.errorCode()).isZero();
         assertThat(second.sessionId()).isEqualTo(session);
         assertThat(second.responses()).isEmpty();
-        // and after an append only of that partition
+        // and after an append it contains only that partition
         produce(4, 1);
         FetchResponse third = fetch(request(session, 2));
         assertThat(byPartition(third).keySet()).containsExactly(4);
         assertThat(byPartition(third).get(4).highWatermark()).isEqualTo(4);
         assertThat(recordCount(byPartition(third).get(4))).isEqualTo(1);
-        // and once more the same when the client does not move on
+        // and again the same if the client does not advance
         assertThat(byPartition(fetch(request(session, 3))).keySet()).containsExactly(4);
-        // and no more of a partition that it forgets
+        // and no removed partition
         produce(1, 1);
         FetchResponse fifth = fetch(request(session, 4)
                 .setForgottenTopicsData(
@@ -96,7 +96,7 @@ class FetchSessionTest {
         assertThat(fetch(request(session, 1)).errorCode()).isZero();
         FetchResponse byId = client.call(FetchResponse.class, request(session, 2), 13);
         assertThat(byId.errorCode()).isEqualTo(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR.code());
-        // an end of the session, then it is unknown
+        // when the session is ended, then it is unknown
         assertThat(fetch(request(session, -1)).sessionId()).isZero();
         assertThat(fetch(request(session, 2)).errorCode()).isEqualTo(ErrorCode.FETCH_SESSION_ID_NOT_FOUND.code());
         // and a session of another connection is unknown too
@@ -124,11 +124,11 @@ class FetchSessionTest {
             for (int i = 0; i < PARTITIONS; i++) {
                 Thread.sleep(20);
                 assertThat(client.in.available())
-                        .as("answered after %d batches", i)
+                        .as("response after %d batches", i)
                         .isZero();
                 producer.produce("t", i, WireClient.batch(1, VALUE));
             }
-            // then it is answered once there is enough, long before its time is up
+            // then the response is sent once there is enough, long before the wait time has passed
             long startNanos = System.nanoTime();
             FetchResponse response = client.receive(FetchResponse.class, ApiKey.FETCH, VERSION, id);
             assertThat(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos))
@@ -153,11 +153,11 @@ class FetchSessionTest {
 
     @Test
     void shouldAnswerLaterRequestsInOrderBehindAWaitingFetch() throws Exception {
-        // given a fetch that waits, and a produce request to the same partition behind it on the connection
+        // given a fetch that waits, and then a produce request to the same partition on the same connection
         int fetchId =
                 client.send(request(0, -1).setTopics(all(0)).setMinBytes(1).setMaxWaitMs(20_000), VERSION);
         int produceId = client.send(WireClient.produceRequest("t", 3, WireClient.batch(1, VALUE)), 12);
-        // then the fetch is woken by it, and both are answered in their order
+        // then it wakes the fetch, and both responses arrive in order
         FetchResponse response = client.receive(FetchResponse.class, ApiKey.FETCH, VERSION, fetchId);
         assertThat(recordCount(byPartition(response).get(3))).isEqualTo(1);
         client.receive(io.journalq.common.protocol.message.ProduceResponse.class, ApiKey.PRODUCE, 12, produceId);
@@ -171,13 +171,13 @@ class FetchSessionTest {
                 client.produce("t", partition, WireClient.batch(1, new byte[1_000]));
             }
         }
-        // when less than one batch is asked for, then one comes
+        // when less than one batch is requested, then one is returned
         FetchResponse one = fetch(request(0, -1).setTopics(all(0)).setMaxBytes(10));
         assertThat(totalRecords(one)).isEqualTo(1);
-        // when room is for three, then no more come, though shards read at the same time
+        // when there is room for three, then no more are returned, although several shards read at the same time
         FetchResponse three = fetch(request(0, -1).setTopics(all(0)).setMaxBytes(3_300));
         assertThat(totalRecords(three)).isBetween(1, 3);
-        // when a session reads on and on within the limit, then everything comes once
+        // when a session reads repeatedly within the limit, then every batch is returned once
         FetchResponse response = fetch(request(0, 0).setTopics(all(0)).setMaxBytes(3_300));
         int session = response.sessionId();
         long[] next = new long[PARTITIONS];
@@ -250,15 +250,15 @@ class FetchSessionTest {
 
     @Test
     void shouldAnswerAWaitingFetchAtOnceWhenItsSessionIsEnded() throws Exception {
-        // given a fetch that waits, as a consumer's that is closed
+        // given a fetch that waits, like that of a consumer which is closed
         int session = fetch(request(0, 0).setTopics(all(0))).sessionId();
         int waiting = client.send(request(session, 1).setMinBytes(1).setMaxWaitMs(60_000), VERSION);
 
-        // when the client ends the session behind it
+        // when the client ends the session with its next request
         long startNanos = System.nanoTime();
         int end = client.send(request(session, -1), VERSION);
 
-        // then it need not wait until the time of the fetch is up
+        // then the response does not wait until the wait time of the fetch has passed
         assertThat(client.receive(FetchResponse.class, ApiKey.FETCH, VERSION, waiting)
                         .errorCode())
                 .isEqualTo(ErrorCode.FETCH_SESSION_ID_NOT_FOUND.code());
@@ -283,7 +283,10 @@ class FetchSessionTest {
                 .isLessThan(SHUTDOWN_TIMEOUT_MS);
     }
 
-    /** Random sessions against a model of what each must still be told: nothing is lost, whatever changes meanwhile. */
+    /**
+     * Random sessions against a model of what each session must still return: nothing is lost, whatever changes in the
+     * meantime.
+     */
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3})
     void shouldLoseNothingWhateverASessionDoes(long seed) throws Exception {
@@ -301,7 +304,7 @@ class FetchSessionTest {
             }
             FetchRequest request = request(session, epoch).setMinBytes(1).setMaxWaitMs(random.nextInt(3));
             request.setMaxBytes(random.nextInt(5) == 0 ? 200 : 100_000);
-            // What was read since the last request first: a jump in this one comes after it.
+            // First the records since the previous request, because a jump in this request takes effect after them.
             Map<Integer, Long> changed = new TreeMap<>(moved);
             moved.clear();
             if (epoch == 0) {

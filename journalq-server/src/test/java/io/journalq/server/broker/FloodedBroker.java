@@ -2,7 +2,7 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.journalq.server.folder.LockHolder;
+import io.journalq.server.directory.LockHolder;
 import io.journalq.server.memory.StatePart;
 import java.io.IOException;
 import java.net.URI;
@@ -18,13 +18,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** A broker in a process of its own, with the default heap, that ends when its memory does. */
+/** A broker in a separate process, with the default heap, that exits when it runs out of memory. */
 final class FloodedBroker implements AutoCloseable {
     private static final String DEFAULT_HEAP = "512m";
     private static final int START_SECONDS = 60;
     private static final int CHECK_INTERVAL_MS = 50;
 
-    /** Objects that wait to be cleaned up are gone with the second. */
+    /** Objects with pending cleaners are released by the second collection. */
     private static final int COLLECTIONS = 3;
 
     private final HttpClient http = HttpClient.newHttpClient();
@@ -41,10 +41,10 @@ final class FloodedBroker implements AutoCloseable {
     }
 
     /**
-     * Starts one and waits until it serves.
+     * Starts a broker and waits until it serves.
      *
      * @param directory for its data and its log
-     * @param settings besides those that a test needs
+     * @param settings in addition to those that every test needs
      */
     static FloodedBroker start(Path directory, Map<String, String> settings) throws Exception {
         List<String> command =
@@ -87,7 +87,7 @@ final class FloodedBroker implements AutoCloseable {
         return process.isAlive();
     }
 
-    /** Waits, at most so long, for the process to end. */
+    /** Waits for the process to end, at most this long. */
     boolean awaitEnd(long millis) throws InterruptedException {
         return process.waitFor(millis, TimeUnit.MILLISECONDS);
     }
@@ -105,7 +105,7 @@ final class FloodedBroker implements AutoCloseable {
         return heapBytes(metrics());
     }
 
-    /** What the heap holds, by the metrics page. */
+    /** Used heap, from the metrics page. */
     static long heapBytes(Map<String, Double> metrics) {
         return (long) metrics.entrySet().stream()
                 .filter(sample -> sample.getKey().startsWith("jvm_memory_used_bytes{area=\"heap\""))
@@ -113,7 +113,7 @@ final class FloodedBroker implements AutoCloseable {
                 .sum();
     }
 
-    /** What is charged to a part of the budget. */
+    /** The charge of a part of the budget. */
     long chargedBytes(StatePart part) throws IOException, InterruptedException {
         return metrics()
                 .get("journalq_state_memory_used_bytes{part=\"" + part.label() + "\"}")
@@ -135,11 +135,11 @@ final class FloodedBroker implements AutoCloseable {
         return samples;
     }
 
-    /** The broker lives, and its log has nothing that only a fault of its own causes. */
+    /** Asserts that the broker is alive, and that its log contains no lines that only a defect causes. */
     void assertHealthy(String during) throws IOException {
         String written = Files.readString(log);
         assertThat(process.isAlive())
-                .as("the broker lives after %s: %s", during, written)
+                .as("the broker is alive after %s: %s", during, written)
                 .isTrue();
         assertThat(written)
                 .as("the log after %s", during)

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** Real files on a disk that a test fills up and empties again, or that stops to sync. */
+/** Real files on a disk that a test fills up and empties again, or whose fsyncs fail. */
 public final class FullDisk {
     public volatile boolean full;
     volatile boolean syncFails;

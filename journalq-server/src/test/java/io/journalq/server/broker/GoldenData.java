@@ -21,8 +21,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /**
- * Makes the data folder of a release, to be kept in {@code src/test/resources/golden} and opened by all later ones;
- * {@link GoldenDataRecorder} says how.
+ * Creates the data directory of a release, which is stored in {@code src/test/resources/golden} and opened by all later
+ * releases. {@link GoldenDataRecorder} describes how.
  */
 final class GoldenData {
     static final String TOPIC = "golden";
@@ -36,7 +36,7 @@ final class GoldenData {
 
     private GoldenData() {}
 
-    /** Every value of the topic's one partition, in order. */
+    /** Every value of the topic's only partition, in order. */
     static List<String> values() {
         List<String> values = new ArrayList<>();
         for (String codec : CODECS) {
@@ -47,7 +47,7 @@ final class GoldenData {
         return values;
     }
 
-    /** What is committed of the other topic, in order: every second transaction was aborted. */
+    /** The committed values of the other topic, in order. Every second transaction was aborted. */
     static List<String> committedValues() {
         List<String> values = new ArrayList<>();
         for (int transaction = 0; transaction < TRANSACTIONS; transaction += 2) {
@@ -67,10 +67,13 @@ final class GoldenData {
         deleteWhatSaysNothing(folder);
     }
 
-    /** As a power loss leaves it: of what was acknowledged in mode consistent, journals lost what write-ahead files hold. */
+    /**
+     * Simulates a power loss: the journals lose records that were acknowledged in mode consistent but are only in
+     * write-ahead files.
+     */
     static void writeWithWriteAheadFiles(Path folder) throws Exception {
         Path data = Files.createTempDirectory("golden");
-        // Each new segment has the ones before it synced; what is only in write-ahead files stands in one.
+        // A new segment fsyncs the earlier ones, so the records that are only in write-ahead files are in one segment.
         fill(data, "consistent", "1048576", () -> LostTails.copy(data, folder));
         deleteWhatSaysNothing(folder);
     }
@@ -109,7 +112,7 @@ final class GoldenData {
         }
     }
 
-    /** What no start needs; some of it names the machine that it was made on. */
+    /** Deletes files that no start needs. Some of them contain the name of the machine. */
     private static void deleteWhatSaysNothing(Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {

@@ -5,8 +5,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /**
- * Makes golden files with the classes of this release; run whenever a file format has changed, as the README beside them
- * says. Not among the tests of a build, by its name.
+ * Creates golden files with the classes of this release. Run it when a file format has changed, as described in the
+ * README beside the files. Its name excludes it from the tests of a build.
  */
 class GoldenDataRecorder {
     @Test

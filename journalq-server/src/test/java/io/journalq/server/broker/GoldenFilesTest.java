@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Data folders of earlier file formats still open, with everything that they hold. {@link GoldenData} made them. */
+/** Data directories of earlier file formats still open, with all their data. {@link GoldenData} created them. */
 class GoldenFilesTest {
     private static final TopicPartition PARTITION = new TopicPartition(GoldenData.TOPIC, 0);
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Groups that change their protocol under real clients. */
+/** Groups that change their protocol while real clients use them. */
 class GroupMigrationTest {
     private static final int PARTITIONS = 6;
     private static final long LIMIT_SECONDS = 60;
@@ -42,7 +42,7 @@ class GroupMigrationTest {
     private TestBroker broker;
     private Admin admin;
     private final List<KafkaConsumer<byte[], byte[]>> members = new ArrayList<>();
-    /** How often each message came. */
+    /** How often each message was read. */
     private final Map<String, Integer> received = new HashMap<>();
 
     @BeforeEach
@@ -96,7 +96,7 @@ class GroupMigrationTest {
         pollUntil(() -> received.size() == 400);
         assertThat(sent).isEqualTo(400);
         assertThat(second.assignment().size() + fourth.assignment().size()).isEqualTo(PARTITIONS);
-        assertThat(received.values()).as("members commit before they give up").allMatch(count -> count == 1);
+        assertThat(received.values()).as("members commit before they revoke").allMatch(count -> count == 1);
     }
 
     @Test
@@ -122,7 +122,7 @@ class GroupMigrationTest {
                 .equals(java.util.Optional.of(true)));
         for (KafkaConsumer<byte[], byte[]> member : members) {
             assertThat(member.assignment())
-                    .as("who comes back under his name gets what he had")
+                    .as("a returning static member gets its previous partitions")
                     .isEqualTo(
                             before.get(member.groupMetadata().groupInstanceId().get()));
         }
@@ -198,8 +198,9 @@ class GroupMigrationTest {
     }
 
     /**
-     * Nothing is left to move. A cooperative member of Kafka's client reads on while its group rebalances and commits nothing of
-     * that, so whoever sends earlier may see messages of the partitions that it still has to give up once more.
+     * Waits until no partition has to move any more. A cooperative member of Kafka's client continues to read during a
+     * rebalance, and does not commit what it reads then. Messages that are sent earlier may therefore be read a second
+     * time in partitions that the member still has to revoke.
      */
     private boolean allHaveTheirShare() {
         return allArePlaced()

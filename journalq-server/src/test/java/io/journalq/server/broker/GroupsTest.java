@@ -127,11 +127,11 @@ class GroupsTest {
             pollUntil(List.of(first), seen, () -> isShared(List.of(first)));
             second.subscribe(List.of("t"));
             pollUntil(List.of(first, second), seen, () -> isShared(List.of(first, second)));
-            // then what is produced comes to one of them, once
+            // then new messages are read by one of them, once
             produce(0, 60);
             pollUntil(List.of(first, second), seen, () -> seen.size() >= 60);
             assertThat(seen).doesNotHaveDuplicates().hasSize(60);
-            // and when one leaves, the other has all partitions and goes on at what was committed
+            // and when one leaves, the other gets all partitions and continues at the committed offsets
             first.commitSync();
             second.commitSync();
             first.unsubscribe();
@@ -155,7 +155,7 @@ class GroupsTest {
             silent.subscribe(List.of("t"));
             pollUntil(List.of(silent), seen, () -> isShared(List.of(silent)));
             other.subscribe(List.of("t"));
-            // when only the other polls
+            // when only the other one polls
             pollUntil(List.of(other), seen, () -> isShared(List.of(other)));
         }
     }
@@ -186,7 +186,7 @@ class GroupsTest {
         List<Integer> again = new ArrayList<>();
         try (KafkaConsumer<byte[], byte[]> member = member("g", RangeAssignor.class, Map.of())) {
             member.subscribe(List.of("t"));
-            // 10 records a partition; 6 of partition 0 and none of partition 1 were not committed
+            // 10 records in each partition; 6 of partition 0 and none of partition 1 were not committed
             pollUntil(List.of(member), again, () -> again.size() >= 46);
             assertThat(again).hasSize(46).doesNotHaveDuplicates();
             assertThat(again.stream().filter(number -> number % PARTITIONS == 0))
@@ -240,7 +240,7 @@ class GroupsTest {
                     .hasCauseInstanceOf(GroupNotEmptyException.class);
             assertThat(groups(admin)).containsExactly("g");
 
-            // when the member is gone, and somebody commits without ever being a member
+            // when the member has left, and a client without a membership commits
             admin.removeMembersFromConsumerGroup(
                             "g", new org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions())
                     .all()
@@ -258,7 +258,7 @@ class GroupsTest {
                             .get(LIMIT_SECONDS, TimeUnit.SECONDS))
                     .hasSize(PARTITIONS - 1);
 
-            // then both can go
+            // then both can be deleted
             var unused3 =
                     admin.deleteConsumerGroups(List.of("g", "loner")).all().get(LIMIT_SECONDS, TimeUnit.SECONDS);
             assertThat(groups(admin)).isEmpty();

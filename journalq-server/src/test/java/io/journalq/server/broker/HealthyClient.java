@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A client beside a flood: produces, commits an offset and asks for metadata, again and again, and takes no error. It knows
- * its topic and has committed before the flood begins, as a client has that runs when an attack comes.
+ * A client during a flood: it repeatedly produces, commits an offset and requests metadata, and fails on any error. It
+ * knows its topic and has committed before the flood begins, like a client that is running when an attack begins.
  */
 final class HealthyClient implements AutoCloseable {
     static final String TOPIC = "healthy";
@@ -105,15 +105,15 @@ final class HealthyClient implements AutoCloseable {
     void stopAndAssertServed(String during, long maxMedianMs, long maxMs) throws InterruptedException {
         stopped = true;
         thread.join();
-        assertThat(failure).as("the healthy client beside %s", during).isNull();
+        assertThat(failure).as("the healthy client during %s", during).isNull();
         List<Long> sorted = new ArrayList<>(roundsMs);
         Collections.sort(sorted);
-        assertThat(sorted).as("rounds of the healthy client beside %s", during).isNotEmpty();
+        assertThat(sorted).as("rounds of the healthy client during %s", during).isNotEmpty();
         assertThat(sorted.get(sorted.size() / 2))
-                .as("median round beside %s", during)
+                .as("median round during %s", during)
                 .isLessThan(maxMedianMs);
         assertThat(sorted.get(sorted.size() - 1))
-                .as("longest round beside %s", during)
+                .as("longest round during %s", during)
                 .isLessThan(maxMs);
         System.out.println(summary(during, sorted));
     }

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Two attacks with legal requests that once ended a broker with the default heap, within 31 and 19 seconds, repeated as they
- * were. The broker lives, and a client beside them is served in time.
+ * Repeats two attacks with valid requests that once ended a broker with the default heap, within 31 and 19 seconds. The
+ * broker must stay alive, and a client beside them must be served in time.
  */
 class HeapAttackTest {
     private static final int CONNECTIONS = 20;
@@ -48,7 +48,10 @@ class HeapAttackTest {
         assertThat(metrics.get(StateFlood.limit("auto.create.topics.max.rate"))).isPositive();
     }
 
-    /** As before there was a rate. Takes as long as it takes to create as many topics as the heap has room for. */
+    /**
+     * Without the limit on auto-creation, like the original attack. Its duration is the time to create as many topics
+     * as the heap has room for.
+     */
     @Test
     @EnabledIfSystemProperty(named = "journalq.flood.ms", matches = ".*")
     @Timeout(value = 30, unit = TimeUnit.MINUTES)
@@ -77,7 +80,7 @@ class HeapAttackTest {
         return StateFloods.createByMetadata(client, "asked-" + number, NAMES_IN_A_REQUEST);
     }
 
-    /** Sends so many requests over all connections. Returns the metrics at the end. */
+    /** Sends {@code requests} requests over all connections. Returns the metrics at the end. */
     private Map<String, Double> attack(String what, Map<String, String> settings, int requests, Request request)
             throws Exception {
         try (FloodedBroker broker = FloodedBroker.start(directory, settings);

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What topics and connections take of the heap of a broker in a process of its own, held against what they are charged: both
- * take most of it outside of the objects that charge it, in logs, and in Netty.
+ * Compares the heap that topics and connections use with what they are charged, in a broker in a separate process. Most
+ * of this heap is outside of the objects that charge it, in journals and in Netty.
  */
 class HeapCostTest {
     private static final int WARM_UP = 200;

@@ -3,9 +3,9 @@ package io.journalq.server.broker;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryMXBean;
 
-/** What is alive on the heap of this process. Stateless. */
+/** The live objects on the heap of this process. Stateless. */
 final class HeapUse {
-    /** Collections until what was found to be garbage late, such as what soft references held, is gone. */
+    /** Number of collections until soft references and objects with cleaners are released. */
     private static final int COLLECTIONS = 3;
 
     private HeapUse() {}

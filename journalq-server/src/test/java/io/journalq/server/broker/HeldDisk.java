@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
-/** Real files, but for folders of partitions: while a test holds the disk, whoever needs one of them waits. */
+/** Real files. While a test holds the disk, threads that open the directory of a partition wait. */
 final class HeldDisk {
     /** The directory of a partition: its topic's id and its number. */
     private static final Pattern PARTITION = Pattern.compile("/[\\w-]{22}-\\d+(/|$)");
@@ -27,15 +27,15 @@ final class HeldDisk {
         private final CountDownLatch released = new CountDownLatch(1);
     }
 
-    /** From now on partitions cannot be opened. */
+    /** From now on, partitions cannot be opened. */
     void hold() {
         hold = new Hold();
     }
 
-    /** Returns once somebody waits. */
+    /** Returns once a thread waits. */
     void awaitReached() throws InterruptedException {
         if (!hold.reached.await(WAIT_SECONDS, TimeUnit.SECONDS)) {
-            throw new AssertionError("nobody opened a partition");
+            throw new AssertionError("no thread opened a partition");
         }
     }
 

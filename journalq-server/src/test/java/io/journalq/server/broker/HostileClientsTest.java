@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clients that behave as badly as the protocol lets them: what they can take of the broker's memory is bounded, and a
- * client beside them is served. Bounds, not times.
+ * Clients that behave as badly as the protocol allows. The broker's memory for them is bounded, and another client is
+ * served. The assertions are on bounds, not on times.
  */
 class HostileClientsTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
@@ -60,7 +60,7 @@ class HostileClientsTest {
         double before = directBytes();
         List<WireClient> clients = new ArrayList<>();
         try {
-            // when many clients announce a large request, and send a byte of it
+            // when many clients announce a large request, and send one byte of it
             for (int i = 0; i < MANY; i++) {
                 WireClient client = new WireClient(broker.port());
                 clients.add(client);
@@ -69,7 +69,7 @@ class HostileClientsTest {
             }
             assertServed();
 
-            // then it is not they who decide how much memory is taken
+            // then they do not determine how much memory is reserved
             assertThat(directBytes() - before).isLessThan(100 * MEBIBYTE);
             assertThat(value("journalq_network_connections")).isGreaterThanOrEqualTo(MANY);
         } finally {
@@ -90,7 +90,7 @@ class HostileClientsTest {
                     client.out.write(frame, at, 1);
                 }
             }
-            // slow or not, they are answered
+            // they get their responses, slow or not
             for (WireClient client : clients.subList(0, 20)) {
                 assertThat(client.receiveFrame()).isNotEmpty();
             }
@@ -113,7 +113,7 @@ class HostileClientsTest {
             // when
             client.out.write(all);
 
-            // then it has to wait for its turns, and is answered
+            // then it has to wait for its turns, and gets its response
             for (int i = 0; i < requests; i++) {
                 assertThat(client.receiveFrame()).isNotEmpty();
             }
@@ -149,7 +149,7 @@ class HostileClientsTest {
 
     @Test
     void shouldCloseTheConnectionWhenARequestIsMadeOfVeryManyTinyElements() throws Exception {
-        // given a request of 10 MB that would be 5,000,000 objects
+        // given a request of 10 MB that would decode to 5,000,000 objects
         byte[] head = WireClient.frame(1, new MetadataRequest().setTopics(List.of()), 8);
         int topics = 5_000_000;
         try (WireClient client = new WireClient(broker.port())) {
@@ -172,7 +172,7 @@ class HostileClientsTest {
 
     @Test
     void shouldServeOthersWhenClientsNeverReadTheirAnswers() throws Exception {
-        // given 20 MiB of records that are not surely in memory, as after every restart
+        // given 20 MiB of records that may not be in the page cache, like all records after a restart
         try (WireClient client = new WireClient(broker.port())) {
             byte[] value = new byte[512 << 10];
             new Random(1).nextBytes(value);
@@ -186,7 +186,7 @@ class HostileClientsTest {
         double before = directBytes();
         List<WireClient> clients = new ArrayList<>();
         try {
-            // when 50 clients each ask for them 20 times, and read nothing
+            // when 50 clients each request them 20 times, and read nothing
             for (int i = 0; i < 50; i++) {
                 WireClient client = new WireClient(broker.port());
                 clients.add(client);
@@ -196,7 +196,7 @@ class HostileClientsTest {
             }
             assertServed();
 
-            // then what waits for them lies in the files, and readers beside them get it too
+            // then the pending responses stay in the files, and other clients can read the records too
             assertThat(broker.readAll(List.of(new TopicPartition("t", 0)), BIG_BATCHES + 1))
                     .hasSize(BIG_BATCHES + 1);
             assertThat(directBytes() - before).isLessThan(50 * MEBIBYTE);
@@ -207,7 +207,7 @@ class HostileClientsTest {
 
     @Test
     void shouldLeaveAClientUnreadWhenItReadsNoneOfTheRecordsItAsksFor() throws Exception {
-        // given records that go out as they lie in their file
+        // given records that are sent from their file
         try (WireClient client = new WireClient(broker.port())) {
             assertThat(client.produce("t", 0, WireClient.batch(1, new byte[900 << 10]))
                             .errorCode())
@@ -220,7 +220,7 @@ class HostileClientsTest {
             System.arraycopy(frame, 0, all, i * frame.length, frame.length);
         }
         try (WireClient client = new WireClient(broker.port())) {
-            // when a client asks for them without end
+            // when a client requests them without end
             Thread sender = new Thread(() -> {
                 try {
                     client.out.write(all);
@@ -231,7 +231,7 @@ class HostileClientsTest {
             sender.setDaemon(true);
             sender.start();
 
-            // then it is left unread after some answers
+            // then its socket is no longer read after some responses
             broker.await(() -> quietly("journalq_network_read_suspensions_total") > 0);
             assertThat(value("journalq_fetched_bytes_total")).isLessThan(250.0 * MEBIBYTE);
             assertServed();

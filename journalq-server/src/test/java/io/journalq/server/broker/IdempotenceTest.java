@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Idempotent producers (KIP-98), across restarts too. */
+/** Idempotent producers (KIP-98), also across restarts. */
 class IdempotenceTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
     private static final short EPOCH = 0;
@@ -71,10 +71,10 @@ class IdempotenceTest {
                 DataCopy.ofKilled(data, crashed);
             }
         }
-        // when the broker is started again
+        // when the broker is restarted
         try (TestBroker broker = new TestBroker(stoppedCleanly ? data : crashed).start();
                 WireClient client = new WireClient(broker.port())) {
-            // then it still knows the last five batches of each, and what comes next
+            // then it still knows the last five batches of each, and the next sequence number
             for (int i = 39; i > 34; i--) {
                 assertOffset(produce(client, 1, i * 2), i * 4L);
                 assertOffset(produce(client, 2, i * 2), i * 4L + 2);
@@ -82,7 +82,7 @@ class IdempotenceTest {
             assertThat(produce(client, 1, 68).errorCode()).isEqualTo(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER.code());
             assertThat(produce(client, 1, 82).errorCode()).isEqualTo(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER.code());
             assertOffset(produce(client, 1, 80), 160);
-            // and nothing is there twice
+            // and there are no duplicates
             assertThat(broker.readAll(List.of(new TopicPartition("t", 0)), 162)).hasSize(162);
         }
     }
@@ -103,18 +103,18 @@ class IdempotenceTest {
 
     @Test
     void shouldAnswerADuplicateInTheSameReadCycleOnlyOnceItsFirstIsWritten() throws Exception {
-        // given a consistent topic, so that answers wait for the disk
+        // given a consistent topic, so that responses wait for the disk
         try (TestBroker broker = new TestBroker(dataDirectory).start();
                 WireClient client = new WireClient(broker.port())) {
             broker.createTopic("t", 1, Map.of("delivery.mode", "consistent"));
-            // when a batch and its copy are sent in one piece
+            // when a batch and its copy are sent together
             java.io.ByteArrayOutputStream both = new java.io.ByteArrayOutputStream();
             for (int i = 1; i <= 2; i++) {
                 both.write(WireClient.frame(
                         i, WireClient.produceRequest("t", 0, WireClient.batch(3, VALUE, 9, EPOCH, 0)), 12));
             }
             client.out.write(both.toByteArray());
-            // then both are answered with the same offset, and it is there once
+            // then both responses have the same offset, and the batch is stored once
             for (int i = 1; i <= 2; i++) {
                 assertOffset(
                         client.receive(

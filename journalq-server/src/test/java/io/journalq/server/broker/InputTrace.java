@@ -17,13 +17,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.slf4j.LoggerFactory;
 
-/** What refused input leaves behind while this is open: lines in the log, warnings and errors, and counters that grow. */
+/** Records the traces of refused input: warnings and errors in the log, and counters that grow. */
 final class InputTrace implements AutoCloseable {
     static final String REFUSED = "network_connections_refused_total";
 
     static final String BY_DISK = "append_disk_errors_total{shard=\"0\"}";
 
-    /** What counts input that is refused; what is not in the page is 0. */
+    /** Counters of refused input; a counter that is not on the page is 0. */
     private static final Pattern COUNTER = Pattern.compile(
             "^journalq_((?:network_connections_refused|partition_errors|limits_reached|append_disk_errors)_total\\S*)"
                     + " ([1-9].*)$",
@@ -54,7 +54,7 @@ final class InputTrace implements AutoCloseable {
         logger.addAppender(lines);
     }
 
-    /** Lines since the last that were asserted. */
+    /** Lines since the last assertion. */
     List<String> lines() {
         return lines.seen;
     }
@@ -80,7 +80,7 @@ final class InputTrace implements AutoCloseable {
         return values;
     }
 
-    /** How much counters have grown since this was asked last, or began; those only that have. */
+    /** The growth of counters since the last call; only those that have grown. */
     Map<String, Double> grown() throws Exception {
         Map<String, Double> before = counted;
         counted = counted();
@@ -94,14 +94,14 @@ final class InputTrace implements AutoCloseable {
         return grown;
     }
 
-    /** One line, with these words in it. */
+    /** Asserts one line that contains these words. */
     void assertOneLine(String... words) throws Exception {
         broker.await(() -> !lines.seen.isEmpty());
         assertThat(lines.seen).singleElement().asString().contains(words);
         lines.seen.clear();
     }
 
-    /** One line that names this client, and one count each of what is named, and of nothing else. */
+    /** Asserts one line that names this client, and an increment of one for exactly the named counters. */
     void assertOneResult(WireClient client, Set<String> counters, String... words) throws Exception {
         broker.await(() -> !lines.seen.isEmpty());
         assertThat(lines.seen)

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** No client can delete, shorten or repartition the topics that hold groups and transactions. */
+/** Clients cannot delete, shorten or repartition the topics of groups and transactions. */
 class InternalTopicsTest {
     private static final long SECONDS = 20;
     private static final String GROUPS = "__consumer_offsets";

@@ -7,7 +7,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.api.admin.config.IneffectiveSettings;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** Scripts that are written for Kafka: its settings of topics, and its names for the broker's defaults of them. */
+/** Scripts for Kafka: its topic settings, and its names for the broker's defaults of them. */
 class KafkaSettingsTest {
     private static final long SECONDS = 20;
     private static final ConfigResource ORDERS = new ConfigResource(ConfigResource.Type.TOPIC, "orders");
@@ -43,7 +43,7 @@ class KafkaSettingsTest {
     @TempDir
     Path directory;
 
-    private final Logger log = (Logger) LoggerFactory.getLogger(EffectlessSettings.class);
+    private final Logger log = (Logger) LoggerFactory.getLogger(IneffectiveSettings.class);
     private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
     private TestBroker broker;
     private Admin admin;

@@ -31,8 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What groups, transactions and administrators are refused because it goes beyond a limit: the error that
- * docs/guides/operations.md names, one line in the log that names the client and the limit, and one count.
+ * Requests of groups, transactions and administrators that exceed a limit. Each gets the error that
+ * docs/guides/operations.md names, one line in the log with the client and the limit, and one count.
  */
 class LimitRefusalsTest {
     @TempDir
@@ -61,7 +61,7 @@ class LimitRefusalsTest {
         client = producer.wire;
         producer.findCoordinators("one");
         assertThat(producer.init()).isEqualTo(ErrorCode.NONE);
-        // two groups, which is all there may be
+        // two groups, which is the maximum
         assertThat(commit("one", "")).isEqualTo(ErrorCode.NONE);
         assertThat(commit("two", "")).isEqualTo(ErrorCode.NONE);
         trace = new InputTrace(broker);
@@ -137,7 +137,7 @@ class LimitRefusalsTest {
         assertThat(createTopic("n".repeat(250), 1)).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
         assertRefused("topic.name", "n...: INVALID_TOPIC_EXCEPTION");
 
-        // given four partitions, two of them the broker's own, and three more
+        // given four partitions, two of them of internal topics, and three more
         assertThat(createTopic("three", 3)).isEqualTo(ErrorCode.NONE);
         assertThat(createTopic("one", 1)).isEqualTo(ErrorCode.POLICY_VIOLATION);
         assertRefused("max.partitions", "topic one: POLICY_VIOLATION");
@@ -255,7 +255,7 @@ class LimitRefusalsTest {
                 .errorCode());
     }
 
-    /** As a client that has topics created by asking for them. */
+    /** Requests metadata, which auto-creates topics. */
     private ErrorCode askFor(String topic) throws Exception {
         MetadataRequest request = new MetadataRequest()
                 .setTopics(List.of(new MetadataRequest.MetadataRequestTopic().setName(topic)))

@@ -33,7 +33,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each limit is hit: the client gets what docs/guides/operations.md says, it is counted, and others are served. */
+/**
+ * Each limit is reached: the client gets the response that docs/guides/operations.md describes, it is counted, and
+ * other clients are served.
+ */
 class LimitsTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
     private static final int MAX_REQUEST_BYTES = 100_000;
@@ -121,19 +124,19 @@ class LimitsTest {
     void shouldServeWithoutASessionWhenSessionsRememberTooMuch() throws Exception {
         try (WireClient first = new WireClient(broker.port());
                 WireClient second = new WireClient(broker.port())) {
-            // given a session that takes all the room
+            // given a session that uses the whole limit
             FetchResponse remembered = first.call(FetchResponse.class, fetch(0, 0, 0, 1), 12);
             assertThat(remembered.sessionId()).isPositive();
 
-            // when another one is asked for
+            // when another one is requested
             FetchResponse full = second.call(FetchResponse.class, fetch(0, 0, 0), 12);
 
-            // then the answer is there, and no session
+            // then the response has the records, but no session
             assertThat(full.sessionId()).isZero();
             assertThat(full.responses()).hasSize(1);
             assertCounted(Limit.FETCH_SESSION_PARTITIONS);
 
-            // and when the first one ends there is room
+            // and after the first one has ended, there is room
             assertThat(first.call(FetchResponse.class, fetch(remembered.sessionId(), -1, 0), 12)
                             .sessionId())
                     .isZero();
@@ -143,7 +146,7 @@ class LimitsTest {
             assertThat(second.call(FetchResponse.class, fetch(later.sessionId(), 1, 0), 12)
                             .errorCode())
                     .isZero();
-            // but one that adds too much begins anew
+            // but a request that adds too much loses its session
             assertThat(second.call(FetchResponse.class, fetch(later.sessionId(), 2, 1, 2, 3), 12)
                             .errorCode())
                     .isEqualTo(ErrorCode.FETCH_SESSION_ID_NOT_FOUND.code());
@@ -153,7 +156,7 @@ class LimitsTest {
     @Test
     void shouldRefuseAGroupWhenThereAreAsManyAsThereMayBe() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
-            // given one group, as it has committed an offset
+            // given one group, because it has committed an offset
             awaitCoordinator(client);
             JoinGroupResponse response = client.call(
                     JoinGroupResponse.class,
@@ -212,13 +215,13 @@ class LimitsTest {
     @Test
     void shouldLeaveASocketUnreadWhenTooManyRequestsAreUnanswered() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
-            // given a fetch that waits, in front of more requests than may be unanswered
+            // given a fetch that waits, before more requests than may be in flight
             client.send(fetch(0, -1, 0).setMaxWaitMs(1_000).setMinBytes(1), 12);
             int last = 0;
             for (int i = 0; i < 3 * MAX_QUEUED; i++) {
                 last = client.send(fetch(0, -1, 0), 12);
             }
-            // then all are answered, in order
+            // then all get their responses, in order
             for (int id = 1; id <= last; id++) {
                 client.receive(FetchResponse.class, ApiKey.FETCH, 12, id);
             }
@@ -252,7 +255,7 @@ class LimitsTest {
                     new FindCoordinatorRequest().setCoordinatorKeys(List.of("first")),
                     4);
         } while (found.coordinators().get(0).errorCode() != 0);
-        // It may still load.
+        // It may still be loading.
         while (commit(client, "first", "") == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS) {
             Thread.onSpinWait();
         }
@@ -292,7 +295,7 @@ class LimitsTest {
         }
     }
 
-    /** The next byte; -1 when the connection has ended, in whatever way. */
+    /** The next byte; -1 when the connection was closed or reset. */
     private static int readByte(WireClient client) throws IOException {
         try {
             return client.in.read();

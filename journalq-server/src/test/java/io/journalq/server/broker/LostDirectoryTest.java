@@ -26,12 +26,12 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A data directory goes away while the broker runs: open files still take writes, but nothing is acknowledged. */
+/** A data directory disappears while the broker runs. Open files still accept writes, but nothing is acknowledged. */
 class LostDirectoryTest {
     private static final String TOPIC = "orders";
     private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
 
-    /** Half of it is the check's interval, the other half for a busy machine. */
+    /** Half of it is the interval of the check, the other half allows for a busy machine. */
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     @TempDir
@@ -67,7 +67,7 @@ class LostDirectoryTest {
         }
     }
 
-    /** The number of the topic's partition that lies in a data directory. */
+    /** The number of the topic's partition in a data directory. */
     private int partitionIn(Path directory) throws IOException {
         try (Stream<Path> names = Files.list(directory)) {
             return names.map(path -> path.getFileName().toString())
@@ -112,7 +112,7 @@ class LostDirectoryTest {
         assertThat(produce(lost)).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR.code());
         assertThat(broker.page("/metrics").body()).contains("journalq_data_directories_offline 1");
 
-        // and the other directory is served, also with new partitions
+        // and the other directory is served, including new partitions
         assertThat(produce(kept)).isEqualTo(ErrorCode.NONE.code());
         broker.createTopic("new", 4, Map.of());
         try (WireClient client = new WireClient(broker.port())) {
@@ -181,7 +181,7 @@ class LostDirectoryTest {
             assertThat(names.map(path -> path.getFileName().toString())).containsExactly("journalq.identity");
         }
 
-        // and with the right one in its place, all is there
+        // and with the right one in its place, all data is there
         new SystemFileStore().delete(directories[1]);
         Files.move(moved, directories[1]);
         broker.start();
@@ -239,7 +239,7 @@ class LostDirectoryTest {
         produceToAll();
     }
 
-    /** Files that are open go on, as they do on a real one. */
+    /** Open files continue to work, as on a real read-only file system. */
     private static final class ReadOnlyStore extends FilterFileStore {
         private volatile boolean readOnly;
         private volatile boolean noneOpens;

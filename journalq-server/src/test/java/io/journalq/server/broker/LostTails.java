@@ -12,14 +12,18 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** Copies of a data folder as a power loss leaves it: journals without what they did not sync, and the write-ahead files. */
+/**
+ * Copies of a data directory after a power loss: journals without the data that was not fsynced, and the write-ahead
+ * files.
+ */
 final class LostTails {
     private LostTails() {}
 
     /**
-     * Copies the folder of a broker that runs and is idle, and cuts its journals to where its write-ahead files begin.
+     * Copies the directory of a running and idle broker, and cuts its journals at the beginning of its write-ahead
+     * files.
      *
-     * @return how many journals were cut
+     * @return the number of journals that were cut
      */
     static int copy(Path data, Path to) throws IOException {
         try (Stream<Path> all = Files.walk(data)) {
@@ -55,7 +59,7 @@ final class LostTails {
         }
     }
 
-    /** How many records the write-ahead files hold. */
+    /** The number of records in the write-ahead files. */
     static long records(Path data) {
         try {
             return WriteAheadScan.count(new SystemFileStore(), data);

@@ -19,10 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A broker with 1,000,000 committed offsets of 1,000 groups, started again as a process of its own, from jars and with the
- * archive of classes that the process before it left, as {@code bin/journalq-server} has it. Prints how long it took until
- * all groups were served; {@code -Djournalq.start.processes=N} starts it more often, {@code -Djournalq.start.archive=false}
- * as the first time, without what an earlier process left.
+ * Restarts a broker with 1,000,000 committed offsets of 1,000 groups as a separate process, from jars and with the
+ * class archive of an earlier process, like {@code bin/journalq-server}. Prints the time until all groups were served.
+ * {@code -Djournalq.start.processes=N} repeats the start, and {@code -Djournalq.start.archive=false} starts without the
+ * class archive.
  */
 class ManyCommittedOffsetsTest {
     private static final String TOPIC = "t";
@@ -31,7 +31,7 @@ class ManyCommittedOffsetsTest {
     private static final boolean KEEPS_CLASSES = !"false".equals(System.getProperty("journalq.start.archive"));
     private static final int PROCESSES = Integer.getInteger("journalq.start.processes", 1);
 
-    /** A multiple of what it takes: it is about time that grows with the square, not about a slow machine. */
+    /** A multiple of the usual time: the limit detects quadratic behaviour, not a slow machine. */
     private static final long MAX_PROCESSOR_TIME_MS = 30_000;
 
     private static final long LIMIT_SECONDS = 240;
@@ -86,11 +86,15 @@ class ManyCommittedOffsetsTest {
             throw new AssertionError("the broker does not end: " + printed);
         }
         assertThat(process.exitValue()).as(printed).isZero();
-        assertThat(printed).as("what an earlier process kept").doesNotContain("cannot be loaded");
+        assertThat(printed)
+                .as("the library that an earlier process kept")
+                .doesNotContain("using the library in the jar");
         return printed;
     }
 
-    /** That of the tests, with jars in the place of folders: Java archives no classes of folders. */
+    /**
+     * The class path of the tests, with jars instead of directories, because Java archives no classes from directories.
+     */
     private String classPath() throws IOException {
         String tests = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
         List<String> entries = new ArrayList<>();

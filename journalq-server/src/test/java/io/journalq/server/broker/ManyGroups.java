@@ -12,7 +12,7 @@ final class ManyGroups {
 
     private ManyGroups() {}
 
-    /** Has the topic made that holds what belongs to groups, and waits until the coordinators of {@code count} are loaded. */
+    /** Creates the internal topic of groups, and waits until the coordinators of {@code count} groups are loaded. */
     static void awaitLoaded(TestBroker broker, WireClient client, int count) {
         List<String> groups =
                 IntStream.range(0, count).mapToObj(group -> "group-" + group).toList();

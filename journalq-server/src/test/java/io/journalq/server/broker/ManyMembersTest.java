@@ -18,9 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Many members of many groups, each on a socket of its own: all join, then each group gets one more, then each loses one.
- * Every change costs one rebalance, and afterwards nothing moves. Members beat in rounds, the next when all answers to the
- * last are there, so that a slow machine changes nothing. In full size: {@code -Djournalq.groups=200}.
+ * Many members of many groups, each with its own socket. All join, then each group gets one more member, then each
+ * loses one. Every change costs one rebalance, and afterwards no partition moves. Members send heartbeats in rounds. A
+ * round begins when all responses of the previous round have arrived, so the speed of the machine does not matter. Full
+ * size: {@code -Djournalq.groups=200}.
  */
 class ManyMembersTest {
     private static final int GROUPS = Integer.getInteger("journalq.groups", 20);
@@ -31,7 +32,7 @@ class ManyMembersTest {
     private static final String TOPIC = "t";
     private static final Duration LIMIT = Duration.ofMinutes(4);
 
-    /** A few are needed: to hear of a change, to give partitions up, to be given them. */
+    /** Several rounds are needed: to learn of a change, to revoke partitions, and to receive them. */
     private static final int MAX_ROUNDS = 30;
 
     @TempDir
@@ -43,7 +44,7 @@ class ManyMembersTest {
     private MemberSockets sockets;
     private int made;
 
-    /** Makes members of one protocol. */
+    /** Creates members of one protocol. */
     private interface NewMember {
         ScaleMember of(MemberSockets.Connection connection, int group);
     }
@@ -109,7 +110,7 @@ class ManyMembersTest {
         assertThat(shrunk)
                 .allSatisfy((group, generation) -> assertThat(generation).isEqualTo(grown.get(group) + 1));
 
-        // and nothing moves any more
+        // and no partition moves any more
         for (int round = 0; round < QUIET_ROUNDS; round++) {
             members.forEach(ScaleMember::act);
             awaitAnswers(members);
@@ -121,7 +122,7 @@ class ManyMembersTest {
                 GROUPS * MEMBERS_PER_GROUP + " members in " + GROUPS + " " + groupType + " groups: " + report);
     }
 
-    /** Everybody does what comes next until all have their partitions. */
+    /** Every member takes its next step until all have their partitions. */
     private void settle(String what) throws IOException {
         long beginNanos = System.nanoTime();
         int rounds = 0;
@@ -148,16 +149,16 @@ class ManyMembersTest {
         return members.stream().mapToInt(member -> member.partitions().size()).sum() == GROUPS * PARTITIONS;
     }
 
-    /** Until everybody has an answer, but for those who wait for others of their group. */
+    /** Waits until every member has its response, except those that wait for others of their group. */
     private void awaitProgress() throws IOException {
         long deadlineNanos = System.nanoTime() + LIMIT.toNanos();
         while (isSomethingUnderWay()) {
-            assertThat(System.nanoTime()).as("time is up").isLessThan(deadlineNanos);
+            assertThat(System.nanoTime()).as("deadline").isLessThan(deadlineNanos);
             sockets.poll(10);
         }
     }
 
-    /** Who joins waits for others when it is their turn: they do not know yet that there is a rebalance. */
+    /** A joining member waits until others take their turn, because they do not know of the rebalance yet. */
     private boolean isSomethingUnderWay() {
         boolean[] othersTurn = new boolean[GROUPS];
         members.stream().filter(member -> !member.waits()).forEach(member -> othersTurn[member.group()] = true);
@@ -168,12 +169,12 @@ class ManyMembersTest {
     private void awaitAnswers(List<ScaleMember> expected) throws IOException {
         long deadlineNanos = System.nanoTime() + LIMIT.toNanos();
         while (expected.stream().anyMatch(ScaleMember::waits)) {
-            assertThat(System.nanoTime()).as("time is up").isLessThan(deadlineNanos);
+            assertThat(System.nanoTime()).as("deadline").isLessThan(deadlineNanos);
             sockets.poll(10);
         }
     }
 
-    /** The generation or epoch of each group, in which all of its members are. */
+    /** The generation or epoch of each group, which must be that of all its members. */
     private Map<Integer, Integer> generations() {
         Map<Integer, Integer> generations = new TreeMap<>();
         for (ScaleMember member : members) {

@@ -23,8 +23,8 @@ import java.util.Queue;
 import java.util.function.Consumer;
 
 /**
- * Thousands of sockets of one thread, each with requests under way: what thousands of clients are to a broker, without their
- * threads. Answers are taken in {@link #poll}. One thread.
+ * Thousands of sockets of one thread, each with requests in flight. To the broker they look like thousands of clients,
+ * but they need no threads. Responses are read in {@link #poll}. One thread.
  */
 final class MemberSockets implements AutoCloseable {
     private static final int FIRST_BUFFER_SIZE_BYTES = 1 << 10;
@@ -49,7 +49,7 @@ final class MemberSockets implements AutoCloseable {
         return connection;
     }
 
-    /** Takes the answers that there are, or those that come within some time. */
+    /** Reads the responses that have arrived, or that arrive within the given time. */
     void poll(long timeoutMs) throws IOException {
         selector.select(key -> ((Connection) key.attachment()).read(), timeoutMs);
     }
@@ -62,7 +62,7 @@ final class MemberSockets implements AutoCloseable {
         selector.close();
     }
 
-    /** What waits for an answer. */
+    /** A request that waits for its response. */
     private record Waiting(int correlationId, ApiKey key, short version, Consumer<ApiMessage> taken) {}
 
     /** One socket. */
@@ -76,7 +76,7 @@ final class MemberSockets implements AutoCloseable {
             this.channel = channel;
         }
 
-        /** Sends a request; its answer goes to {@code taken}. */
+        /** Sends a request; its response is passed to {@code taken}. */
         <T extends ApiMessage> void send(ApiMessage request, int version, Class<T> type, Consumer<T> taken) {
             correlationId++;
             waiting.add(new Waiting(
@@ -117,7 +117,7 @@ final class MemberSockets implements AutoCloseable {
             MessageReader reader = new MessageReader(Unpooled.wrappedBuffer(frame));
             ResponseHeader header = Frames.readResponseHeader(reader, next.key(), next.version());
             if (header.correlationId() != next.correlationId()) {
-                throw new AssertionError("answers in another order than requests");
+                throw new AssertionError("responses in another order than requests");
             }
             ApiMessage answer = ApiMessages.readResponse(next.key(), reader, next.version());
             reader.expectEnd();

@@ -25,7 +25,7 @@ class MetricsTest {
     private static final Pattern HELP_LINE = Pattern.compile("(?m)^# HELP (journalq_\\S+) (.*)$");
     private static final Pattern SENTENCE = Pattern.compile("[A-Z0-9].*\\.");
 
-    /** Prometheus' base units are seconds, bytes and ratios. */
+    /** The base units of Prometheus are seconds, bytes and ratios. */
     private static final Set<String> OTHER_UNITS = Set.of(
             "ns",
             "nanos",

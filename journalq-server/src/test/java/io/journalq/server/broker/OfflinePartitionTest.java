@@ -30,7 +30,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A broker that cannot open one of its partitions: here a file lies where the folder of partition 0 should be. */
+/**
+ * A broker that cannot open one of its partitions, because there is a file in the place of the directory of partition
+ * 0.
+ */
 class OfflinePartitionTest {
     private static final String TOPIC = "orders";
     private static final short STORAGE_ERROR = ErrorCode.KAFKA_STORAGE_ERROR.code();
@@ -58,7 +61,7 @@ class OfflinePartitionTest {
                     .orElseThrow();
         }
         saved = Files.move(obstacle, folder.resolve("saved"));
-        Files.writeString(obstacle, "not a folder");
+        Files.writeString(obstacle, "not a directory");
         broker.start();
     }
 
@@ -70,7 +73,7 @@ class OfflinePartitionTest {
     @Test
     void shouldAnswerWithAStorageErrorAndServeTheRestWhenAPartitionCannotBeOpened() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
-            // then every request for the partition hears of its disk
+            // then every request for the partition gets a storage error
             assertThat(client.produce(TOPIC, 0, WireClient.batch(1, bytes("third")))
                             .errorCode())
                     .isEqualTo(STORAGE_ERROR);
@@ -79,7 +82,7 @@ class OfflinePartitionTest {
             assertThat(epochError(client)).isEqualTo(STORAGE_ERROR);
             assertThat(deleteRecordsError(client)).isEqualTo(STORAGE_ERROR);
 
-            // and the other is served
+            // and the other partition is served
             assertThat(client.produce(TOPIC, 1, WireClient.batch(1, bytes("third")))
                             .baseOffset())
                     .isEqualTo(1);
@@ -131,7 +134,7 @@ class OfflinePartitionTest {
         Files.move(saved, obstacle);
         broker.start();
 
-        // then so are the records
+        // then the records are back too
         assertThat(broker.page("/health").body()).isEqualTo("{\"status\":\"up\"}");
         assertThat(broker.readAll(List.of(new TopicPartition(TOPIC, 0)), 1)).hasSize(1);
     }

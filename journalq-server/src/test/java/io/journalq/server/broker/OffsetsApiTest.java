@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Looking offsets up, by time and by epoch, and giving records up, by request, age and size. */
+/** Lookups of offsets by timestamp and by epoch, and the deletion of records by request, age and size. */
 class OffsetsApiTest {
     private static final long SECONDS = 30;
     private static final TopicPartition PARTITION = new TopicPartition("t", 0);
@@ -50,7 +50,7 @@ class OffsetsApiTest {
 
     @Test
     void shouldFindOffsetsByTimeAndAtTheEnds() throws Exception {
-        // given records whose times do not grow with their offsets
+        // given records whose timestamps do not grow with their offsets
         broker.createTopic("t", 1, Map.of("retention.ms", "-1"));
         produce(100, 300, 200, 500, 400);
         try (Admin admin = broker.admin()) {
@@ -137,7 +137,7 @@ class OffsetsApiTest {
         long nowMs = System.currentTimeMillis();
         try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("linger.ms", 0))) {
             for (int i = 0; i < 20; i++) {
-                // records of 1970 in the first, of today in the second topic
+                // records of 1970 in the first topic, of today in the second
                 var old = producer.send(new ProducerRecord<>("old", 0, 1_000L + i, null, value))
                         .get(SECONDS, TimeUnit.SECONDS);
                 assertThat(old.offset()).isEqualTo(i);
@@ -152,7 +152,7 @@ class OffsetsApiTest {
         try (Admin admin = broker.admin()) {
             broker.await(() -> earliest(admin, "old") >= 16);
             broker.await(() -> earliest(admin, "large") >= 5);
-            // what is left is at least what was asked to be kept
+            // the remaining size is at least the configured one
             assertThat(earliest(admin, "large")).isLessThanOrEqualTo(11);
             assertThat(earliest(admin, "old")).isLessThanOrEqualTo(20);
         }

@@ -3,7 +3,7 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.journalq.server.folder.LockHolder;
+import io.journalq.server.directory.LockHolder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -33,14 +33,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A broker, as a process of its own, that may have few files open: clients cannot take those that journals need. Takes a
- * minute or two, and is run by its name: {@code mvn -pl journalq-server -am test -Dtest=OpenFilesRun
+ * A broker in a separate process with a low limit on open files: clients cannot use up the files that journals need.
+ * Takes a minute or two, and only runs by its name: {@code mvn -pl journalq-server -am test -Dtest=OpenFilesRun
  * -Dsurefire.failIfNoSpecifiedTests=false}.
  */
 class OpenFilesRun {
     private static final int MAX_OPEN_FILES = 400;
     private static final int CROWD = 600;
-    /** Each takes a file when it is written: more than there are left. */
+    /** Number of partitions that are written. Each uses a file then, and there are not enough for all. */
     private static final int PARTITIONS = 350;
 
     private static final int FEW = 10;
@@ -55,7 +55,7 @@ class OpenFilesRun {
 
     @BeforeEach
     void needsAShell() {
-        assumeTrue(Files.isExecutable(Path.of("/bin/sh")), "there is no shell to limit a process with");
+        assumeTrue(Files.isExecutable(Path.of("/bin/sh")), "there is no shell to set the limit of a process");
         log = folder.resolve("broker.log");
     }
 
@@ -163,7 +163,7 @@ class OpenFilesRun {
                     .get(60, TimeUnit.SECONDS);
             send(producer, 0, "before").get(60, TimeUnit.SECONDS);
             acknowledged.add("before");
-            // Classes that are read from folders need files too, at their first use.
+            // Loading classes from directories opens files too, at their first use.
             assertThat(read(1)).containsExactly("before");
 
             // when more clients connect than there are files
@@ -172,12 +172,12 @@ class OpenFilesRun {
                 for (int i = 0; i < CROWD; i++) {
                     crowd.add(new Socket(InetAddress.getLoopbackAddress(), port));
                 }
-                // then those that are served go on, also where a journal needs a file of its own
+                // then connected clients are served, even if a journal needs another file
                 for (int partition = 1; partition <= 10; partition++) {
                     send(producer, partition, "beside " + partition).get(60, TimeUnit.SECONDS);
                     acknowledged.add("beside " + partition);
                 }
-                assertThat(log()).contains("this process may have " + MAX_OPEN_FILES + " files open");
+                assertThat(log()).contains("this process may open " + MAX_OPEN_FILES + " files");
                 awaitLog("connection closed: ");
             } finally {
                 for (Socket client : crowd) {
@@ -185,7 +185,7 @@ class OpenFilesRun {
                 }
             }
 
-            // and when partitions take all files, what was refused is taken once there are some again
+            // and when partitions use all files, refused records are accepted once files are available again
             List<Future<RecordMetadata>> sent = new ArrayList<>();
             for (int partition = 0; partition < PARTITIONS; partition++) {
                 sent.add(send(producer, partition, "all " + partition));
@@ -199,7 +199,7 @@ class OpenFilesRun {
         assertThat(log()).contains("Too many open files");
         assertThat(read(FEW)).contains("before", "beside 1", "all 1");
 
-        // and neither is it after a kill
+        // nor after a kill
         process.destroyForcibly().waitFor();
         start(MAX_OPEN_FILES * 10);
         assertThat(read(PARTITIONS)).containsAll(acknowledged);

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Produce and Fetch by the real client. */
+/** Produce and Fetch, with Kafka's own clients. */
 class ProduceAndFetchTest {
     private static final long SECONDS = 20;
 
@@ -69,7 +69,7 @@ class ProduceAndFetchTest {
         try (TestBroker broker = new TestBroker(dataDirectory)
                 .with("shards", String.valueOf(shards))
                 .start()) {
-            // given 20 partitions, four idempotent producers that each write to all of them
+            // given 20 partitions, and four idempotent producers that each write to all of them
             broker.createTopic("many", 20, Map.of());
             int producers = 4;
             int perProducer = 5_000;
@@ -100,7 +100,7 @@ class ProduceAndFetchTest {
                 thread.join();
             }
             assertThat(failures).isEmpty();
-            // when all is read
+            // when everything is read
             List<ConsumerRecord<byte[], byte[]>> records =
                     broker.readAll(partitions("many", 20), producers * perProducer);
             // then each producer's records are there once, in order within each partition
@@ -136,7 +136,7 @@ class ProduceAndFetchTest {
     @Test
     void shouldCarryBatchesOfManyMebibytes() throws Exception {
         try (TestBroker broker = new TestBroker(dataDirectory).start()) {
-            // given a topic that takes large messages, and incompressible ones of 8 MB
+            // given a topic that accepts large messages, and incompressible ones of 8 MB
             broker.createTopic("large", 2, Map.of("max.message.bytes", "20000000"));
             byte[] value = new byte[8_000_000];
             new Random(1).nextBytes(value);
@@ -147,7 +147,7 @@ class ProduceAndFetchTest {
                             .get(SECONDS, TimeUnit.SECONDS);
                 }
             }
-            // then they come back although they exceed the consumer's own limits
+            // then they are returned although they exceed the consumer's own limits
             List<ConsumerRecord<byte[], byte[]>> records = broker.readAll(partitions("large", 2), 6);
             assertThat(records).hasSize(6).allSatisfy(record -> assertThat(record.value())
                     .isEqualTo(value));
@@ -171,7 +171,7 @@ class ProduceAndFetchTest {
                     long startNanos = System.nanoTime();
                     // when a record is produced
                     var unused = producer.send(new ProducerRecord<>("t", i % 4, null, bytes("v" + i)));
-                    // then the consumer has it at once
+                    // then the consumer receives it at once
                     assertThat(consumer.poll(Duration.ofSeconds(30)).count()).isEqualTo(1);
                     latenciesMs.add(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
                 }

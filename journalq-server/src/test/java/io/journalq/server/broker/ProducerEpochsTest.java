@@ -28,9 +28,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A transactional id whose producer id has used up its epochs goes on under another, and whoever has the old one is fenced. */
+/**
+ * When a producer id has used up its epochs, its transactional id continues under another producer id. Producers with
+ * the old id are fenced.
+ */
 class ProducerEpochsTest {
-    /** The last epoch that a producer is given. */
+    /** The last epoch that a producer can have. */
     private static final short LAST_EPOCH = Short.MAX_VALUE - 1;
 
     private static final String ID = "a";
@@ -40,7 +43,7 @@ class ProducerEpochsTest {
     private static final int REQUESTS_IN_FLIGHT = 500;
     private static final long LIMIT_SECONDS = 30;
 
-    /** What a broker left behind that had started {@link #ID} until it was two epochs before the last. */
+    /** Files of a broker that had started {@link #ID} until it was two epochs before the last. */
     @TempDir
     static Path nearTheEnd;
 
@@ -56,7 +59,7 @@ class ProducerEpochsTest {
                 .start();
     }
 
-    /** Once for all: it is tens of thousands of requests. */
+    /** Prepared once for all tests, because it takes tens of thousands of requests. */
     @BeforeAll
     static void useUpEpochs() throws Exception {
         try (TestBroker first = start(nearTheEnd);
@@ -92,7 +95,7 @@ class ProducerEpochsTest {
         return client;
     }
 
-    /** Starts a producer again and again, until it is in {@code epoch}. */
+    /** Starts a producer repeatedly, until it is in {@code epoch}. */
     private static void startUntil(TransactionClient producer, short epoch) throws Exception {
         ArrayDeque<Integer> sent = new ArrayDeque<>();
         int left = epoch - producer.epoch;
@@ -115,20 +118,20 @@ class ProducerEpochsTest {
         assertThat(producer.epoch).isEqualTo(epoch);
     }
 
-    /** What an instance that still has the old producer id is told. */
+    /** The error for an instance that still has the old producer id. */
     private void assertFenced(TransactionClient old) throws Exception {
         assertThat(old.produce("t", 0, "late"))
                 .isIn(ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_PRODUCER_EPOCH);
         assertThat(old.commitOffset("g", "t", 0, 1))
                 .isIn(ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.INVALID_PRODUCER_EPOCH);
-        // Not even where no coordinator is asked.
+        // Not even without asking the coordinator.
         assertThat(old.wire
                         .produce("t", 0, WireClient.batch(1, new byte[1], old.producerId, old.epoch, 0))
                         .errorCode())
                 .isEqualTo(ErrorCode.INVALID_PRODUCER_EPOCH.code());
     }
 
-    /** Another instance that has what {@code producer} has now. */
+    /** Another instance with the current id and epoch of {@code producer}. */
     private TransactionClient twinOf(TransactionClient producer) throws Exception {
         TransactionClient twin = new TransactionClient(broker.port(), producer.id, true);
         twin.producerId = producer.producerId;
@@ -167,7 +170,7 @@ class ProducerEpochsTest {
             assertThat(producer.epoch).isZero();
             producer.awaitIdle();
             assertFenced(old);
-            // Who did not hear of the end and asks again is told the same.
+            // An instance that missed the response and retries gets the same response.
             assertThat(old.end(true)).isEqualTo(ErrorCode.NONE);
             assertThat(old.producerId).isEqualTo(producer.producerId);
             assertThat(old.epoch).isZero();
@@ -191,7 +194,7 @@ class ProducerEpochsTest {
             try (TransactionClient young = producer(broker)) {
                 // then
                 assertThat(young.producerId).isGreaterThan(old.producerId);
-                // It asks again while the transaction is being aborted, which gives it the next epoch.
+                // It retries while the transaction is being aborted, which gives it the next epoch.
                 assertThat(young.epoch).isBetween((short) 0, (short) 1);
                 assertFenced(old);
                 assertThat(old.end(true)).isIn(ErrorCode.INVALID_PRODUCER_ID_MAPPING, ErrorCode.PRODUCER_FENCED);
@@ -208,7 +211,7 @@ class ProducerEpochsTest {
         try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", ID))) {
             producer.initTransactions();
 
-            // when each transaction takes it to its next epoch, and then to its next id
+            // when each transaction increments its epoch, and finally changes its id
             List<String> expected = new ArrayList<>();
             for (int i = 0; i < 6; i++) {
                 producer.beginTransaction();

@@ -16,12 +16,12 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Idempotent producers that live longer than a broker which lost what it had acknowledged to them. */
+/** Idempotent producers that outlive a broker, which has lost records that it had acknowledged to them. */
 class ProducersAfterLossTest {
     private static final byte[] VALUE = "value".getBytes(UTF_8);
     private static final TopicPartition PARTITION = new TopicPartition("t", 0);
 
-    /** Nothing is written before the broker is gone. */
+    /** Nothing is written before the broker is killed. */
     private static final String WRITE_INTERVAL_MS = "60000";
 
     @TempDir
@@ -44,13 +44,13 @@ class ProducersAfterLossTest {
             DataCopy.ofKilled(data, killed);
             broker.stop();
 
-            // when another broker goes on with what the killed one left
+            // when another broker starts on the files of the killed one
             try (TestBroker next = broker(killed, listener).start()) {
                 send(producer, "next 1", "next 2");
                 next.stop();
                 next.start();
 
-                // then what was kept and what came next is there, in order, under the producer's first epoch
+                // then the remaining and the new records are there, in order, under the producer's first epoch
                 assertThat(next.readAll(List.of(PARTITION), 4))
                         .extracting(record -> new String(record.value(), UTF_8))
                         .containsExactly("kept 1", "kept 2", "next 1", "next 2");
@@ -82,7 +82,7 @@ class ProducersAfterLossTest {
         // when
         try (TestBroker broker = new TestBroker(killed).start();
                 WireClient client = new WireClient(broker.port())) {
-            // then nothing can be lost, and a gap is the producer's mistake
+            // then nothing can be lost, and a gap is the producer's fault
             assertThat(produce(client, 2)).isEqualTo(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER);
             assertThat(produce(client, 2)).isEqualTo(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER);
             assertThat(produce(client, 1)).isEqualTo(ErrorCode.NONE);

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Topics that keep batches in a compression of their own, with Kafka's own producers and consumers. */
+/** Topics with their own compression type, with Kafka's own producers and consumers. */
 class RecompressionTest {
     private static final int RECORDS = 30;
 
@@ -63,7 +63,7 @@ class RecompressionTest {
             produce(ofProducer, sent, offsets);
         }
 
-        // then consumers read all of it, at the offsets that producers were told
+        // then consumers read all of it, at the offsets that the producers received
         List<ConsumerRecord<byte[], byte[]>> read =
                 broker.readAll(List.of(new TopicPartition("orders", 0)), sent.size());
         assertThat(read).extracting(record -> text(record.value())).containsExactlyElementsOf(sent);
@@ -72,7 +72,7 @@ class RecompressionTest {
                         text(record.headers().lastHeader("codec").value()))
                 .isEqualTo(text(record.key())));
 
-        // and what lies in the topic is in its codec
+        // and the batches of the topic have its codec
         String expected = kept.equals("uncompressed") ? "NONE" : kept.toUpperCase(Locale.ROOT);
         assertThat(codecs("orders"))
                 .hasSizeGreaterThanOrEqualTo(CompressionCodec.values().length)

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Files in memory that remember every change in the order in which it was made, so that a test finds them as a process
- * leaves them that is killed after any of the changes. Any thread.
+ * Files in memory that record every change in its order. A test can restore them to the state of a process that was
+ * killed after any of the changes. Any thread.
  */
 final class RecordedFiles extends FilterFileStore {
     private final List<Change> changes = new ArrayList<>();
@@ -26,7 +26,7 @@ final class RecordedFiles extends FilterFileStore {
     /** One change. */
     static final class Change {
         private final Path file;
-        /** What is written; null for a change of another kind. */
+        /** The written bytes; null for a change of another kind. */
         private final byte[] bytes;
 
         private final long position;
@@ -55,7 +55,7 @@ final class RecordedFiles extends FilterFileStore {
             }
         }
 
-        /** Half of a write, as when the process dies within it. */
+        /** Half of a write, for a process that is killed during it. */
         void applyHalfTo(FileStore store) throws IOException {
             store.open(file, true).write(ByteBuffer.wrap(bytes, 0, bytes.length / 2), position);
         }

@@ -19,14 +19,14 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a start reads: the time that it takes with very many partitions goes with that, on any machine. */
+/** What a start reads. On any machine, the duration of a start with very many partitions is proportional to it. */
 class RestartWorkTest {
     private static final int PARTITIONS = 40;
     private static final int BATCHES = 5;
     private static final int VALUE_SIZE_BYTES = 20_000;
     private static final long WRITTEN_BYTES = (long) PARTITIONS * BATCHES * VALUE_SIZE_BYTES;
 
-    /** Of a partition's checkpoint and snapshot, for journals of few segments. */
+    /** Size of a partition's checkpoint and snapshot, for journals of few segments. */
     private static final int SMALL_FILES_BYTES = 2_000;
 
     private final AtomicLong logBytes = new AtomicLong();
@@ -44,7 +44,7 @@ class RestartWorkTest {
             assertThat(logBytes).hasValue(0);
             assertThat(logsOpened).hasValue(0);
             assertThat(smallFileBytes).hasPositiveValue().hasValueLessThan((long) PARTITIONS * SMALL_FILES_BYTES);
-            // and all of it is there, and can be added to
+            // and all data is there, and records can be appended
             assertThat(produce(broker, PARTITIONS - 1)).isEqualTo(BATCHES);
         }
     }
@@ -54,7 +54,7 @@ class RestartWorkTest {
             throws Exception {
         try (TestBroker broker = new TestBroker(folder).start()) {
             fill(broker);
-            // What a kill leaves is what the files hold while the broker runs.
+            // A killed broker leaves the files as they are while it runs.
             copy(folder, copy);
         }
         try (TestBroker broker = new TestBroker(copy).start(countingStore())) {
@@ -91,7 +91,7 @@ class RestartWorkTest {
                     try {
                         Files.copy(path, target);
                     } catch (NoSuchFileException replaced) {
-                        // A file in the making, which a kill may leave or not.
+                        // A file that is being written, which a kill may leave or not.
                         assertThat(path.toString()).endsWith(".tmp");
                     }
                 }
@@ -99,7 +99,7 @@ class RestartWorkTest {
         }
     }
 
-    /** Counts what is read of partitions; the metadata are apart. */
+    /** Counts what is read of partitions; the metadata is counted separately. */
     private FileStore countingStore() {
         return new FilterFileStore(new SystemFileStore()) {
             @Override

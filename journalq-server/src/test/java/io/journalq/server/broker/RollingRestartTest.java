@@ -34,7 +34,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A large group whose members are all replaced, some at a time, while messages keep coming: Kafka's own consumer. */
+/**
+ * A large group whose members are all replaced, a few at a time, while messages are produced, with Kafka's own
+ * consumer.
+ */
 @Tag("long")
 class RollingRestartTest {
     private static final String TOPIC = "t";
@@ -43,8 +46,9 @@ class RollingRestartTest {
     private static final int MEMBERS = 60;
 
     /**
-     * Members that come or go at a time. Kafka's consumer of the newer protocol computes all the time while a heartbeat that
-     * is due has no answer yet: many that join at once leave the broker, in the same process, no processor to answer them.
+     * Number of members that join or leave at a time. Kafka's consumer of the consumer protocol polls without pause
+     * while it waits for the response to a heartbeat. Many members that join at once in this process would leave the
+     * broker no processor time to respond.
      */
     private static final int WAVE = 10;
 
@@ -61,7 +65,7 @@ class RollingRestartTest {
     /** The numbers of all messages that some member handled. */
     private final Set<Long> handled = ConcurrentHashMap.newKeySet();
 
-    /** Up to where each partition is committed, as far as its members were told. */
+    /** The committed offset of each partition, as far as its members know. */
     private final Map<TopicPartition, Long> committed = new ConcurrentHashMap<>();
 
     private final Queue<String> violations = new ConcurrentLinkedQueue<>();
@@ -74,7 +78,7 @@ class RollingRestartTest {
                 .with("group.consumer.heartbeat.interval.ms", "1000")
                 .with("offsets.topic.num.partitions", "1")
                 .start();
-        // One partition for each member: who has none, or two, has not settled.
+        // One partition for each member: while a member has none or two, the group has not settled.
         broker.createTopic(TOPIC, MEMBERS, Map.of());
     }
 
@@ -102,7 +106,7 @@ class RollingRestartTest {
     @ParameterizedTest
     @ValueSource(strings = {"classic", "consumer"})
     void shouldLoseNothingAndRepeatOnlyWhatWasNotCommittedWhenEveryMemberIsReplaced(String protocol) throws Exception {
-        // given a group that has settled, and messages that keep coming
+        // given a settled group, and messages that are produced continuously
         for (int wave = 0; wave < MEMBERS / WAVE; wave++) {
             join(protocol);
             await(() -> members.stream().noneMatch(member -> member.owned.isEmpty()));
@@ -110,7 +114,8 @@ class RollingRestartTest {
         await(this::isSettled);
         Load load = new Load();
         try {
-            // when all members are replaced in waves; every other one has not committed the last that it handled
+            // when all members are replaced in waves, and every second one has not committed the last message that it
+            // handled
             for (int wave = 0; wave < MEMBERS / WAVE; wave++) {
                 List<Member> leaving = new ArrayList<>(members.subList(0, WAVE));
                 members.subList(0, WAVE).clear();
@@ -119,7 +124,7 @@ class RollingRestartTest {
                 await(this::isSettled);
             }
             long sent = load.stop();
-            // then every message was handled, and none again once it was committed
+            // then every message was handled, and none again after it was committed
             await(() -> handled.size() >= sent);
             assertThat(handled).hasSize((int) sent);
         } finally {
@@ -131,7 +136,7 @@ class RollingRestartTest {
     private static void await(BooleanSupplier condition) throws InterruptedException {
         long deadlineNs = System.nanoTime() + LIMIT.toNanos();
         while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime()).as("time is up").isLessThan(deadlineNs);
+            assertThat(System.nanoTime()).as("deadline").isLessThan(deadlineNs);
             Thread.sleep(10);
         }
     }
@@ -167,7 +172,7 @@ class RollingRestartTest {
             }
         }
 
-        /** Ends it; returns how many messages are in the topic. */
+        /** Stops it; returns the number of messages in the topic. */
         long stop() throws Exception {
             stopped = true;
             thread.join();
@@ -183,7 +188,7 @@ class RollingRestartTest {
         }
     }
 
-    /** One consumer on a thread of its own. */
+    /** One consumer on its own thread. */
     private final class Member implements ConsumerRebalanceListener {
         private final KafkaConsumer<byte[], byte[]> consumer;
         private final Thread thread;
@@ -239,7 +244,7 @@ class RollingRestartTest {
             try {
                 consumer.commitSync(records.nextOffsets());
             } catch (KafkaException refused) {
-                // A commit in the middle of a rebalance may be refused; what was handled then comes again.
+                // A commit in the middle of a rebalance may be refused; the handled messages are then read again.
                 return;
             }
             records.nextOffsets().forEach((partition, next) -> committed.merge(partition, next.offset(), Math::max));

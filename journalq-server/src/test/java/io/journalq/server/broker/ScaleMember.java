@@ -2,29 +2,29 @@ package io.journalq.server.broker;
 
 import java.util.List;
 
-/** A member of a group that does the next thing of its protocol when it is told to, and takes its answers. */
+/** A member of a group that takes the next step of its protocol on request, and handles the responses. */
 interface ScaleMember {
     /** Number of its group. */
     int group();
 
-    /** Sends what comes next, unless it waits for an answer. */
+    /** Sends its next request, unless it waits for a response. */
     void act();
 
     /** Leaves its group. */
     void leave();
 
-    /** Whether it waits for an answer. */
+    /** Whether it waits for a response. */
     boolean waits();
 
-    /** Whether it may wait for an answer until others of its group have acted. */
+    /** Whether it may wait for a response until others of its group have acted. */
     boolean mayWaitForOthers();
 
-    /** Whether it has its partitions and nothing to do but to live. */
+    /** Whether it has its partitions, so that only heartbeats remain to be sent. */
     boolean isStable();
 
-    /** Generation or epoch that it is in. */
+    /** Its generation or epoch. */
     int generation();
 
-    /** Partitions that it was given. */
+    /** Its assigned partitions. */
     List<Integer> partitions();
 }

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is answered about users and access control where there is neither: as Kafka without an authorizer. */
+/** Requests about users and access control: the broker responds like Kafka without an authorizer. */
 class SecurityApiTest {
     private static final long SECONDS = 20;
 

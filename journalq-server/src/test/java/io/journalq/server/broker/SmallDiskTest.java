@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A broker on a real file system that is small, full, or read-only. Skipped where this process may not mount one. */
+/** A broker on a real file system that is small, full, or read-only. Skipped if this process may not mount one. */
 class SmallDiskTest {
     private static final String SIZE = "size=12m";
     private static final int VALUE_BYTES = 100_000;
@@ -42,7 +42,7 @@ class SmallDiskTest {
     void mount() throws IOException, InterruptedException {
         mounted = Files.exists(Path.of("/proc/mounts"))
                 && run("mount", "-t", "tmpfs", "-o", SIZE, "tmpfs", mountPoint.toString());
-        assumeTrue(mounted, "mounting a small file system is not allowed here");
+        assumeTrue(mounted, "this process may not mount a small file system");
     }
 
     @AfterEach
@@ -85,11 +85,11 @@ class SmallDiskTest {
             broker.stop();
             broker.start();
 
-            // then it serves what it has, and still says that there is no room
+            // then it serves its records, and still reports that there is no space
             assertThat(broker.readAll(List.of(FIRST), kept)).hasSize(kept);
             fill(broker);
 
-            // and when records are deleted, it goes on by itself
+            // and when records are deleted, it accepts records again without a restart
             try (Admin admin = broker.admin()) {
                 admin.deleteRecords(Map.of(FIRST, RecordsToDelete.beforeOffset(kept)))
                         .all()
@@ -97,7 +97,7 @@ class SmallDiskTest {
             }
             awaitWriting(broker);
 
-            // and a topic can be deleted when it is full again
+            // and when the disk is full again, a topic can be deleted
             fill(broker);
             try (Admin admin = broker.admin()) {
                 admin.deleteTopics(List.of("first")).all().get(30, TimeUnit.SECONDS);
@@ -115,21 +115,21 @@ class SmallDiskTest {
         broker.stop();
         assumeTrue(
                 run("mount", "-o", "remount,ro", mountPoint.toString()),
-                "making a file system read-only is not allowed");
+                "this process may not make a file system read-only");
 
         // when, then
         assertThatThrownBy(broker::start)
                 .isInstanceOf(StartException.class)
-                .hasMessageContaining("cannot write to the data folder")
+                .hasMessageContaining("cannot write to the data directory")
                 .hasMessageContaining(mountPoint.toString());
 
-        // and it starts when that is mended
+        // and it starts when the directory is writable again
         run("mount", "-o", "remount,rw", mountPoint.toString());
         broker.start();
         broker.stop();
     }
 
-    /** Sends to the first topic until the disk takes no more; the number of messages that it took since the topic began. */
+    /** Sends to the first topic until the disk is full. Returns the number of messages in the topic. */
     private int fill(TestBroker broker) throws Exception {
         try (KafkaProducer<byte[], byte[]> producer =
                 broker.producer(Map.of("retries", 0, "enable.idempotence", false, "acks", "all"))) {
@@ -149,7 +149,7 @@ class SmallDiskTest {
         }
     }
 
-    /** To the last block. */
+    /** Fills the disk to the last block. */
     private void fillRest() throws IOException {
         try (FileChannel filler =
                 FileChannel.open(mountPoint.resolve("filler"), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {

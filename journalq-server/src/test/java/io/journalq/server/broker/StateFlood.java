@@ -7,41 +7,41 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * Requests of one API that leave state behind, and how the broker bounds it.
+ * Requests of one API that leave state behind, and the bound on this state.
  *
- * @param part of the budget, which the state is charged to
- * @param shortBoundBytes bound of that part in a short run: so little that a second or two is enough to reach it
- * @param refusal what the bound is answered with; NONE if it shows in the metrics alone
+ * @param part of the budget to which the state is charged
+ * @param shortBoundBytes bound of that part in a short run: small enough to be reached in a second or two
+ * @param refusal the error at the bound; NONE if only the metrics show it
  * @param bounds samples of the metrics page; at the bound, one of them grows
- * @param setup what has to be there first
+ * @param setup prepares the flood
  * @param step one step of one connection
  */
 record StateFlood(
         StatePart part, long shortBoundBytes, ErrorCode refusal, List<String> bounds, Setup setup, Step step) {
 
-    /** Run once, before the flood. */
+    /** Runs once, before the flood. */
     interface Setup {
         Setup NOTHING = client -> {};
 
         void run(WireClient client) throws IOException;
     }
 
-    /** Run again and again. */
+    /** Runs repeatedly. */
     interface Step extends Closeable {
         /**
          * Sends requests and reads their responses.
          *
-         * @param number which no other step has
-         * @return the first error; NONE if everything was taken
+         * @param number unique number of the step
+         * @return the first error; NONE if all requests succeeded
          */
         ErrorCode run(WireClient client, int number) throws IOException;
 
-        /** The flood is over: closes what the steps left open. */
+        /** The flood has ended: closes the connections that the steps left open. */
         @Override
         default void close() throws IOException {}
     }
 
-    /** One whose bound is that of a part of the budget. */
+    /** A flood that is bounded by a part of the budget. */
     static StateFlood of(StatePart part, long shortBoundBytes, ErrorCode refusal, Step step) {
         return of(part, shortBoundBytes, refusal, Setup.NOTHING, step);
     }
@@ -50,12 +50,12 @@ record StateFlood(
         return new StateFlood(part, shortBoundBytes, refusal, List.of(limit(part.setting())), setup, step);
     }
 
-    /** The same, bounded by something else too, whichever is reached first. */
+    /** The same with a second bound. Whichever bound is reached first ends the flood. */
     StateFlood orAt(String sample) {
         return new StateFlood(part, shortBoundBytes, refusal, List.of(bounds.get(0), sample), setup, step);
     }
 
-    /** The sample that counts what goes beyond a limit. */
+    /** The sample that counts violations of a limit. */
     static String limit(String name) {
         return "journalq_limits_reached_total{limit=\"" + name + "\"}";
     }

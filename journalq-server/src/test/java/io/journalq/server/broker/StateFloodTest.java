@@ -28,12 +28,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every API that leaves state behind, driven by 20 connections against a broker in a process of its own with the default
- * heap. Each flood reaches its bound, is refused with the protocol's error and counted; the broker lives, and a client beside
- * it is served in time.
+ * Every API that leaves state behind, driven by 20 connections against a broker in a separate process with the default
+ * heap. Each flood reaches its bound, is refused with the protocol's error, and is counted. The broker stays alive, and
+ * a client beside the flood is served in time.
  *
- * <p>The bounds are small by default, so that a second is enough to reach each. {@code -Djournalq.flood.ms=60000} takes the
- * bounds that follow from the heap, and that long for each API.
+ * <p>By default, the bounds are small enough to be reached in a second. {@code -Djournalq.flood.ms=60000} uses the
+ * bounds that follow from the heap, and floods each API for 60 s.
  */
 @Tag("long")
 class StateFloodTest {
@@ -46,7 +46,7 @@ class StateFloodTest {
     private static final int CHECK_INTERVAL_MS = 200;
     private static final int STEP_TIMEOUT_MS = 60_000;
 
-    /** Of three requests of the client beside the flood. The machine may be busy with more than the flood. */
+    /** Bound of the three requests of the client beside the flood. Other processes may use the machine too. */
     private static final long MAX_MEDIAN_ROUND_MS = 2_000;
 
     private static final long MAX_ROUND_MS = 10_000;
@@ -54,10 +54,10 @@ class StateFloodTest {
     /** Every connection may get the last room, see {@code MemoryPart}, with a request of this size. */
     private static final long MAX_OVERSHOOT_BYTES = CONNECTIONS * 1_100_000L;
 
-    /** What of a full part is used at least, but for a flood that another bound stops. */
+    /** Minimum used share of a full part, except in a flood that another bound stops. */
     private static final double FULL = 0.7;
 
-    /** Served APIs that leave nothing behind: they read, they delete, or what they change has a fixed number of places. */
+    /** Served APIs that leave no state behind: they read, they delete, or they change a fixed amount of state. */
     private static final Set<ApiKey> STATELESS = EnumSet.of(
             ApiKey.ALTER_PARTITION_REASSIGNMENTS,
             ApiKey.CONSUMER_GROUP_DESCRIBE,
@@ -92,7 +92,7 @@ class StateFloodTest {
             ApiKey.OFFSET_FOR_LEADER_EPOCH,
             ApiKey.UPDATE_FEATURES);
 
-    /** Errors that pass with time, which a client answers by asking again. */
+    /** Temporary errors, after which a client retries. */
     private static final Set<ErrorCode> PASSING = EnumSet.of(
             ErrorCode.NONE,
             ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -110,7 +110,7 @@ class StateFloodTest {
     private final Map<ErrorCode, AtomicInteger> outcomes = new ConcurrentHashMap<>();
     private final List<Throwable> failures = new ArrayList<>();
 
-    /** Floods for one broker: each has the parts of the budget that it needs to itself. */
+    /** Floods that share a broker: each has its own parts of the budget. */
     static List<List<ApiKey>> rounds() {
         List<List<ApiKey>> rounds = new ArrayList<>();
         Map<StatePart, Integer> floodsOfPart = new EnumMap<>(StatePart.class);
@@ -141,7 +141,7 @@ class StateFloodTest {
             Set<ApiKey> classified = EnumSet.copyOf(STATELESS);
             classified.addAll(FLOODS.keySet());
             assertThat(classified)
-                    .as("an API that is served leaves state behind, and has a flood here, or is listed as STATELESS")
+                    .as("a served API leaves state behind and has a flood here, or is listed as STATELESS")
                     .isEqualTo(served);
         }
     }
@@ -152,7 +152,7 @@ class StateFloodTest {
     void shouldRefuseAndServeOthersWhenApisAreDrivenBeyondTheirBounds(List<ApiKey> apis) throws Exception {
         Map<String, String> settings = new HashMap<>();
         settings.put("group.initial.rebalance.delay.ms", "0");
-        // The bound of the memory is what is tested, and not the rate.
+        // This test is about the bound of the memory, and not about the rate.
         settings.put("auto.create.topics.max.rate", "1000000");
         if (IS_SHORT) {
             for (ApiKey api : apis) {
@@ -189,9 +189,9 @@ class StateFloodTest {
         unexpected.removeAll(PASSING);
         unexpected.remove(flood.refusal());
         assertThat(unexpected)
-                .as("%s was answered with %s", api.apiName(), outcomes)
+                .as("the response to %s was %s", api.apiName(), outcomes)
                 .isEmpty();
-        assertThat(outcomes).as("taken of %s", api.apiName()).containsKey(ErrorCode.NONE);
+        assertThat(outcomes).as("accepted by %s", api.apiName()).containsKey(ErrorCode.NONE);
         assertThat(outcomes).as("%s is refused", api.apiName()).containsKey(flood.refusal());
 
         double counted = flood.bounds().stream().mapToDouble(metrics::get).sum();

@@ -73,7 +73,7 @@ final class StateFloods {
 
     private static final int PRODUCED_PARTITIONS = 8;
 
-    /** Topics that get more and more partitions. */
+    /** Topics with an increasing number of partitions. */
     private static final int GROWING_TOPICS = 100;
 
     private static final int GROWTH = 50;
@@ -161,11 +161,12 @@ final class StateFloods {
                         .setAssignments(null)));
         ErrorCode error = first(client.call(CreatePartitionsResponse.class, request, 1).results().stream()
                 .map(CreatePartitionsResponse.CreatePartitionsTopicResult::errorCode));
-        // Another connection, or an earlier refusal, was ahead: as many are there, or too many at once are wanted.
+        // Another connection, or an earlier refusal, was first: the partitions exist, or too many are requested at
+        // once.
         return error == ErrorCode.INVALID_PARTITIONS ? ErrorCode.NONE : error;
     }
 
-    /** Has topics created by asking for them. */
+    /** Requests metadata, which auto-creates topics. */
     static ErrorCode createByMetadata(WireClient client, String name, int count) throws IOException {
         MetadataRequest request = new MetadataRequest()
                 .setAllowAutoTopicCreation(true)
@@ -176,7 +177,7 @@ final class StateFloods {
                 .map(MetadataResponse.MetadataResponseTopic::errorCode));
     }
 
-    /** As long as the id of a group may be, so that the memory ends before the number of them. */
+    /** As long as a group id may be, so that the memory runs out before the maximum number of groups is reached. */
     private static String longName(int number, int i) {
         return "g".repeat(1_000) + number + "-" + i;
     }
@@ -251,7 +252,7 @@ final class StateFloods {
                         StateFloods::commit));
     }
 
-    /** Joins a new group with so much metadata. */
+    /** Joins a new group with the given metadata. */
     static JoinGroupResponse join(WireClient client, String group, int sizeBytes) throws IOException {
         JoinGroupRequest request = new JoinGroupRequest()
                 .setGroupId(group)
@@ -344,7 +345,7 @@ final class StateFloods {
                         StateFloods::commitInTransaction));
     }
 
-    /** Creates a topic unless another flood has. */
+    /** Creates a topic unless another flood has created it. */
     private static void createTopic(WireClient client, String name, int partitions) throws IOException {
         client.call(
                 CreateTopicsResponse.class,
@@ -525,11 +526,14 @@ final class StateFloods {
                 .setMetrics(Unpooled.EMPTY_BUFFER);
         ErrorCode error = ErrorCode.of(
                 client.call(PushTelemetryResponse.class, request, 0).errorCode());
-        // Nobody told the client what to send; it is remembered all the same.
+        // No subscription selects the client, but it is remembered.
         return error == ErrorCode.UNKNOWN_SUBSCRIPTION_ID ? ErrorCode.NONE : error;
     }
 
-    /** Opens connections that stay, with client names as long as allowed. NETWORK_EXCEPTION: the broker closed one. */
+    /**
+     * Opens connections that stay open, with client ids of the maximum length. NETWORK_EXCEPTION: the broker closed
+     * one.
+     */
     private static final class ConnectionFlood implements StateFlood.Step {
         private final List<WireClient> opened = Collections.synchronizedList(new ArrayList<>());
 
@@ -549,7 +553,7 @@ final class StateFloods {
             }
         }
 
-        /** A closed connection keeps its port for a minute, and there are about 28,000 ports. */
+        /** A closed connection occupies its port for a minute, and there are about 28,000 ports. */
         private static void pause() {
             try {
                 Thread.sleep(REFUSED_PAUSE_MS);

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Coordinators that are loaded from what is stored of their state. What a load costs is told by the records of the journal
- * that it replays, which no slow machine changes; {@code CoordinatorLoadBenchmark} measures the time.
+ * Coordinators that are loaded from stored state. The test measures a load by the number of journal records that it
+ * replays, which does not depend on the speed of the machine. {@code CoordinatorLoadBenchmark} measures the time.
  */
 class StoredGroupsTest {
     private static final int GROUPS = 20;
@@ -68,7 +68,7 @@ class StoredGroupsTest {
         for (int partition = 0; partition < OFFSETS; partition++) {
             offsets.put(
                     new TopicPartition("t", partition),
-                    // Beyond the end of its partition an offset would be moved back.
+                    // Offsets beyond the end of a partition would be reset.
                     new OffsetAndMetadata(0, Long.toString(value)));
         }
         return offsets;
@@ -92,7 +92,7 @@ class StoredGroupsTest {
         }
     }
 
-    /** Until what was appended is stored; then the broker is stopped. */
+    /** Waits until all appended records are stored, then stops the broker. */
     private void stopWhenStored(long records) throws InterruptedException {
         broker.await(() -> metric("journalq_coordinators_stored_records_total") >= records);
         broker.stop();
@@ -122,7 +122,7 @@ class StoredGroupsTest {
         checkCommitted(1_000);
         assertThat(metric("journalq_coordinators_replayed_records_total")).isZero();
 
-        // and what comes later replaces what was stored
+        // and later records replace the stored ones
         commit(2_000);
         stopWhenStored(appended);
         broker.start();
@@ -149,7 +149,7 @@ class StoredGroupsTest {
 
     @Test
     void shouldForgetWhatTheJournalHasLost() throws Exception {
-        // given journals that lost everything, as a power cut may do to what was not synced
+        // given journals that lost everything, as a power loss can do to data that was not fsynced
         commit(1_000);
         stopWhenStored((long) GROUPS * OFFSETS * COMMITS);
         try (Stream<Path> files = Files.walk(dataDirectory)) {

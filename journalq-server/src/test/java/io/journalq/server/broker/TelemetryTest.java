@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Metrics of clients (KIP-714): by hand, and as Kafka's own producer sends them. */
+/** Client metrics (KIP-714), with single requests and with Kafka's own producer. */
 class TelemetryTest {
     private static final Pattern PUSHES = Pattern.compile("(?m)^journalq_client_telemetry_pushes_total (\\d+)");
 
@@ -82,10 +82,10 @@ class TelemetryTest {
         // given
         subscribe(Map.of("metrics", "org.apache.kafka.", "interval.ms", "3600000", "match", "client_id=wire-.*"));
         try (WireClient client = new WireClient(broker.port())) {
-            // when a new client asks
+            // when a new client requests its subscriptions
             GetTelemetrySubscriptionsResponse asked = ask(client, Uuid.ZERO);
 
-            // then it gets an id, and is told what to send
+            // then it gets an id, and the list of metrics
             assertThat(asked.errorCode()).isZero();
             assertThat(asked.clientInstanceId()).isNotEqualTo(Uuid.ZERO);
             assertThat(asked.requestedMetrics()).containsExactly("org.apache.kafka.");
@@ -93,7 +93,7 @@ class TelemetryTest {
             assertThat(asked.telemetryMaxBytes()).isEqualTo(1_000);
             assertThat(asked.acceptedCompressionTypes()).contains((byte) CompressionCodec.ZSTD.id());
 
-            // and its metrics are taken, once in the interval
+            // and its pushes are accepted, once in each interval
             PushTelemetryRequest push = new PushTelemetryRequest()
                     .setClientInstanceId(asked.clientInstanceId())
                     .setSubscriptionId(asked.subscriptionId())
@@ -104,7 +104,7 @@ class TelemetryTest {
             assertThat(ErrorCode.of(ask(client, asked.clientInstanceId()).errorCode()))
                     .isEqualTo(ErrorCode.THROTTLING_QUOTA_EXCEEDED);
 
-            // but the last ones at any time, and none after
+            // but the last push at any time, and none after it
             assertThat(push(client, push.setTerminating(true))).isEqualTo(ErrorCode.NONE);
             assertThat(push(client, push)).isEqualTo(ErrorCode.INVALID_REQUEST);
         }
@@ -133,7 +133,7 @@ class TelemetryTest {
             PushTelemetryRequest stale = pushOf(client);
             assertThat(push(client, stale.setSubscriptionId(stale.subscriptionId() + 1)))
                     .isEqualTo(ErrorCode.UNKNOWN_SUBSCRIPTION_ID);
-            // whose client may ask at once what it is to send now
+            // whose client may request its subscriptions at once
             assertThat(ask(client, stale.clientInstanceId()).errorCode()).isZero();
             assertThat(pushes()).isZero();
         }
@@ -150,7 +150,7 @@ class TelemetryTest {
         }
     }
 
-    /** What a client sends that has just asked. */
+    /** The push of a client that has just requested its subscriptions. */
     private static PushTelemetryRequest pushOf(WireClient client) throws IOException {
         GetTelemetrySubscriptionsResponse asked = ask(client, Uuid.ZERO);
         return new PushTelemetryRequest()

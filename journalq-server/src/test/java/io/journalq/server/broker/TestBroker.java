@@ -35,7 +35,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** A real broker in this process, on a free port, and real clients of it. It can be stopped and started again. */
+/** A real broker in this process, on a free port, with real clients. It can be stopped and restarted. */
 public final class TestBroker implements AutoCloseable {
     private final Path dataDirectory;
     private final Map<String, String> settings = new TreeMap<>();
@@ -55,7 +55,7 @@ public final class TestBroker implements AutoCloseable {
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("shutdown.timeout.ms", "3000", ConfigOrigin.COMMAND_LINE)
-                // Their size is not the matter, and making them takes time on a slow disk.
+                // Small files, because creating them takes time on a slow disk.
                 .with("write.ahead.max.bytes", "1048576", ConfigOrigin.COMMAND_LINE)
                 .with("data.directories", dataDirectory.toString(), ConfigOrigin.COMMAND_LINE);
         for (Map.Entry<String, String> setting : settings.entrySet()) {
@@ -82,7 +82,7 @@ public final class TestBroker implements AutoCloseable {
         broker = null;
     }
 
-    /** What the running broker counts of its connections. */
+    /** The network counters of the running broker. */
     NetworkCounters network() {
         return broker.network();
     }
@@ -92,12 +92,12 @@ public final class TestBroker implements AutoCloseable {
         return broker.handlers();
     }
 
-    /** What the running broker charges for state. */
+    /** The memory budget of the running broker. */
     MemoryBudget memory() {
         return broker.stateMemory();
     }
 
-    /** Waits for a condition, on the slowest machine. */
+    /** Waits for a condition, long enough for a slow machine. */
     public void await(BooleanSupplier condition) throws InterruptedException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (!condition.getAsBoolean()) {
@@ -108,13 +108,13 @@ public final class TestBroker implements AutoCloseable {
         }
     }
 
-    /** The page that the admin listener serves at a path; the broker must have one. */
+    /** The page of the admin listener at a path; the broker must have an admin listener. */
     HttpResponse<String> page(String path) throws IOException, InterruptedException {
         URI uri = URI.create("http://127.0.0.1:" + broker.adminPort() + path);
         return HttpClient.newHttpClient().send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString());
     }
 
-    /** The same where no interruption is expected. */
+    /** The same for callers that are not interrupted. */
     void awaitQuietly(BooleanSupplier condition) {
         try {
             await(condition);
@@ -163,7 +163,7 @@ public final class TestBroker implements AutoCloseable {
         return new KafkaConsumer<>(properties);
     }
 
-    /** Reads {@code count} records of the partitions from the beginning, in the order in which they came. */
+    /** Reads {@code count} records of the partitions from the beginning, in the order of their arrival. */
     public List<ConsumerRecord<byte[], byte[]>> readAll(Collection<TopicPartition> partitions, int count) {
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
         try (KafkaConsumer<byte[], byte[]> consumer = consumer(Map.of())) {

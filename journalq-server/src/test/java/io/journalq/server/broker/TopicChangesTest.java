@@ -23,7 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** When clients see a changed topic, and how long they wait for it, on a disk that takes its time. */
+/** When clients see a changed topic, and how long they wait for it, on a slow disk. */
 class TopicChangesTest {
     private static final int CREATE_TOPICS = 7;
     private static final int CREATE_PARTITIONS = 3;
@@ -57,18 +57,18 @@ class TopicChangesTest {
 
     @Test
     void shouldShowATopicOnlyWhenItsPartitionsAreServed() throws Exception {
-        // given a topic whose partition takes its time to open
+        // given a topic whose partition is slow to open
         disk.hold();
         int creation = administrator.send(creation("orders", PATIENT_MS), CREATE_TOPICS);
         disk.awaitReached();
 
-        // then nobody sees it
+        // then no client sees it
         assertThat(metadataError("orders")).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
 
         // when it is open
         disk.release();
 
-        // then it is served as soon as somebody sees it
+        // then it is served as soon as a client sees it
         broker.await(() -> metadataError("orders") == ErrorCode.NONE.code());
         assertThat(produce("orders", 0)).isEqualTo(ErrorCode.NONE.code());
         CreateTopicsResponse created =
@@ -86,7 +86,7 @@ class TopicChangesTest {
                 .extracting(MetadataResponseTopic::name)
                 .containsExactlyInAnyOrder("orders", "payments");
 
-        // Operations are for those who ask for them.
+        // Operations are only included on request.
         assertThat(allTopics(true))
                 .extracting(MetadataResponseTopic::topicAuthorizedOperations)
                 .doesNotContain(Integer.MIN_VALUE);
@@ -131,11 +131,11 @@ class TopicChangesTest {
 
     @Test
     void shouldAnswerWithATimeOutAndGoOnWhenAChangeTakesLongerThanItsClientWaits() throws Exception {
-        // given a broker whose disk holds up every change
+        // given a broker whose disk delays every change
         broker.createTopic("orders", 1, Map.of());
         disk.hold();
 
-        // when clients that do not wait long ask for changes
+        // when clients with short timeouts request changes
         CreateTopicsResponse created =
                 administrator.call(CreateTopicsResponse.class, creation("bills", IMPATIENT_MS), CREATE_TOPICS);
         CreatePartitionsResponse grown =
@@ -143,13 +143,13 @@ class TopicChangesTest {
         DeleteTopicsResponse deleted =
                 administrator.call(DeleteTopicsResponse.class, deletion("orders", IMPATIENT_MS), DELETE_TOPICS);
 
-        // then they hear that it takes longer
+        // then they get REQUEST_TIMED_OUT
         short timedOut = ErrorCode.REQUEST_TIMED_OUT.code();
         assertThat(created.topics().get(0).errorCode()).isEqualTo(timedOut);
         assertThat(grown.results().get(0).errorCode()).isEqualTo(timedOut);
         assertThat(deleted.responses().get(0).errorCode()).isEqualTo(timedOut);
 
-        // and all of it is done once the disk allows
+        // and all changes are made once the disk continues
         disk.release();
         broker.await(() -> metadataError("orders") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
         assertThat(produce("bills", 0)).isEqualTo(ErrorCode.NONE.code());

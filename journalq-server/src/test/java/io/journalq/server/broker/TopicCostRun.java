@@ -10,9 +10,9 @@ import java.util.List;
 import javax.management.ObjectName;
 
 /**
- * Measures what topics of one partition hold of the heap: creates them in a broker in this process, and compares the live
- * heap before and after. Arguments: an empty directory, the number of topics, and optionally {@code histogram} to print the
- * classes that hold most. Results stand in docs/guides/operations.md and docs/decisions/0018-memory-budget.md.
+ * Measures the heap of topics with one partition: creates them in a broker in this process, and compares the live heap
+ * before and after. Arguments: an empty directory, the number of topics, and optionally {@code histogram} to print the
+ * largest classes. The results are in docs/guides/operations.md and docs/decisions/0018-memory-budget.md.
  */
 final class TopicCostRun {
     private static final int TOPICS_PER_REQUEST = 1_000;

@@ -29,8 +29,8 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A transactional producer on one plain socket, of either generation, that does nothing by itself: it does not hide an
- * error and tries again only where the protocol says that a client waits.
+ * A transactional producer on one plain socket, of either generation. It acts only on request and hides no error. It
+ * retries only if the protocol requires the client to wait.
  */
 final class TransactionClient implements AutoCloseable {
     private static final int TRANSACTION_TIMEOUT_MS = 60_000;
@@ -44,7 +44,7 @@ final class TransactionClient implements AutoCloseable {
     long producerId = -1;
     short epoch = -1;
 
-    /** @param second whether it speaks the second generation of the protocol (KIP-890) */
+    /** @param second whether it uses the second generation of the protocol (KIP-890) */
     TransactionClient(int port, String id, boolean second) throws IOException {
         this.wire = new WireClient(port);
         this.id = id;
@@ -65,7 +65,7 @@ final class TransactionClient implements AutoCloseable {
         };
     }
 
-    /** Asks until the answer is no error that passes with time. */
+    /** Retries until the response has no temporary error. */
     private static ErrorCode ask(Attempt attempt) throws IOException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
         ErrorCode error = attempt.run();
@@ -76,7 +76,7 @@ final class TransactionClient implements AutoCloseable {
         return error;
     }
 
-    /** Has the internal topics created. */
+    /** Creates the internal topics. */
     void findCoordinators(String group) throws IOException {
         FindCoordinatorRequest forTransaction =
                 new FindCoordinatorRequest().setKeyType(TRANSACTION_KEY).setCoordinatorKeys(List.of(id));
@@ -91,7 +91,7 @@ final class TransactionClient implements AutoCloseable {
                 .errorCode()));
     }
 
-    /** Takes the transactional id over. */
+    /** Starts a producer with the transactional id, which fences the previous one. */
     ErrorCode init() throws IOException {
         return init(TRANSACTION_TIMEOUT_MS);
     }
@@ -125,7 +125,10 @@ final class TransactionClient implements AutoCloseable {
                 .partitionErrorCode()));
     }
 
-    /** Appends one record to a partition that takes part already, or, in the second generation, does from now on. */
+    /**
+     * Appends one record to a partition that takes part already. In the second generation, this also adds the
+     * partition.
+     */
     ErrorCode produce(String topic, int partition, String value) throws IOException {
         return produce(topic, partition, value, second ? 12 : 11);
     }
@@ -194,7 +197,7 @@ final class TransactionClient implements AutoCloseable {
                 .errorCode()));
     }
 
-    /** Commits or aborts; a producer of the second generation goes on in its next epoch. */
+    /** Commits or aborts. In the second generation, the producer continues in its next epoch. */
     ErrorCode end(boolean commit) throws IOException {
         return ask(() -> {
             EndTxnResponse response = wire.call(
@@ -223,7 +226,7 @@ final class TransactionClient implements AutoCloseable {
                 .get(0);
     }
 
-    /** Waits until no transaction of the id is open or being ended. */
+    /** Waits until the id has no open or ending transaction. */
     void awaitIdle() throws IOException {
         ask(() -> {
             DescribeTransactionsResponse.TransactionState state = describe();

@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A broker that is killed between any two records that it writes for transactions, and within each of them. Whatever it
- * leaves: each transaction has ended the same in all its partitions and offsets, what was answered has happened, and
- * producers go on.
+ * A broker that is killed between any two records that it writes for transactions, and within each of them. Afterwards,
+ * each transaction has ended in the same way in all its partitions and offsets, every acknowledged request has taken
+ * effect, and producers can continue.
  */
 class TransactionCrashTest {
     private static final String ID = "payments";
@@ -38,10 +38,10 @@ class TransactionCrashTest {
     @TempDir
     Path dataDirectory;
 
-    /** One transaction of the story: value {@code number} to both partitions, and offset {@code number}. */
+    /** One transaction of the scenario: value {@code number} to both partitions, and offset {@code number}. */
     private record Told(int number, boolean commit, int begunAfter, int answeredAfter) {}
 
-    /** What a reader makes of a partition, from the journal alone. */
+    /** The content of a partition for a reader, from the journal alone. */
     private static final class Partition {
         final List<Integer> committed = new ArrayList<>();
         final Map<Long, List<Integer>> open = new TreeMap<>();
@@ -53,7 +53,7 @@ class TransactionCrashTest {
     @ParameterizedTest(name = "second generation: {0}")
     @ValueSource(booleans = {false, true})
     void shouldEndEveryTransactionOnceAndEverywhereWhenKilledBetweenAnyTwoRecords(boolean second) throws Exception {
-        // given a story, and every change of files that it made
+        // given a scenario, and every change of files that it made
         RecordedFiles files = new RecordedFiles();
         List<Told> story = new ArrayList<>();
         int begin;
@@ -106,7 +106,7 @@ class TransactionCrashTest {
         return new Told(number, commit, begun, files.count());
     }
 
-    /** Starts a broker on what is left, lets a successor take over and work, and looks at everything. */
+    /** Starts a broker on the remaining files, starts a successor of the producer, and checks everything. */
     private void check(FileStore left, List<Told> story, int cut, boolean second) throws Exception {
         try (TestBroker broker = broker().start(left)) {
             try (TransactionClient successor = new TransactionClient(broker.port(), ID, second)) {
@@ -162,7 +162,7 @@ class TransactionCrashTest {
                 .as("markers with effect after a kill at %d", cut)
                 .isEqualTo(partition.transactionsWithRecords);
         if (second) {
-            // Each transaction has an epoch of its own, and so has each start of the coordinator.
+            // Each transaction has its own epoch, and so has each start of the coordinator.
             assertThat(partition.markers).as("markers after a kill at %d", cut).doesNotHaveDuplicates();
         }
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Transactions request by request, in both generations, and what the broker answers to those who do it wrong. */
+/** Single requests of transactions, in both generations, and the errors for invalid ones. */
 class TransactionWireTest {
     @TempDir
     Path dataDirectory;

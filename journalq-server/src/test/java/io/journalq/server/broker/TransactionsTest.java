@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Transactions with Kafka's own producer, consumer and administrator. */
+/** Transactions, with Kafka's own producer, consumer and administrator. */
 class TransactionsTest {
     private static final long LIMIT_SECONDS = 30;
     private static final Duration POLL = Duration.ofMillis(100);
@@ -102,7 +102,7 @@ class TransactionsTest {
 
     @Test
     void shouldPutTheEndOfATransactionOnTheDiskBeforeTheNextBegins() throws Exception {
-        // given a broker that syncs topics once an hour
+        // given a broker that fsyncs topics once an hour
         broker.close();
         Set<Path> synced = ConcurrentHashMap.newKeySet();
         broker.with("flush.interval.ms", "3600000").start(new FilterFileStore(new SystemFileStore()) {
@@ -144,7 +144,7 @@ class TransactionsTest {
         assertThat(synced).containsAll(folders);
     }
 
-    /** Reads all committed records that there are. */
+    /** Reads all committed records. */
     private List<Integer> readCommitted(List<TopicPartition> partitions) {
         try (KafkaConsumer<byte[], byte[]> consumer = reader(partitions)) {
             List<Integer> seen = new ArrayList<>();
@@ -244,7 +244,7 @@ class TransactionsTest {
             send(producer, 0, count);
         }
 
-        // when a copier is replaced and the broker restarted again and again
+        // when a copying process is replaced and the broker restarted repeatedly
         for (int round = 0; copied() < count; round++) {
             assertThat(round).isLessThan(40);
             copy(round);
@@ -296,7 +296,7 @@ class TransactionsTest {
                 }
             }
         } finally {
-            // Without waiting, as a process that dies.
+            // Without waiting, like a process that is killed.
             producer.close(Duration.ZERO);
         }
     }

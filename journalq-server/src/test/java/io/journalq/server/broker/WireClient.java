@@ -22,7 +22,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.List;
 
-/** A client that says exactly what a test wants, on one plain socket. */
+/** A client on one plain socket that sends exactly the given requests. */
 public final class WireClient implements AutoCloseable {
     private static final int TIMEOUT_MS = 15_000;
 
@@ -46,13 +46,13 @@ public final class WireClient implements AutoCloseable {
         return correlationId;
     }
 
-    /** The next answer, which must be that to the request of {@code expectedId}. */
+    /** The next response, which must have the correlation id {@code expectedId}. */
     public <T extends ApiMessage> T receive(Class<T> type, ApiKey key, int version, int expectedId) throws IOException {
         ByteBuf frame = Unpooled.wrappedBuffer(receiveFrame());
         MessageReader reader = new MessageReader(frame);
         ResponseHeader header = Frames.readResponseHeader(reader, key, (short) version);
         if (header.correlationId() != expectedId) {
-            throw new IOException("answer " + header.correlationId() + " where " + expectedId + " was expected");
+            throw new IOException("response " + header.correlationId() + " where " + expectedId + " was expected");
         }
         T response = type.cast(ApiMessages.readResponse(key, reader, (short) version));
         reader.expectEnd();
@@ -69,7 +69,7 @@ public final class WireClient implements AutoCloseable {
         return frame;
     }
 
-    /** The whole frame of a request. */
+    /** The complete frame of a request. */
     public static byte[] frame(int correlationId, ApiMessage request, int version) {
         List<ReferenceCounted> parts = Frames.request(
                 UnpooledByteBufAllocator.DEFAULT, correlationId, "wire-client", request, (short) version);
@@ -99,12 +99,12 @@ public final class WireClient implements AutoCloseable {
                                 .setRecords(RecordsData.of(batch))))));
     }
 
-    /** An uncompressed batch of {@code count} records of one value. */
+    /** An uncompressed batch of {@code count} records with the same value. */
     public static ByteBuf batch(int count, byte[] value) {
         return batch(count, value, -1, (short) -1, -1);
     }
 
-    /** The same, dated. */
+    /** The same with a timestamp. */
     public static ByteBuf batchAt(long timestampMs, int count, byte[] value) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
             for (int i = 0; i < count; i++) {
@@ -140,7 +140,7 @@ public final class WireClient implements AutoCloseable {
         socket.close();
     }
 
-    /** Versions that the tests speak unless they are about versions. */
+    /** The default versions of requests, for tests that are not about versions. */
     static final class ApiKeyVersions {
         static final int PRODUCE = 12;
 

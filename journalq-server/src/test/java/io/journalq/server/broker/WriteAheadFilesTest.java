@@ -17,7 +17,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Mode consistent on real files: what is acknowledged is in the write-ahead files, and comes back from there. */
+/** Mode consistent on real files: acknowledged records are in the write-ahead files, and are restored from there. */
 class WriteAheadFilesTest {
     private static final Map<String, String> CONSISTENT = Map.of("delivery.mode", "consistent");
     private static final byte[] VALUE = "value".getBytes(StandardCharsets.US_ASCII);
@@ -27,7 +27,7 @@ class WriteAheadFilesTest {
     @TempDir
     private Path folder;
 
-    /** Produces until records go into write-ahead files, which are made while others are produced. */
+    /** Produces until records are written to write-ahead files, which are created during that time. */
     private static void produceUntilCovered(TestBroker broker, Path data, String topic) throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             broker.await(() -> {

@@ -131,13 +131,13 @@ class BrokerConfigLoaderTest {
 
     @Test
     void shouldSayWhereWhenTheFileIsNotWhatItShouldBe() throws Exception {
-        assertFileRefused("stands there twice", "shards: 1", "shards: 2");
+        assertFileRefused("is set twice", "shards: 1", "shards: 2");
         assertFileRefused("keys are dotted, not nested", "num:", "  partitions: 3");
         assertFileRefused("lines of the form 'key: value'", "- shards");
         assertFileRefused("must be plain values", "listeners:", "  - [a, b]");
         assertFileRefused("line 3: not YAML", "shards: 1", "listeners: [a", "node.id: 1");
         assertThatThrownBy(() -> BrokerConfigLoader.load(folder.resolve("none.yaml"), Map.of(), List.of()))
-                .hasMessageContaining("There is no configuration")
+                .hasMessageContaining("Cannot find the configuration")
                 .hasMessageContaining("none.yaml");
         assertThatThrownBy(() -> BrokerConfigLoader.load(folder, Map.of(), List.of()))
                 .isInstanceOf(ConfigException.class);
@@ -155,7 +155,7 @@ class BrokerConfigLoaderTest {
         assertRefused("listeners", "listeners=", "at least one");
         assertRefused("data.directories", "data.directories=", "at least one");
         assertRefused("data.directories", "data.directories=./data,data", "twice");
-        assertRefused("listeners", "listeners=A://localhost:1,A://localhost:2", "two are called A");
+        assertRefused("listeners", "listeners=A://localhost:1,A://localhost:2", "two listeners are called A");
         assertRefused("advertised.listeners", "advertised.listeners=OUT://broker:9092", "no listener is called OUT");
         assertRefused("advertised.listeners", "advertised.listeners=PLAINTEXT://0.0.0.0:9092", "no host");
     }

@@ -14,7 +14,7 @@ class ConfigFileTest {
     private static final String REWRITE = "mvn -q -pl journalq-server -am test -Dtest=ConfigFileTest"
             + " -Djournalq.rewrite=true -Dsurefire.failIfNoSpecifiedTests=false";
 
-    /** Surefire runs in the module's folder. */
+    /** Surefire runs in the directory of the module. */
     private static final Path FILE = Path.of("..", "conf", "journalq.yaml");
 
     @Test

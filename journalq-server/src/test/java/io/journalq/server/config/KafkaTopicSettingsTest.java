@@ -15,11 +15,11 @@ import org.apache.kafka.server.config.ServerTopicConfigSynonyms;
 import org.apache.kafka.storage.internals.log.LogConfig;
 import org.junit.jupiter.api.Test;
 
-/** Kafka's settings of topics, as Kafka's own classes list them, against ours. */
+/** Compares Kafka's topic settings, as listed by Kafka's own classes, with ours. */
 class KafkaTopicSettingsTest {
     private static final Path GAPS = Path.of("..", "docs", "protocol-gaps.md");
 
-    /** At and around the ends of every range, and what is of the wrong type. */
+    /** Values at and around the ends of every range, and values of the wrong type. */
     private static final List<String> SAMPLES = List.of(
             "",
             "0",

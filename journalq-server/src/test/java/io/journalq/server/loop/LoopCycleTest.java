@@ -13,7 +13,7 @@ class LoopCycleTest {
 
     @Test
     void shouldReachTheEndOfThisIterationAndOfTheNextWhenWorkEndsInAnError() {
-        // given work of every phase; the first fails
+        // given work in every phase; the first piece of work fails
         List<String> done = new ArrayList<>();
         cycle.onWrite(() -> {
             throw new OutOfMemoryError("as when there is no direct memory");
@@ -31,7 +31,7 @@ class LoopCycleTest {
         assertThat(done).containsExactly("write", "wake up", "flush", "next");
     }
 
-    /** As Netty's loop, which logs what its work throws and goes on. */
+    /** Logs exceptions and continues, like Netty's event loop. */
     private static final class SteppedIterations implements Loop {
         private final ArrayDeque<Runnable> atEnd = new ArrayDeque<>();
 

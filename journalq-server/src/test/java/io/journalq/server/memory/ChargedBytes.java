@@ -1,11 +1,11 @@
 package io.journalq.server.memory;
 
-/** An account that a test looks into. One thread. */
+/** An account whose charges a test can read. One thread. */
 public final class ChargedBytes implements MemoryAccount {
-    /** What is charged now. */
+    /** Current charges. */
     public long bytes;
 
-    /** What may be charged. */
+    /** Limit of the charges. */
     public long maxBytes = Long.MAX_VALUE;
 
     @Override

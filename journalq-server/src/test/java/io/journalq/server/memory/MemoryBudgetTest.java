@@ -68,7 +68,7 @@ class MemoryBudgetTest {
 
         MemoryAccount second = part.newAccount(3);
         second.add(20);
-        first.add(1_000); // the machine that was dropped is still busy
+        first.add(1_000); // the replaced owner still adds and releases charges
 
         assertThat(part.usedBytes()).isEqualTo(27);
     }

@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * What objects take of the heap, by a walk over everything that they refer to. Unlike the size of the heap, it does not
- * depend on what else the process does. Stateless.
+ * Measures the heap that objects retain, by a walk over everything that they refer to. Unlike the size of the heap, the
+ * result does not depend on what else the process does. Stateless.
  */
 public final class RetainedBytes {
-    /** How much more than it takes state may be charged at most: the room of a part is then at least half used. */
+    /** Maximum ratio of charged to retained bytes. At this ratio, a full part uses half of its bound. */
     private static final double MAX_OVERESTIMATE = 2;
 
     static {
-        // Fields of records and lambdas are found by a way round; sizes come from the layout that the machine uses.
+        // Fields of records and lambdas are read with Unsafe; sizes come from the object layout of the JVM.
         System.setProperty("jol.magicFieldOffset", "true");
         System.setProperty("jol.skipDynamicAttach", "true");
     }
@@ -25,7 +25,7 @@ public final class RetainedBytes {
         return GraphLayout.parseInstance(root).totalSize();
     }
 
-    /** Fails unless state is charged at least what it takes, and not much more. */
+    /** Fails unless the charge for a state is at least its size, and not much larger. */
     public static void assertEstimate(String state, long chargedBytes, long retainedBytes) {
         assertThat(retainedBytes).as("what %s take", state).isPositive();
         assertThat((double) chargedBytes / retainedBytes)

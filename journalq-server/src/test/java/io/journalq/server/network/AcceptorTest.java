@@ -22,12 +22,12 @@ class AcceptorTest {
     void shouldAnswerInRequestOrderWhenHandlersFinishInAnyOrder() throws Exception {
         try (TestServer server = new TestServer(TestServer.ROOMY, false, 0);
                 Client client = new Client(server.port)) {
-            // given a hundred pipelined requests, every seventh without an answer
+            // given a hundred pipelined requests, every seventh without a response
             for (int i = 0; i < 100; i++) {
                 client.send(i, 10);
             }
             until(() -> server.opened.size() == 100);
-            // when they are answered in random order, from another thread
+            // when the responses become ready in random order, from another thread
             List<EchoExchange> shuffled = new ArrayList<>(server.opened);
             Collections.shuffle(shuffled, new Random(1));
             for (EchoExchange exchange : shuffled) {
@@ -37,7 +37,7 @@ class AcceptorTest {
                     exchange.answer();
                 }
             }
-            // then the answers come in order
+            // then they arrive in order
             for (int i = 0; i < 100; i++) {
                 if (i % 7 != 0) {
                     assertThat(client.receive()).isEqualTo(i);
@@ -59,7 +59,7 @@ class AcceptorTest {
                 out.writeInt(i);
                 out.write(new byte[sizes[i]]);
             }
-            // when they arrive in pieces that respect no boundary
+            // when they arrive in pieces that ignore the boundaries of frames
             byte[] all = bytes.toByteArray();
             Random random = new Random(2);
             client.socket.setTcpNoDelay(true);
@@ -71,7 +71,7 @@ class AcceptorTest {
                     Thread.sleep(1);
                 }
             }
-            // then each is answered
+            // then each gets its response
             for (int i = 0; i < sizes.length; i++) {
                 assertThat(client.receive()).isEqualTo(i);
             }
@@ -82,17 +82,17 @@ class AcceptorTest {
     void shouldReadFewTimesWhatComesAByteAtATime() throws Exception {
         try (TestServer server = new TestServer(TestServer.ROOMY, true, 0);
                 Client client = new Client(server.port)) {
-            // given a client that sends each byte on its own
+            // given a client that sends each byte separately
             client.socket.setTcpNoDelay(true);
             byte[] frame = ByteBuffer.allocate(2_004).putInt(2_000).putInt(1).array();
             for (byte next : frame) {
                 client.out.write(next);
                 Thread.sleep(0, 50_000);
             }
-            // then it is answered, and was read when its length was known, and when it was there
+            // then it gets a response, and only two reads were needed: for the length, and for the rest
             assertThat(client.receive()).isEqualTo(1);
             assertThat(server.counters.slowParts()).isBetween(1L, 10L);
-            // and what comes next is read as ever
+            // and the next request is read as before
             client.send(2, 0);
             assertThat(client.receive()).isEqualTo(2);
         }
@@ -114,12 +114,12 @@ class AcceptorTest {
         try (TestServer server = new TestServer(TestServer.ROOMY, true, 0)) {
             for (int length : new int[] {-1, Integer.MIN_VALUE, (1 << 20) + 1, Integer.MAX_VALUE}) {
                 try (Client client = new Client(server.port)) {
-                    // given a good request before the bad one
+                    // given a valid request before the invalid one
                     client.send(1, 0);
                     assertThat(client.receive()).isEqualTo(1);
                     // when a length is not acceptable
                     client.out.writeInt(length);
-                    // then the connection ends
+                    // then the connection is closed
                     assertThat(client.in.read()).isEqualTo(-1);
                 }
             }
@@ -133,12 +133,12 @@ class AcceptorTest {
         ConnectionLimits limits = new ConnectionLimits(1 << 20, 10, 1 << 20, 1 << 24, TestServer.ROOMY.admission());
         try (TestServer server = new TestServer(limits, false, 0);
                 Client client = new Client(server.port)) {
-            // when a client sends 100 and none is answered
+            // when a client sends 100 and none gets a response
             for (int i = 0; i < 100; i++) {
                 client.send(i, 100);
             }
             until(() -> server.opened.size() == 10);
-            // then no more than 10 are opened, and the rest after answers, in order
+            // then no more than 10 are opened, and the others after responses, in order
             assertThat(untilNothingIsOpened(server)).isEqualTo(10);
             for (int i = 0; i < 100; i++) {
                 until(() -> !server.opened.isEmpty());
@@ -151,7 +151,7 @@ class AcceptorTest {
 
     @Test
     void shouldShareTheLoopsBudgetAmongConnections() throws Exception {
-        // given room for about two requests of 100 KiB on the loop
+        // given a loop budget for about two requests of 100 KiB
         ConnectionLimits limits = new ConnectionLimits(1 << 20, 100, 1 << 24, 150_000, TestServer.ROOMY.admission());
         try (TestServer server = new TestServer(limits, false, 0);
                 Client first = new Client(server.port);
@@ -159,11 +159,11 @@ class AcceptorTest {
             first.send(1, 100_000);
             first.send(2, 100_000);
             until(() -> server.opened.size() == 2 && server.counters.suspensions() == 1);
-            // when another connection sends too
+            // when another connection sends requests too
             second.send(3, 100_000);
             second.send(4, 100_000);
             until(() -> server.counters.suspensions() == 2);
-            // then its second request is left unread until the first one's requests are answered
+            // then its second request is not read before the first connection gets its responses
             assertThat(untilNothingIsOpened(server)).isEqualTo(3);
             server.opened.poll().answer();
             server.opened.poll().answer();
@@ -180,7 +180,7 @@ class AcceptorTest {
 
     @Test
     void shouldStopReadingFromAClientThatDoesNotRead() throws Exception {
-        // given answers of 64 KiB
+        // given responses of 64 KiB
         try (TestServer server = new TestServer(TestServer.ROOMY, true, 64 * 1024);
                 Client client = new Client(server.port)) {
             // when a client sends many requests and reads nothing
@@ -227,10 +227,10 @@ class AcceptorTest {
                 senders.add(sender);
                 sender.start();
             }
-            // when two have come
+            // when two have arrived
             until(() -> server.opened.size() == 2);
             Thread.sleep(100);
-            // then the third waits until one of them is answered
+            // then the third waits until one of them has its response
             assertThat(server.opened).hasSize(2);
             server.opened.poll().answer();
             until(() -> server.opened.size() == 2);
@@ -246,17 +246,17 @@ class AcceptorTest {
 
     @Test
     void shouldServeOthersWhenAClientLeavesItsAnswersUnread() throws Exception {
-        // given a client that leaves more answers unread than there is memory for
+        // given a client that leaves more responses unread than there is memory for
         try (TestServer server = new TestServer(TestServer.ROOMY, true, 2_000_000);
                 Client greedy = new Client(server.port)) {
             for (int i = 0; i < 20; i++) {
                 greedy.send(i, 0);
             }
             until(() -> server.memory.responseBytes() > 0);
-            // when another asks
+            // when another client sends a request
             try (Client other = new Client(server.port)) {
                 other.send(7, 0);
-                // then it gets its answer, at the latest when the first is disconnected
+                // then it gets its response, at the latest after the first client is disconnected
                 assertThat(other.receive()).isEqualTo(7);
             }
             until(() -> server.memory.responseBytes() == 0);
@@ -276,7 +276,7 @@ class AcceptorTest {
                 until(() -> server.opened.size() == 2);
             }
             until(() -> server.counters.openConnections() == 0);
-            // when the answers come too late, in any order: nothing leaks (paranoid detection) and nothing fails
+            // when the responses are ready too late, in any order: nothing leaks (paranoid detection) and nothing fails
             List<EchoExchange> open = new ArrayList<>(server.opened);
             open.get(1).answer();
             open.get(0).answer();
@@ -318,7 +318,7 @@ class AcceptorTest {
         }
     }
 
-    /** Waits until no request was opened for a while. Returns how many are open then. */
+    /** Waits until no request was opened for a while. Returns the number of open requests. */
     private static int untilNothingIsOpened(TestServer server) throws InterruptedException {
         int before;
         int now = server.opened.size();

@@ -10,7 +10,7 @@ import java.net.SocketTimeoutException;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
-/** Which connections are taken, and which are kept. */
+/** Tests which connections are accepted, and which are closed for being idle. */
 class AdmissionTest {
     private static final long WAIT_MS = 30_000;
     private static final long LONG_MS = 3_600_000;
@@ -42,20 +42,20 @@ class AdmissionTest {
                 first.send(1, 0);
                 assertThat(first.receive()).isEqualTo(1);
 
-                // then a second one of it is closed
+                // then a second connection of this address is closed
                 try (Client second = new Client(server.port)) {
                     assertThat(second.in.read()).isEqualTo(-1);
                 }
                 assertThat(server.counters.connectionsOverAddress()).isEqualTo(1);
 
-                // and one of another address is served
+                // and a connection of another address is served
                 try (Socket other = new Socket(
                         InetAddress.getLoopbackAddress(), server.port, InetAddress.getByName("127.0.0.2"), 0)) {
                     other.getOutputStream().write(new byte[] {0, 0, 0, 4, 0, 0, 0, 7});
                     assertThat(other.getInputStream().readNBytes(8)).endsWith(0, 0, 0, 7);
                 }
             }
-            // when the first is closed, then its place is free
+            // when the first is closed, then another can be opened
             until(() -> server.counters.openConnections() == 0);
             try (Client third = new Client(server.port)) {
                 third.send(3, 0);
@@ -91,7 +91,7 @@ class AdmissionTest {
                     closed = true;
                 }
             }
-            // then that does not keep it alive
+            // then these bytes do not keep it alive
             assertThat(closed).isTrue();
             assertThat(server.counters.idleConnections()).isEqualTo(1);
         }
@@ -99,14 +99,14 @@ class AdmissionTest {
 
     @Test
     void shouldCloseAConnectionWhoseClientDoesNotReadItsAnswers() throws Exception {
-        // given answers that fill every buffer on the way
+        // given responses that fill every buffer up to the client
         try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), true, 8 << 20);
                 Client deaf = patient(server)) {
             for (int i = 0; i < 3; i++) {
                 int number = i;
                 succeeds(() -> deaf.send(number, 0));
             }
-            // then the connection ends although there is something to send
+            // then the connection is closed although there is something to send
             until(() -> server.counters.idleConnections() == 1);
             until(() -> server.counters.openConnections() == 0);
         }
@@ -121,13 +121,13 @@ class AdmissionTest {
                 waiting.close();
                 waiting = patient(server);
             }
-            // when others are closed for being idle
+            // when idle connections are closed
             for (int i = 0; i < 2; i++) {
                 try (Client silent = patient(server)) {
                     assertThat(silent.in.read()).isEqualTo(-1);
                 }
             }
-            // then it is there to hear the answer
+            // then it can still receive the response
             server.opened.poll().answer();
             assertThat(waiting.receive()).isEqualTo(1);
             waiting.close();

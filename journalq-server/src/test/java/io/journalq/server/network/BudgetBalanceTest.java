@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** All memory that connections take of the budgets is given back, however and whenever they end. */
+/** Connections release all memory that they took from the budgets, regardless of how and when they end. */
 class BudgetBalanceTest {
     private static final int LOOPS = 2;
     private static final int CLIENTS_AT_A_TIME = 8;
@@ -21,7 +21,7 @@ class BudgetBalanceTest {
     private static final int RESPONSE_BYTES = 100_000;
     private static final int SETTLE_SECONDS = 30;
 
-    /** So little for each loop that frames wait for memory, in every state that they can be in. */
+    /** So little memory for each loop that frames wait for it in every possible state. */
     private static final ConnectionLimits TIGHT = new ConnectionLimits(
             MAX_FRAME_BYTES, 10, 1 << 20, 256 << 10, new ConnectionLimits.Admission(1_000, 1_000, 100_000, 60_000));
 
@@ -44,7 +44,7 @@ class BudgetBalanceTest {
             assertThat(server.counters.suspensions()).as("waits for memory").isPositive();
             awaitNothingHeld(server);
 
-            // then whoever comes now is served
+            // then a new client is served
             try (Client client = new Client(server.port)) {
                 client.send(7, MAX_FRAME_BYTES - 2 * Integer.BYTES);
                 assertThat(client.receive()).isEqualTo(7);
@@ -68,12 +68,12 @@ class BudgetBalanceTest {
                 }
                 sendBeginning(client, random);
             } catch (IOException tooLate) {
-                // It did not wait for its answer.
+                // It did not wait for its response.
             }
         }
     }
 
-    /** From a part of the length to nearly all of a frame. */
+    /** Sends between a part of the length field and nearly the whole frame. */
     private static void sendBeginning(Client client, Random random) throws IOException {
         int sizeBytes = Integer.BYTES + size(random);
         byte[] frame = new byte[Integer.BYTES + sizeBytes];
@@ -81,7 +81,7 @@ class BudgetBalanceTest {
         client.out.write(frame, 0, random.nextInt(random.nextBoolean() ? 2 * Integer.BYTES : frame.length));
     }
 
-    /** Of a request without its number: small, of many reads, and beyond what counts as large. */
+    /** Size of a request without its number: small, of many reads, or above the limit of large requests. */
     private static int size(Random random) {
         return switch (random.nextInt(4)) {
             case 0 -> random.nextInt(100);
@@ -101,7 +101,7 @@ class BudgetBalanceTest {
         }
     }
 
-    /** What is not given back; empty for nothing. */
+    /** Describes the memory that is not released; empty for none. */
     private static String held(TestServer server) throws Exception {
         StringBuilder held = new StringBuilder();
         for (LoopContext context : server.acceptor.contexts()) {

@@ -17,7 +17,7 @@ class MemoryShareTest {
 
     @Test
     void shouldGrantInOrderOfArrivalWhenMemoryIsGivenBack() {
-        // given a large wish in front of a small one that would fit
+        // given a large reservation before a small one that would fit
         assertThat(share.reserve(wish("first", 60))).isTrue();
         assertThat(share.reserve(wish("large", 80))).isFalse();
         assertThat(share.reserve(wish("small", 10))).isFalse();

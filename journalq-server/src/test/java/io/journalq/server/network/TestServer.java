@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The network layer with exchanges that a test answers itself: a frame holds one int, its answer holds that int and as
- * many bytes more as asked for.
+ * The network layer with exchanges to which a test responds itself. A frame contains one int, and its response contains
+ * that int and a given number of further bytes.
  */
 final class TestServer implements AutoCloseable {
     static final ConnectionLimits ROOMY = new ConnectionLimits(
@@ -34,7 +34,7 @@ final class TestServer implements AutoCloseable {
     private final int answerPaddingBytes;
     final int port;
 
-    /** As small as a test needs: two frames of almost 2 MiB, and one answer of 1 MiB. */
+    /** As small as possible for the tests: two frames of almost 2 MiB, and one response of 1 MiB. */
     final SharedMemory memory = SharedMemory.of(6L << 20, 1L << 20);
 
     TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes) throws IOException {
@@ -120,7 +120,7 @@ final class TestServer implements AutoCloseable {
             out.write(frame);
         }
 
-        /** The number in the next answer. */
+        /** The number in the next response. */
         int receive() throws IOException {
             byte[] answer = new byte[in.readInt()];
             in.readFully(answer);

@@ -45,7 +45,10 @@ class AdminListenerTest {
     private static final AllowedHosts HOSTS = new AllowedHosts(List.of("broker-1.example.com"));
     private static final int SLOW_CLIENTS = 1_000;
     private static final int PROBES = 21;
-    /** What slow clients may add to the median: a busy machine makes all of it slower, with and without them. */
+    /**
+     * Maximum latency that slow clients may add to the median. The median without them is subtracted, because a busy
+     * machine makes everything slower.
+     */
     private static final long MAX_ADDED_MS = 100;
 
     private static final int TIMEOUT_MS = 60_000;
@@ -155,7 +158,7 @@ class AdminListenerTest {
             metrics.bindLoops(loops.cycles(), MemoryBudget.of(1 << 20, part -> 0));
             LoopCycle second = loops.cycles().get(1);
             CompletableFuture.runAsync(second::begin, second.loop()::execute).get(5, TimeUnit.SECONDS);
-            // The iteration that began is over when the next task of the loop runs in a later one.
+            // The current iteration has ended when the loop runs its next task.
             CompletableFuture<Void> later = new CompletableFuture<>();
             second.loop().schedule(() -> later.complete(null), 50);
             later.get(5, TimeUnit.SECONDS);
@@ -367,7 +370,7 @@ class AdminListenerTest {
         }
     }
 
-    /** A page that no socket takes at once. */
+    /** Registers a page that is too large for the buffers of a socket. */
     private void registerLargePage() {
         MetricSnapshot large = largeSnapshot(40_000);
         metrics.registry().getPrometheusRegistry().register((Collector) () -> large);

@@ -11,7 +11,7 @@ import io.journalq.server.metadata.QuotaKeys;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** How long clients wait, by a clock that the test moves. */
+/** Tests how long clients have to wait, with a clock that the test advances. */
 class ClientThrottlesTest {
     private static final Part DEFAULT = new Part(null);
     private static final Principal ANONYMOUS = Principal.ANONYMOUS;
@@ -124,20 +124,20 @@ class ClientThrottlesTest {
 
     @Test
     void shouldCountFurtherClientsTogetherWhenAllThatAreCountedOweSomething() {
-        // given as many clients as are counted, each ahead of its rate
+        // given the maximum number of clients that are counted, each ahead of its rate
         limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1_000);
         for (int i = 0; i < ClientThrottles.MAX_COUNTED; i++) {
             assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "counted-" + i, 2_000))
                     .isEqualTo(1_000);
         }
 
-        // when two more come, then the second waits for what the first used
+        // when two more clients send requests, then the second waits for the usage of the first
         assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "further-1", 2_000))
                 .isEqualTo(1_000);
         assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "further-2", 2_000))
                 .isEqualTo(3_000);
 
-        // and once nobody owes anything, a client is counted alone again
+        // and once no client has a debt, a new client is counted alone again
         passMs(10_000);
         assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "further-1", 2_000))
                 .isEqualTo(1_000);

@@ -20,8 +20,8 @@ class NativeLibraryTest {
     @Test
     void shouldLeaveTheLibraryForTheNextStartWhenAStoreThatWasUsedIsClosed() throws IOException {
         Path kept = folder.resolve("native");
-        String before = System.getProperty(NativeLibrary.FOLDER_PROPERTY);
-        System.setProperty(NativeLibrary.FOLDER_PROPERTY, kept.toString());
+        String before = System.getProperty(NativeLibrary.DIRECTORY_PROPERTY);
+        System.setProperty(NativeLibrary.DIRECTORY_PROPERTY, kept.toString());
         try {
             new CoordinatorStore(folder.resolve("unused")).close();
             assertThat(kept).doesNotExist();
@@ -36,9 +36,9 @@ class NativeLibraryTest {
             }
         } finally {
             if (before == null) {
-                System.clearProperty(NativeLibrary.FOLDER_PROPERTY);
+                System.clearProperty(NativeLibrary.DIRECTORY_PROPERTY);
             } else {
-                System.setProperty(NativeLibrary.FOLDER_PROPERTY, before);
+                System.setProperty(NativeLibrary.DIRECTORY_PROPERTY, before);
             }
         }
     }

@@ -125,7 +125,7 @@ public final class SimBroker {
         List<LoopCycle> cycles = LoopCycle.cycles(loops);
         BrokerCore core = BrokerCore.open(
                 plan.config(),
-                new BrokerCore.Surroundings(
+                new BrokerCore.Environment(
                         plan.disk(),
                         cycles,
                         new SimExecutor(scheduler, Scheduler.Kind.POOL, plan.longestPoolDelayMs()),

@@ -4,17 +4,17 @@ import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.admin.config.ConfigDescriber;
-import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.api.admin.config.IneffectiveSettings;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 
-/** Registers the handlers of the APIs that describe the cluster, and create, describe and delete topics. */
+/** Registers the handlers of the APIs that describe the cluster, and that create, describe and delete topics. */
 public final class AdminHandlers {
     private AdminHandlers() {}
 
-    /** Registers them. */
+    /** Registers the handlers. */
     public static void register(
             HandlerRegistry registry,
             BrokerIdentity identity,
@@ -22,7 +22,7 @@ public final class AdminHandlers {
             MetadataPublisher metadata,
             Controller controller,
             ConfigDescriber describer,
-            EffectlessSettings effectless,
+            IneffectiveSettings ineffective,
             LogDirectories directories,
             OfflineReplicas offline,
             RefusalLog refusals) {
@@ -33,9 +33,9 @@ public final class AdminHandlers {
                 controller,
                 offline,
                 config.get(BrokerSettings.AUTO_CREATE_TOPICS),
-                new AutoCreationRate(config.get(BrokerSettings.AUTO_CREATE_TOPICS_MAX_RATE)),
+                new AutoCreationLimiter(config.get(BrokerSettings.AUTO_CREATE_TOPICS_MAX_RATE)),
                 creationRefusals));
-        registry.register(new CreateTopicsHandler(metadata, controller, describer, creationRefusals, effectless));
+        registry.register(new CreateTopicsHandler(metadata, controller, describer, creationRefusals, ineffective));
         registry.register(new DeleteTopicsHandler(metadata, controller, config.get(BrokerSettings.DELETE_TOPICS)));
         registry.register(new CreatePartitionsHandler(metadata, controller, creationRefusals));
         registry.register(new DescribeClusterHandler(identity, metadata));

@@ -1,6 +1,6 @@
 package io.journalq.server.api.admin;
 
-/** Operations that a client may perform, as bits; without an authorizer, all of them. Numbers: KIP-430. */
+/** The operations that a client may perform, as bits of KIP-430. Without an authorizer, these are all operations. */
 final class AuthorizedOperations {
     private static final int READ = 1 << 3;
     private static final int WRITE = 1 << 4;
@@ -13,10 +13,10 @@ final class AuthorizedOperations {
     private static final int ALTER_CONFIGS = 1 << 11;
     private static final int IDEMPOTENT_WRITE = 1 << 12;
 
-    /** Every operation on a topic. */
+    /** All operations on a topic. */
     static final int OF_TOPIC = READ | WRITE | CREATE | DELETE | ALTER | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
 
-    /** Every operation on the cluster. */
+    /** All operations on the cluster. */
     static final int OF_CLUSTER =
             CREATE | ALTER | DESCRIBE | CLUSTER_ACTION | DESCRIBE_CONFIGS | ALTER_CONFIGS | IDEMPOTENT_WRITE;
 

@@ -21,8 +21,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * CreatePartitions, versions 0 to 3: more partitions for topics; their number never shrinks. Answered when the new ones
- * are served, or with REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ * CreatePartitions, versions 0 to 3: increases the number of partitions of topics. It cannot be decreased. The response
+ * is sent when the new partitions are served, or with REQUEST_TIMED_OUT after the timeout of the request, while the
+ * creation continues.
  */
 public final class CreatePartitionsHandler implements Handler<CreatePartitionsRequest> {
     private final MetadataPublisher metadata;
@@ -49,7 +50,7 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
             List<CreatePartitionsTopicResult> results = new ArrayList<>();
             for (int i = 0; i < specs.size(); i++) {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
-                tell(context, specs.get(i), outcome);
+                report(context, specs.get(i), outcome);
                 results.add(new CreatePartitionsTopicResult()
                         .setName(specs.get(i).topic())
                         .setErrorCode(outcome.error().code())
@@ -59,12 +60,12 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
         });
     }
 
-    private void tell(RequestContext context, PartitionsSpec spec, Outcome outcome) {
+    private void report(RequestContext context, PartitionsSpec spec, Outcome outcome) {
         if (outcome.error() != ErrorCode.NONE) {
             TopicImage topic = metadata.current().topic(spec.topic());
             boolean grows =
                     topic != null && spec.newCount() > topic.partitions().size();
-            refusals.tell(context, spec.topic(), grows ? spec.newCount() : 0, outcome);
+            refusals.report(context, spec.topic(), grows ? spec.newCount() : 0, outcome);
         }
     }
 

@@ -15,7 +15,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.config.ConfigDescriber;
-import io.journalq.server.api.admin.config.EffectlessSettings;
+import io.journalq.server.api.admin.config.IneffectiveSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.KafkaNames;
 import io.journalq.server.control.Controller;
@@ -31,28 +31,29 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * CreateTopics, versions 2 to 7: topics with numbers of partitions or assignments, and configuration; or only checks
- * whether they could be created. The answer holds id (7), size and configuration (5+, KIP-525). It comes
- * when the partitions are served, or says REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ * CreateTopics, versions 2 to 7: creates topics with a number of partitions or with assignments, and with settings, or
+ * only validates the request. The response contains the topic id (version 7) and, from version 5, the number of
+ * partitions, the replication factor and the settings (KIP-525). It is sent when the partitions are served, or with
+ * REQUEST_TIMED_OUT after the timeout of the request, while the creation continues.
  */
 public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final MetadataPublisher metadata;
     private final Controller controller;
     private final ConfigDescriber describer;
     private final CreationRefusals refusals;
-    private final EffectlessSettings effectless;
+    private final IneffectiveSettings ineffective;
 
     public CreateTopicsHandler(
             MetadataPublisher metadata,
             Controller controller,
             ConfigDescriber describer,
             CreationRefusals refusals,
-            EffectlessSettings effectless) {
+            IneffectiveSettings ineffective) {
         this.metadata = metadata;
         this.controller = controller;
         this.describer = describer;
         this.refusals = refusals;
-        this.effectless = effectless;
+        this.ineffective = ineffective;
     }
 
     @Override
@@ -92,7 +93,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 resultByName.put(spec.name(), result(context, spec, outcome));
                 if (outcome.error() == ErrorCode.NONE && !request.validateOnly()) {
-                    spec.configs().forEach(effectless::onSet);
+                    spec.configs().forEach(ineffective::onSet);
                 }
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
@@ -135,13 +136,13 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
             int partitions = spec.assignments().isEmpty()
                     ? spec.partitions()
                     : spec.assignments().size();
-            refusals.tell(context, name, partitions, outcome);
+            refusals.report(context, name, partitions, outcome);
             return refused(name, outcome.error(), outcome.reason());
         }
         CreatableTopicResult result = new CreatableTopicResult().setName(name);
         TopicImage topic = metadata.current().topic(name);
         if (topic == null) {
-            // Only checked, or deleted again meanwhile.
+            // Only validated, or deleted in the meantime.
             return result.setTopicId(Uuid.ZERO);
         }
         List<CreatableTopicConfigs> configs = describer.topic(topic).stream()

@@ -8,7 +8,7 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.TopicNameRules;
 
-/** Tells of topics and partitions that are not created. Any thread. */
+/** Logs and counts topics and partitions that are not created. Any thread. */
 public final class CreationRefusals {
     private final RefusalLog log;
 
@@ -17,24 +17,24 @@ public final class CreationRefusals {
     }
 
     /**
-     * A topic, or more partitions of it, are refused.
+     * The creation of a topic, or of more partitions of it, is refused.
      *
-     * @param partitions how many it was to have; 0 for a number that no limit would allow
+     * @param partitions the requested number of partitions; 0 if no limit is the reason
      */
-    void tell(RequestContext context, String topic, int partitions, Outcome outcome) {
+    void report(RequestContext context, String topic, int partitions, Outcome outcome) {
         Limit limit = limitOf(topic, partitions, outcome.error());
         if (outcome.error() == ErrorCode.POLICY_VIOLATION && outcome.reason().contains(StatePart.METADATA.setting())) {
-            log.full(context, "topic", topic, outcome.error(), StatePart.METADATA);
+            log.budgetExceeded(context, "topic", topic, outcome.error(), StatePart.METADATA);
         } else if (limit == null) {
             log.refused(context, topic, outcome.error(), outcome.reason());
         } else {
-            log.beyond(context, limit, "topic", topic, outcome.error());
+            log.limitExceeded(context, limit, "topic", topic, outcome.error());
         }
     }
 
-    /** A topic is not created now, as its client asks for more than it may. */
-    void tooFast(RequestContext context, String topic, ErrorCode error) {
-        log.beyond(context, Limit.AUTO_CREATION_RATE, "topic", topic, error);
+    /** A topic is not created because its client exceeds the rate of auto-creation. */
+    void rateExceeded(RequestContext context, String topic, ErrorCode error) {
+        log.limitExceeded(context, Limit.AUTO_CREATION_RATE, "topic", topic, error);
     }
 
     private static Limit limitOf(String topic, int partitions, ErrorCode error) {

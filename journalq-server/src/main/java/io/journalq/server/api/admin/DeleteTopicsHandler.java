@@ -20,11 +20,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DeleteTopics, versions 1 to 6: by name or, from 6 on, by id (KIP-516). A deleted topic's name is free at once. Answered
- * with REQUEST_TIMED_OUT after the request's time, while the work goes on.
+ * DeleteTopics, versions 1 to 6: deletes topics by name or, in version 6, by id (KIP-516). The name of a deleted topic
+ * can be reused at once. The response is sent with REQUEST_TIMED_OUT after the timeout of the request, while the
+ * deletion continues.
  *
- * <p>The broker's own topics are refused with INVALID_TOPIC_EXCEPTION, the error that Kafka gives when a client appends to
- * them or deletes their records. Kafka 4.3.1 itself deletes them, and all committed offsets with them.
+ * <p>Internal topics are refused with INVALID_TOPIC_EXCEPTION, the error that Kafka returns when a client appends to
+ * them or deletes their records. Kafka 4.3.1 deletes the topics with all committed offsets.
  */
 public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
     private static final short FIRST_VERSION_THAT_KNOWS_DISABLED = 3;
@@ -33,7 +34,7 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
     private final Controller controller;
     private final boolean enabled;
 
-    /** @param enabled whether topics can be deleted at all ({@code delete.topic.enable}) */
+    /** @param enabled whether topics can be deleted ({@code delete.topic.enable}) */
     public DeleteTopicsHandler(MetadataPublisher metadata, Controller controller, boolean enabled) {
         this.metadata = metadata;
         this.controller = controller;

@@ -13,7 +13,9 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.MetadataPublisher;
 import java.util.List;
 
-/** DescribeCluster, versions 0 to 2: the cluster's id and its broker (KIP-700). Controllers have no endpoints of their own. */
+/**
+ * DescribeCluster, versions 0 to 2: the cluster id and the broker (KIP-700). Controllers have no separate endpoints.
+ */
 public final class DescribeClusterHandler implements Handler<DescribeClusterRequest> {
     private static final byte BROKERS = 1;
 
@@ -35,7 +37,7 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
         DescribeClusterResponse response = new DescribeClusterResponse();
         if (request.endpointType() != BROKERS) {
             context.respond(response.setErrorCode(ErrorCode.MISMATCHED_ENDPOINT_TYPE.code())
-                    .setErrorMessage("this listener is for brokers; controllers have none of their own"));
+                    .setErrorMessage("this listener is for brokers; controllers have no separate listeners"));
             return;
         }
         ListenerAddress address = identity.addressFor(context);

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** DescribeLogDirs, versions 1 to 4: what partitions occupy on disk, and how much room is left (KIP-827). */
+/** DescribeLogDirs, versions 1 to 4: the disk space that partitions use, and the free space (KIP-827). */
 public final class DescribeLogDirsHandler implements Handler<DescribeLogDirsRequest> {
     private final LogDirectories directories;
 

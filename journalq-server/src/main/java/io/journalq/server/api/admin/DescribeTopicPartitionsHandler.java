@@ -21,11 +21,11 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * DescribeTopicPartitions, version 0 (KIP-966): topics and their partitions, a page at a time. Topics come in the order
- * of their names; a page that ends within a topic carries a cursor for the next.
+ * DescribeTopicPartitions, version 0 (KIP-966): topics and their partitions, one page at a time. Topics are ordered by
+ * name. A page that ends within a topic has a cursor for the next page.
  */
 public final class DescribeTopicPartitionsHandler implements Handler<DescribeTopicPartitionsRequest> {
-    /** Most partitions on a page, whatever the client asks for. */
+    /** Maximum number of partitions on a page, even if the client requests more. */
     static final int MAX_PAGE_PARTITIONS = 2_000;
 
     private final MetadataPublisher metadata;

@@ -4,25 +4,25 @@ import io.journalq.common.id.TopicPartition;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
-/** What DescribeLogDirs needs to know of the disks; the shards know it. Any thread. */
+/** The data directories, for DescribeLogDirs. Any thread. */
 @FunctionalInterface
 public interface LogDirectories {
-    /** Every data folder with what it holds, as of now. */
+    /** Every data directory with its current contents. */
     CompletionStage<List<Directory>> describe();
 
     /**
-     * A data folder.
+     * A data directory.
      *
-     * @param path absolute
-     * @param totalBytes size of its file system; -1 when unknown
-     * @param usableBytes what is free for the broker; -1 when unknown
+     * @param path absolute path
+     * @param totalBytes size of its file system; -1 if unknown
+     * @param usableBytes free space for the broker; -1 if unknown
      */
     record Directory(String path, long totalBytes, long usableBytes, List<PartitionSize> partitions) {}
 
     /**
-     * What one partition occupies.
+     * The disk space of one partition.
      *
-     * @param sizeBytes of its log files
+     * @param sizeBytes size of its log files
      */
     record PartitionSize(TopicPartition partition, long sizeBytes) {}
 }

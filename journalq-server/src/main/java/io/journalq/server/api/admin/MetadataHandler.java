@@ -30,9 +30,9 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Metadata, versions 0 to 13: the broker, and topics with their partitions and leaders; by name, by id (10+, KIP-516) or
- * all of them. Creates missing topics where client and broker allow it. An empty list of topics means all in version 0 and
- * none later, where null means all.
+ * Metadata, versions 0 to 13: the broker, and topics with their partitions and leaders. Topics are requested by name,
+ * by id (from version 10, KIP-516), or all of them. Creates missing topics if the client and the broker allow it. In
+ * version 0, an empty list of topics means all. In later versions it means none, and null means all.
  */
 public final class MetadataHandler implements Handler<MetadataRequest> {
     private final BrokerIdentity identity;
@@ -40,23 +40,23 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final Controller controller;
     private final OfflineReplicas offline;
     private final boolean autoCreate;
-    private final AutoCreationRate autoCreationRate;
+    private final AutoCreationLimiter autoCreationLimiter;
     private final CreationRefusals creationRefusals;
     private volatile AllTopics allTopics = new AllTopics(MetadataImage.EMPTY, 0, List.of());
     private volatile AllBrokers allBrokers = new AllBrokers(new ListenerAddress("", "", 0), List.of());
 
-    /** Every topic as of one moment. Clients that watch a cluster ask for them again and again. */
+    /** All topics at one time. Clients that watch a cluster request them repeatedly. */
     private record AllTopics(MetadataImage image, long offlineChanges, List<MetadataResponseTopic> topics) {}
 
-    /** The broker, as whoever asked last was told to reach it. */
+    /** The broker with the address of the last response. */
     private record AllBrokers(ListenerAddress address, List<MetadataResponseBroker> brokers) {}
 
     /**
-     * Serves whoever asks.
+     * Creates the handler.
      *
      * @param autoCreate whether missing topics are created for clients that allow it
-     * @param autoCreationRate how fast
-     * @param creationRefusals told of those that cannot be
+     * @param autoCreationLimiter limits the creation of missing topics
+     * @param creationRefusals logs topics that cannot be created
      */
     public MetadataHandler(
             BrokerIdentity identity,
@@ -64,14 +64,14 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             Controller controller,
             OfflineReplicas offline,
             boolean autoCreate,
-            AutoCreationRate autoCreationRate,
+            AutoCreationLimiter autoCreationLimiter,
             CreationRefusals creationRefusals) {
         this.identity = identity;
         this.metadata = metadata;
         this.controller = controller;
         this.offline = offline;
         this.autoCreate = autoCreate;
-        this.autoCreationRate = autoCreationRate;
+        this.autoCreationLimiter = autoCreationLimiter;
         this.creationRefusals = creationRefusals;
     }
 
@@ -95,19 +95,19 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         }
     }
 
-    /** Whether the client asks for topics faster than they are created; it is told to ask again. */
+    /** Whether the client requests missing topics faster than they may be created. The error makes it retry. */
     private boolean isTooFast(RequestContext context, String topic, Map<String, ErrorCode> refusals) {
-        if (autoCreationRate.take(
+        if (autoCreationLimiter.take(
                 context.remoteAddress(), context.cycle().loop().nanoTime())) {
             return false;
         }
-        creationRefusals.tooFast(context, topic, ErrorCode.LEADER_NOT_AVAILABLE);
+        creationRefusals.rateExceeded(context, topic, ErrorCode.LEADER_NOT_AVAILABLE);
         refusals.put(topic, ErrorCode.LEADER_NOT_AVAILABLE);
         return true;
     }
 
     private List<TopicSpec> missingTopics(RequestContext context, MetadataRequest request) {
-        // Before version 4 a client could not say that it does not want topics created.
+        // Before version 4, a client could not forbid the creation of topics.
         boolean allowed = autoCreate && (context.apiVersion() < 4 || request.allowAutoTopicCreation());
         List<TopicSpec> missing = new ArrayList<>();
         if (!allowed || request.topics() == null) {
@@ -124,7 +124,10 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return missing;
     }
 
-    /** Adds why topics were not created, by name. The controller may be closed: then there are no outcomes, nor topics. */
+    /**
+     * Adds the reasons why topics were not created, by name. If the controller is closed, there are no outcomes and no
+     * topics.
+     */
     private void addRefusals(
             RequestContext context, List<TopicSpec> missing, List<Outcome> outcomes, Map<String, ErrorCode> refusals) {
         for (int i = 0; i < missing.size(); i++) {
@@ -134,7 +137,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             if (error != ErrorCode.NONE && error != ErrorCode.TOPIC_ALREADY_EXISTS) {
                 refusals.put(missing.get(i).name(), error);
                 if (outcomes != null) {
-                    creationRefusals.tell(context, missing.get(i).name(), TopicSpec.DEFAULT, outcomes.get(i));
+                    creationRefusals.report(context, missing.get(i).name(), TopicSpec.DEFAULT, outcomes.get(i));
                 }
             }
         }
@@ -183,7 +186,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return topics;
     }
 
-    /** All topics for many answers: not to be changed. */
+    /** All topics. Shared by many responses, and must not be modified. */
     private List<MetadataResponseTopic> allTopics(MetadataImage image) {
         AllTopics known = allTopics;
         long offlineChanges = offline.changes();
@@ -202,7 +205,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             MetadataRequest request, MetadataImage image, Map<String, ErrorCode> refusals) {
         List<MetadataResponseTopic> topics = new ArrayList<>(request.topics().size());
         for (MetadataRequestTopic wanted : request.topics()) {
-            topics.add(answer(image, wanted, refusals));
+            topics.add(describe(image, wanted, refusals));
         }
         return topics;
     }
@@ -212,7 +215,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
                 || (context.apiVersion() == 0 && request.topics().isEmpty());
     }
 
-    private MetadataResponseTopic answer(
+    private MetadataResponseTopic describe(
             MetadataImage image, MetadataRequestTopic wanted, Map<String, ErrorCode> refusals) {
         if (!wanted.topicId().equals(Uuid.ZERO)) {
             TopicImage topic = image.topic(wanted.topicId());

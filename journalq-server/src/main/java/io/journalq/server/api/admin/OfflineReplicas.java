@@ -6,19 +6,19 @@ import io.journalq.server.shard.OfflinePartitions;
 import java.util.List;
 
 /**
- * How clients are told of partitions that this broker cannot serve, as their files cannot be used. Any thread.
+ * Reports partitions that this broker cannot serve because their files cannot be used. Any thread.
  *
- * <p>Descriptions show such a partition's replica as offline and still name its leader: nobody else could lead it, and the
- * leader's KAFKA_STORAGE_ERROR tells a client more than LEADER_NOT_AVAILABLE, which Kafka's controller answers with once it
- * has taken the leadership away.
+ * <p>Descriptions show the replica of such a partition as offline, but still name its leader, because no other broker
+ * could lead the partition. The leader's KAFKA_STORAGE_ERROR is more precise than LEADER_NOT_AVAILABLE, which Kafka
+ * returns after its controller has removed the leader.
  */
 public record OfflineReplicas(OfflinePartitions partitions) {
-    /** The offline replicas of a partition, by their nodes. */
+    /** The nodes of a partition's offline replicas. */
     List<Integer> of(Uuid topicId, int number, PartitionImage partition) {
         return partitions.contains(topicId, number) ? List.of(partition.leader()) : List.of();
     }
 
-    /** Another number whenever {@link #of} may say something else. */
+    /** Changes whenever the result of {@link #of} may change. */
     long changes() {
         return partitions.changes();
     }

@@ -1,5 +1,5 @@
 /**
- * Handlers of the administrative APIs: what there is, and changes to it.
+ * Handlers of the administrative APIs, which describe and change the cluster.
  *
  * <p>In: requests, the newest metadata image. Out: operations for the controller, responses. They must not touch
  * partitions or journals.

@@ -5,9 +5,9 @@ import io.journalq.server.loop.LoopCycle;
 import java.util.ArrayDeque;
 
 /**
- * The reads of one connection that may have to wait for the disk: those of one answer at a time, and none while the client
- * leaves its answers unread. Else clients that ask for everything again and again and read nothing would have the broker
- * read for them without end. On the connection's loop.
+ * Orders the reads of one connection that may have to wait for the disk. Reads for one response run at a time, and none
+ * run while the client leaves its earlier responses unread. Otherwise, the broker would read without limit for a client
+ * that sends requests but reads no responses. On the connection's loop.
  */
 final class ColdReads {
     private final LoopCycle cycle;
@@ -20,13 +20,13 @@ final class ColdReads {
         this.cycle = cycle;
     }
 
-    /** Has {@code read} run when it is its turn, perhaps at once; {@link #done} ends that. */
+    /** Runs {@code read} when it is its turn, possibly immediately. Its turn ends with {@link #done}. */
     void add(RequestContext context, Runnable read) {
         waiting.add(new Turn(context, read));
         next();
     }
 
-    /** All that was read for one answer is there. */
+    /** All reads for one response have completed. */
     void done() {
         reading = false;
         if (!waiting.isEmpty()) {

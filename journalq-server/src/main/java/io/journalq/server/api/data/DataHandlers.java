@@ -17,11 +17,11 @@ public final class DataHandlers {
     private DataHandlers() {}
 
     /**
-     * Registers them.
+     * Registers the handlers.
      *
      * @param transactions admits the batches of transactions
      * @param groups hold the offsets that were committed in transactions
-     * @param sessionMemory charged for fetch sessions
+     * @param sessionMemory is charged for fetch sessions
      * @return the handler of fetches, because parked fetches end when the broker stops
      */
     public static FetchHandler register(

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * DeleteRecords, versions 0 to 2: deletes the records of partitions before an offset, or all of them (KIP-107). Responds
- * with the new first offset, once no crash can bring back what was before it.
+ * DeleteRecords, versions 0 to 2 (KIP-107): deletes all records of partitions, or those before an offset. Responds with
+ * the new log start offset, once a crash can no longer restore the deleted records.
  */
 public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest> {
     private static final long UNKNOWN = -1L;
@@ -25,9 +25,9 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
     private final Shards shards;
 
     /**
-     * Deletes from partitions.
+     * Creates the handler.
      *
-     * @param images gives the newest image
+     * @param images supplies the newest image
      */
     public DeleteRecordsHandler(Supplier<MetadataImage> images, Shards shards) {
         this.images = images;

@@ -25,7 +25,7 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
     /**
      * Serves the partitions of {@code shards}.
      *
-     * @param images gives the newest image
+     * @param images supplies the newest image
      */
     public DescribeProducersHandler(Supplier<MetadataImage> images, Shards shards) {
         this.images = images;

@@ -19,16 +19,20 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /**
- * Fetch, versions 4 to 18: records from an offset on, whole batches as they lie in the journal.
- *
- * <p>Sessions (KIP-227) belong to their connection; an id of another connection is not found and the client begins
- * again. A fetch that finds less than its minimum waits up to its time limit and is woken by appends. The first batch is
- * given even when it exceeds the limits (KIP-74). Topics by name up to version 12, by id from 13 on (KIP-516). Leader
- * epochs are checked (KIP-320) and diverging ones reported (KIP-595). Readers of committed records see up to the last stable
- * offset and are told which transactions to leave out (KIP-98). Followers of other brokers are not served yet and read as consumers do.
+ * Fetch, versions 4 to 18: records from an offset, as whole batches in the format of the journal.
+ * <ul>
+ * <li>Sessions (KIP-227) belong to their connection. The id of another connection's session is not found, and the
+ *     client begins a new session.
+ * <li>A fetch that finds less than its minimum size is parked until its wait time has passed, or appends wake it. The
+ *     first batch is returned even if it exceeds the limits (KIP-74).
+ * <li>Topics are named up to version 12, and identified by id from version 13 (KIP-516).
+ * <li>Leader epochs are checked (KIP-320), and diverging epochs are reported (KIP-595).
+ * <li>Read-committed consumers read up to the last stable offset. The response lists the aborted transactions (KIP-98).
+ * <li>Followers of other brokers are not served yet, and read like consumers.
+ * </ul>
  */
 public final class FetchHandler implements Handler<FetchRequest> {
-    /** Longest wait for news, whatever the client asks for. */
+    /** Maximum wait time of a fetch, even if the client requests more. */
     static final int MAX_WAIT_MS = 60_000;
 
     private static final short FIRST_VERSION_WITH_TOPIC_IDS = 13;
@@ -39,19 +43,19 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private final Shards shards;
     private final Executor blockingPool;
     private final int maxResponseSizeBytes;
-    private final SessionRoom room;
+    private final SessionBudget budget;
     private final Set<FetchSessions> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
 
     /**
      * Serves fetches.
      *
-     * @param images gives the newest image
-     * @param blockingPool reads what is not in memory
-     * @param maxResponseSizeBytes most that one response carries, whatever the client asks for, unless one batch alone is
-     *     larger
-     * @param maxSessionPartitions most partitions that all sessions together remember
-     * @param sessionMemory where these are charged
+     * @param images supplies the newest image
+     * @param blockingPool reads records that are not in memory
+     * @param maxResponseSizeBytes maximum size of a response, even if the client requests more, unless a single batch
+     *     is larger
+     * @param maxSessionPartitions maximum number of partitions of all sessions together
+     * @param sessionMemory is charged for sessions
      */
     public FetchHandler(
             Supplier<MetadataImage> images,
@@ -64,7 +68,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         this.shards = shards;
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;
-        this.room = new SessionRoom(maxSessionPartitions, sessionMemory);
+        this.budget = new SessionBudget(maxSessionPartitions, sessionMemory);
     }
 
     @Override
@@ -88,7 +92,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         FetchSession session = sessions.find(request.sessionId());
         ErrorCode error = check(session, request, usesTopicIds);
         if (error == ErrorCode.NONE && !takeRoom(context, request)) {
-            // The client begins again, and is served without a session.
+            // The client begins a new session, and this request is served without one.
             sessions.end(request.sessionId());
             error = ErrorCode.FETCH_SESSION_ID_NOT_FOUND;
         }
@@ -103,10 +107,10 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     private boolean takeRoom(RequestContext context, FetchRequest request) {
         int partitions = partitions(request);
-        if (!room.memory().hasRoom(FetchSession.sizeBytes(request))) {
+        if (!budget.memory().hasRoom(FetchSession.sizeBytes(request))) {
             return false;
         }
-        boolean taken = partitions == 0 || room.take(partitions);
+        boolean taken = partitions == 0 || budget.take(partitions);
         if (!taken) {
             context.cycle().counters().onLimit(Limit.FETCH_SESSION_PARTITIONS);
         }
@@ -121,7 +125,10 @@ public final class FetchHandler implements Handler<FetchRequest> {
         return partitions;
     }
 
-    /** Responds to all parked fetches with the records that there are, and parks none any more: the broker stops. Any thread. */
+    /**
+     * Responds to all parked fetches with the available records, and parks no more, because the broker stops. Any
+     * thread.
+     */
     public void stopWaiting() {
         stopping = true;
         for (FetchSessions sessions : connections) {
@@ -136,7 +143,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         if (session.usesTopicIds() != usesTopicIds) {
             return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR;
         }
-        // One request at a time: a client that sends the next one early has lost count.
+        // One request at a time: a client that sends the next one early does not follow the protocol of sessions.
         return request.sessionEpoch() != session.nextEpoch() || session.pending() != null
                 ? ErrorCode.INVALID_FETCH_SESSION_EPOCH
                 : ErrorCode.NONE;
@@ -154,7 +161,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     private FetchSessions openSessions(RequestContext context) {
         FetchSessions[] self = new FetchSessions[1];
-        FetchSessions opened = new FetchSessions(context.cycle(), room, () -> connections.remove(self[0]));
+        FetchSessions opened = new FetchSessions(context.cycle(), budget, () -> connections.remove(self[0]));
         self[0] = opened;
         connections.add(opened);
         return opened;

@@ -12,10 +12,10 @@ import io.journalq.server.shard.read.PartitionReader;
 import java.util.List;
 
 /**
- * One partition of a fetch session: how far its client has read it, and which offsets the client was sent last.
+ * One partition of a fetch session: the position of its client, and the offsets that the client was sent last.
  *
- * <p>Belongs to its connection's loop, except for {@link #read}, {@link #unparkOnShard} and {@link #parkOnShard}, which
- * the partition's loop calls while the connection's loop leaves the part alone.
+ * <p>Belongs to its connection's loop, except for {@link #read}, {@link #unparkOnShard} and {@link #parkOnShard}. The
+ * partition's loop calls these while the connection's loop does not use the part.
  */
 final class FetchPart extends PartitionReader {
     private static final long UNKNOWN = -1L;
@@ -49,7 +49,7 @@ final class FetchPart extends PartitionReader {
         /** The cycle of the connection's loop. Any thread. */
         LoopCycle cycle();
 
-        /** Whether the client sees records only once their transactions have ended. Changes between requests only. */
+        /** Whether the client reads records only after their transactions have ended. Changes only between requests. */
         boolean readsCommitted();
 
         /** The partition has news, see {@link PartitionReader#onNews}. */
@@ -62,7 +62,7 @@ final class FetchPart extends PartitionReader {
         this.partition = partition;
     }
 
-    /** Takes over a request's settings for the partition. */
+    /** Applies a request's settings for the partition. */
     void update(FetchRequest.FetchPartition wanted) {
         fetchOffset = wanted.fetchOffset();
         maxSizeBytes = Math.max(0, wanted.partitionMaxBytes());
@@ -84,7 +84,7 @@ final class FetchPart extends PartitionReader {
     }
 
     /**
-     * Sets where to read.
+     * Sets the shard to read on.
      *
      * @param newShard null when there is no such partition
      * @param errorWhenMissing the error for the client when there is none
@@ -113,7 +113,7 @@ final class FetchPart extends PartitionReader {
         forgotten = true;
     }
 
-    /** What the last read found; null once it was taken. */
+    /** The result of the last read; null once it was taken. */
     PartitionRead found() {
         return found;
     }
@@ -128,7 +128,7 @@ final class FetchPart extends PartitionReader {
         found = read;
     }
 
-    /** The records that go into the response; null when there are none. */
+    /** The records for the response; null when there are none. */
     RecordsData takeRecords() {
         RecordsData taken = records;
         records = null;
@@ -140,7 +140,7 @@ final class FetchPart extends PartitionReader {
         aborted = abortedAmongThem;
     }
 
-    /** The transactions that a reader of committed records leaves out of {@link #takeRecords}. */
+    /** The transactions that a read-committed consumer skips in {@link #takeRecords}. */
     List<AbortedTransaction> takeAborted() {
         List<AbortedTransaction> taken = aborted;
         aborted = List.of();
@@ -170,7 +170,7 @@ final class FetchPart extends PartitionReader {
         return lastStableOffset;
     }
 
-    /** Whether there are records that the client may read and has not, as of the last read. */
+    /** Whether the client has not read all available records, as of the last read. */
     boolean hasUnread() {
         return fetchOffset < (readsCommitted() ? lastStableOffset : highWatermark);
     }
@@ -179,7 +179,7 @@ final class FetchPart extends PartitionReader {
         return logStartOffset;
     }
 
-    /** Whether the client was sent other offsets than those of the last read. */
+    /** Whether the offsets have changed since they were last sent to the client. */
     boolean hasNewOffsets() {
         return highWatermark != toldHighWatermark
                 || lastStableOffset != toldLastStableOffset
@@ -193,9 +193,9 @@ final class FetchPart extends PartitionReader {
     }
 
     /**
-     * Reads on the shard's loop, and parks until there is news when that found less than {@code wantedBytes}.
+     * Reads on the shard's loop. If less than {@code wantedBytes} are found, parks until there is news.
      *
-     * @return size of what was found
+     * @return size of the records found
      */
     int read(int budgetBytes, boolean atLeastOneBatch, int wantedBytes) {
         if (host == null || host.isClosed()) {
@@ -220,19 +220,19 @@ final class FetchPart extends PartitionReader {
         return sizeBytes;
     }
 
-    /** There is no such partition, and so no shard to read on. */
+    /** There is no such partition, and therefore no shard to read on. */
     void failMissing() {
         found = PartitionRead.failed(missingError);
     }
 
-    /** On the shard's loop. */
+    /** Ends parking. On the shard's loop. */
     void unparkOnShard() {
         if (host != null) {
             unpark();
         }
     }
 
-    /** On the shard's loop: there was news, but too little of it. */
+    /** Parks again, because there was too little news. On the shard's loop. */
     void parkOnShard() {
         if (host != null) {
             host.log().park(this);

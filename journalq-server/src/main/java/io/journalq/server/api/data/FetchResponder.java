@@ -18,16 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Turns the results of a fetch's reads into its response. Records that were written lately are sent from their file, or
- * copied if they are few. Older ones may have to come from the disk: threads that may block read them before the response is
- * sent. The response of an incremental fetch has only partitions with news (KIP-227).
+ * Creates the response of a fetch from the results of its reads. Recent records are sent from their file, or copied if
+ * they are few. Older records may have to be read from the disk. The blocking pool reads them before the response is
+ * sent. An incremental fetch response only contains partitions with news (KIP-227).
  *
  * <p>One for each fetch, on its connection's loop, except for the reads.
  */
 final class FetchResponder {
     private static final Logger log = LoggerFactory.getLogger(FetchResponder.class);
 
-    /** The records that this number of partitions copy are below half a megabyte. */
+    /** Up to this number of partitions, the copied records are smaller than 512 KiB in total. */
     private static final int FEW_PARTS = 16;
 
     private final FetchSessions sessions;
@@ -43,7 +43,7 @@ final class FetchResponder {
     /**
      * Prepares the response to a request.
      *
-     * @param full whether the response has every partition, not only those with news
+     * @param full whether the response contains every partition, not only those with news
      */
     FetchResponder(FetchSessions sessions, Executor blockingPool, boolean full) {
         this.sessions = sessions;
@@ -51,21 +51,21 @@ final class FetchResponder {
         this.full = full;
     }
 
-    /** Responds with the records that the last pass found in {@code foundParts}; takes over the slices. */
+    /** Responds with the records that the last pass found in {@code foundParts}. Takes ownership of the slices. */
     void send(RequestContext requestContext, FetchSession fetchSession, List<FetchPart> foundParts) {
         context = requestContext;
         session = fetchSession;
         parts = foundParts;
         long copiedBytes = parts.size() <= FEW_PARTS ? 0 : copiedBytes();
         if (copiedBytes > 0) {
-            // The copies, and the response that they are written to.
+            // The copies, and the response into which they are written.
             context.whenRoom(2 * copiedBytes, this::takeRecords);
         } else {
             takeRecords();
         }
     }
 
-    /** Records that are copied and do not go out as they lie in their file. */
+    /** Size of the records that are copied instead of being sent from their file. */
     private long copiedBytes() {
         long copiedBytes = 0;
         for (FetchPart part : parts) {
@@ -135,7 +135,7 @@ final class FetchResponder {
         }
     }
 
-    /** What came from the disk. */
+    /** Records that were read from the disk. */
     private record ColdRead(RecordsData records, List<AbortedTransaction> aborted) {
         static final ColdRead NOTHING = new ColdRead(RecordsData.EMPTY, List.of());
     }
@@ -145,14 +145,14 @@ final class FetchResponder {
         try {
             read[0] = load(part, slice, aborted);
         } finally {
-            // Also when memory has run out: without a response the connection would never go on.
+            // Also if memory has run out: without a response, the connection would never continue.
             session.cycle().execute(() -> onColdRead(part, read[0]));
         }
     }
 
     /**
-     * Brings the records into the page cache, on the blocking pool. They are sent from the file, so that responses that
-     * their client leaves unread take no memory. Null when the disk failed.
+     * Reads the records into the page cache, in the blocking pool. They are sent from the file, so that unread
+     * responses use no memory. Returns null if the disk failed.
      */
     private static ColdRead load(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
         try {
@@ -203,8 +203,8 @@ final class FetchResponder {
     }
 
     /**
-     * Has the next fetch read what may still have something: first the partitions that the limits left out, then those
-     * that gave records now, so that each has its turn.
+     * Queues the partitions that may have more records for the next fetch. Partitions that were left out because of
+     * limits come first, then those that returned records, so that each gets its turn.
      */
     private void keepReady() {
         for (FetchPart part : parts) {
@@ -219,7 +219,7 @@ final class FetchResponder {
             }
             RecordsData unused = part.takeRecords();
             if (unused != null) {
-                unused.release(); // of a partition that was forgotten meanwhile
+                unused.release(); // of a partition that was removed in the meantime
             }
         }
     }

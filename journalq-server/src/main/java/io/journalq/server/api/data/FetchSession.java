@@ -15,21 +15,21 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * The partitions that one client fetches, kept between its requests so that each request names only what changed
- * (KIP-227). A partition that was read to its end is parked on its shard; one that has news, or was just read with
- * success, stands in the queue of those that are ready. So a fetch costs what its ready partitions cost, not what all
- * partitions of the session would.
+ * The partitions that one client fetches, kept between its requests so that each request names only the changes
+ * (KIP-227). A partition that was read to its end is parked on its shard. A partition that has news, or whose last read
+ * found records, is in the ready queue. The cost of a fetch therefore depends on its ready partitions, not on all
+ * partitions of the session.
  *
- * <p>On its connection's loop. A fetch without a session uses one of these once.
+ * <p>On its connection's loop. A fetch without a session uses an instance once.
  */
 final class FetchSession implements FetchPart.Listener {
     /** The id of a fetch without a session. */
     static final int NO_SESSION = 0;
 
-    /** What a partition takes of the heap, about, parked on its shard. */
+    /** Estimated heap of a partition that is parked on its shard. */
     private static final int PARTITION_BYTES = 220;
 
-    /** A topic without partitions and the characters of its name. */
+    /** Estimated heap of a topic without its partitions and the characters of its name. */
     private static final int TOPIC_BYTES = 300;
 
     private static final int FIRST_INCREMENTAL_EPOCH = 1;
@@ -38,42 +38,42 @@ final class FetchSession implements FetchPart.Listener {
     private final int id;
     private final boolean usesTopicIds;
     private final LoopCycle cycle;
-    private final SessionRoom room;
+    private final SessionBudget budget;
     private final Map<Object, SessionTopic<FetchPart>> topics = new LinkedHashMap<>();
     private final ArrayDeque<FetchPart> ready = new ArrayDeque<>();
     private int nextEpoch = FIRST_INCREMENTAL_EPOCH;
     private int partCount;
 
-    /** Partitions counted in the room that all sessions share. */
+    /** Number of partitions counted in the limit of all sessions. */
     private int counted;
 
     private long sizeBytes;
     private long readyBytes;
-    private Waiting pending;
+    private PendingRequest pending;
     private boolean readsCommitted;
     private boolean closed;
 
-    /** The fetch that is under way in a session. */
-    interface Waiting {
-        /** A partition of the session has news, and is among the ready ones now. */
+    /** The current fetch of a session. */
+    interface PendingRequest {
+        /** A partition of the session has news, and is in the ready queue now. */
         void onNews(FetchPart part, long grownBytes);
 
-        /** The wait time has passed: responds with the records that there are. */
+        /** The wait time has passed: responds with the available records. */
         void onTimeout();
 
-        /** The session has ended, usually because the client is gone. */
+        /** The session has ended, usually because the client has disconnected. */
         void abandon();
     }
 
-    /** @param room shared by all sessions; partitions of a fetch without a session take none */
-    FetchSession(int id, boolean usesTopicIds, LoopCycle cycle, SessionRoom room) {
+    /** @param budget shared by all sessions; the partitions of a fetch without a session are not counted */
+    FetchSession(int id, boolean usesTopicIds, LoopCycle cycle, SessionBudget budget) {
         this.id = id;
-        this.room = room;
+        this.budget = budget;
         this.usesTopicIds = usesTopicIds;
         this.cycle = cycle;
     }
 
-    /** What the partitions that a request names take, if a session knows none of them. */
+    /** Heap of the partitions that a request names, if the session contains none of them. */
     static long sizeBytes(FetchRequest request) {
         long bytes = 0;
         for (FetchRequest.FetchTopic topic : request.topics()) {
@@ -87,11 +87,11 @@ final class FetchSession implements FetchPart.Listener {
         return (long) TOPIC_BYTES + (name == null ? 0 : TextSize.bytes(name));
     }
 
-    /** The session became larger, or smaller when negative. A fetch without one is a part of its request. */
+    /** The session has grown, or shrunk if negative. A fetch without a session is charged with its request. */
     private void charge(long moreBytes) {
         if (id != NO_SESSION) {
             sizeBytes += moreBytes;
-            room.memory().add(moreBytes);
+            budget.memory().add(moreBytes);
         }
     }
 
@@ -112,7 +112,9 @@ final class FetchSession implements FetchPart.Listener {
         return nextEpoch;
     }
 
-    /** The next request's epoch is one more; after the largest comes 1, as 0 means a new session. */
+    /**
+     * Expects the next epoch in the next request. The largest epoch is followed by 1, because 0 means a new session.
+     */
     void advanceEpoch() {
         nextEpoch = nextEpoch == Integer.MAX_VALUE ? FIRST_INCREMENTAL_EPOCH : nextEpoch + 1;
     }
@@ -125,11 +127,11 @@ final class FetchSession implements FetchPart.Listener {
         return partCount;
     }
 
-    Waiting pending() {
+    PendingRequest pending() {
         return pending;
     }
 
-    void setPending(Waiting fetch) {
+    void setPending(PendingRequest fetch) {
         pending = fetch;
     }
 
@@ -138,20 +140,20 @@ final class FetchSession implements FetchPart.Listener {
         return readsCommitted;
     }
 
-    /** There is room for {@code taken} more partitions: a request is about to name them. */
+    /** Counts {@code taken} more partitions, which the request is about to add. */
     void count(int taken) {
         counted += taken;
     }
 
-    /** Gives back the room of partitions that were there before, or are no more. */
+    /** Corrects the count, after partitions were removed or turned out to be there before. */
     private void settle() {
         if (id != NO_SESSION && counted != partCount) {
-            room.giveBack(counted - partCount);
+            budget.giveBack(counted - partCount);
             counted = partCount;
         }
     }
 
-    /** Takes over the partitions that a request adds, changes or forgets. */
+    /** Adds, changes and removes partitions as requested. */
     void update(FetchRequest request) {
         boolean committed = request.isolationLevel() == READ_COMMITTED;
         if (committed != readsCommitted) {
@@ -226,7 +228,7 @@ final class FetchSession implements FetchPart.Listener {
         }
     }
 
-    /** Has the next pass read {@code part}. */
+    /** Adds {@code part} to the ready queue, for the next pass. */
     void markReady(FetchPart part) {
         if (!part.isReady()) {
             part.setReady(true);
@@ -239,12 +241,12 @@ final class FetchSession implements FetchPart.Listener {
         readyBytes += sizeBytes;
     }
 
-    /** Size of what is known to be ready. */
+    /** Size of the records that are known to be ready. */
     long readyBytes() {
         return readyBytes;
     }
 
-    /** Empties the queue of ready partitions into the returned list, in its order. */
+    /** Returns the ready partitions in the order of the queue, and empties it. */
     List<FetchPart> takeReady() {
         List<FetchPart> taken = new ArrayList<>(ready.size());
         for (FetchPart part = ready.poll(); part != null; part = ready.poll()) {
@@ -263,13 +265,13 @@ final class FetchSession implements FetchPart.Listener {
         }
     }
 
-    /** Leaves every partition. A fetch that is under way ends without records. */
+    /** Removes every partition. A current fetch ends without records. */
     void close() {
         if (closed) {
             return;
         }
         closed = true;
-        room.giveBack(counted);
+        budget.giveBack(counted);
         charge(-sizeBytes);
         List<FetchPart> parts = new ArrayList<>();
         forEachPart(parts::add);
@@ -292,7 +294,7 @@ final class FetchSession implements FetchPart.Listener {
                 (shard, onShard) -> shard.cycle().execute(() -> onShard.forEach(FetchPart::unparkOnShard)));
     }
 
-    /** Partitions by the shard that they are read on, for a pass that spans several. */
+    /** Groups partitions by shard, for a pass on several shards. */
     static Map<Shard, List<FetchPart>> byShard(List<FetchPart> parts) {
         Map<Shard, List<FetchPart>> partsByShard = new HashMap<>();
         for (FetchPart part : parts) {

@@ -11,15 +11,18 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The fetch sessions of one connection, and its fetches that have none. A session ends with its connection: a client
- * that comes back begins a new one, as the protocol provides for. On the connection's loop.
+ * The fetch sessions of one connection, and its fetches without a session. A session ends with its connection. A client
+ * that reconnects begins a new one, as the protocol provides for. On the connection's loop.
  */
 final class FetchSessions implements AutoCloseable {
-    /** Sessions of one connection; clients in use have one for each. The oldest ends when there are more. */
+    /**
+     * Maximum number of sessions of one connection. Known clients use one session on each connection. Beyond the limit,
+     * the oldest session ends.
+     */
     static final int MAX_SESSIONS = 8;
 
     private final LoopCycle cycle;
-    private final SessionRoom room;
+    private final SessionBudget budget;
     private final Runnable onClose;
     private final Map<Integer, FetchSession> sessionById = new LinkedHashMap<>();
     private final Set<FetchSession> sessionless = new LinkedHashSet<>();
@@ -27,9 +30,9 @@ final class FetchSessions implements AutoCloseable {
     private int lastId;
     private boolean closed;
 
-    FetchSessions(LoopCycle cycle, SessionRoom room, Runnable onClose) {
+    FetchSessions(LoopCycle cycle, SessionBudget budget, Runnable onClose) {
         this.cycle = cycle;
-        this.room = room;
+        this.budget = budget;
         this.onClose = onClose;
         this.coldReads = new ColdReads(cycle);
     }
@@ -38,7 +41,7 @@ final class FetchSessions implements AutoCloseable {
         return coldReads;
     }
 
-    /** Whether the client is gone. */
+    /** Whether the client has disconnected. */
     boolean isClosed() {
         return closed;
     }
@@ -61,14 +64,14 @@ final class FetchSessions implements AutoCloseable {
             cycle.counters().onLimit(Limit.FETCH_SESSIONS);
         }
         lastId = lastId == Integer.MAX_VALUE ? 1 : lastId + 1;
-        FetchSession session = new FetchSession(lastId, usesTopicIds, cycle, room);
+        FetchSession session = new FetchSession(lastId, usesTopicIds, cycle, budget);
         sessionById.put(lastId, session);
         return session;
     }
 
-    /** The session of a fetch that has none, until its response is sent. */
+    /** Opens a session for a fetch without one, until its response is sent. */
     FetchSession openSessionless(boolean usesTopicIds) {
-        FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle, room);
+        FetchSession session = new FetchSession(FetchSession.NO_SESSION, usesTopicIds, cycle, budget);
         sessionless.add(session);
         return session;
     }
@@ -80,7 +83,7 @@ final class FetchSessions implements AutoCloseable {
         }
     }
 
-    /** The response to a fetch is sent; without a session nothing remains of it. */
+    /** The response of a fetch is sent. If it had no session, its temporary session ends. */
     void onResponded(FetchSession session) {
         if (session.id() == FetchSession.NO_SESSION) {
             sessionless.remove(session);
@@ -88,7 +91,7 @@ final class FetchSessions implements AutoCloseable {
         }
     }
 
-    /** Responds to every parked fetch with the records that there are. */
+    /** Responds to every parked fetch with the available records. */
     void hurry() {
         List<FetchSession> all = new ArrayList<>(sessionById.values());
         all.addAll(sessionless);

@@ -20,13 +20,21 @@ import java.util.function.Supplier;
 
 /**
  * ListOffsets, versions 1 to 11: the first, the last and other special offsets of partitions, or the first offset whose
- * record is not older than a given time. Lookups by time read the journal, in the blocking pool.
+ * record has at least a given timestamp. Lookups by timestamp read the journal, in the blocking pool.
  *
- * <p>Special times: -1 the end, -2 the start, -3 the record with the largest time (KIP-734), -4 the start of what is
- * local, which is the start (KIP-405), -5 and -6 the ends of what is tiered and of what is not yet: nothing is, so there
- * is no such offset (KIP-1005, KIP-1023). A special time that the request's version does not know is refused with
- * UNSUPPORTED_VERSION, as Kafka does. With isolation level 1 the end is the last stable offset, and nothing behind it is
- * found by time (KIP-98).
+ * <p>Special timestamps:
+ * <ul>
+ * <li>-1: the end of the log. With isolation level 1, the last stable offset, beyond which lookups by timestamp find
+ *     nothing either (KIP-98).
+ * <li>-2: the start of the log.
+ * <li>-3: the record with the largest timestamp (KIP-734).
+ * <li>-4: the start of the local log, which is the start of the log (KIP-405).
+ * <li>-5 and -6: the ends of the tiered log and of the log that is not yet tiered. There is no tiered storage, so there
+ *     is no such offset (KIP-1005, KIP-1023).
+ * </ul>
+ *
+ * <p>If the version of the request does not know a special timestamp, it is refused with UNSUPPORTED_VERSION, as in
+ * Kafka.
  */
 public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final long LATEST = -1L;
@@ -39,7 +47,10 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final short FIRST_VERSION_WITH_EPOCHS = 4;
     private static final byte READ_COMMITTED = 1;
 
-    /** The first version that knows each special time; in an older one it is as unknown as any other negative time. */
+    /**
+     * The first version that supports each special timestamp. Earlier versions treat it like any other unknown negative
+     * timestamp.
+     */
     private static final Map<Long, Integer> FIRST_VERSIONS = Map.of(
             EARLIEST, 1,
             LATEST, 1,
@@ -55,8 +66,8 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     /**
      * Serves the partitions of {@code shards}.
      *
-     * @param images gives the newest image
-     * @param blockingPool for lookups by time
+     * @param images supplies the newest image
+     * @param blockingPool for lookups by timestamp
      */
     public ListOffsetsHandler(Supplier<MetadataImage> images, Shards shards, Executor blockingPool) {
         this.images = images;

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * OffsetForLeaderEpoch, versions 2 to 4: where the records of a leader epoch end. A consumer learns from it whether the
+ * OffsetForLeaderEpoch, versions 2 to 4: the end offset of a leader epoch. A consumer can determine from it whether the
  * records that it has read still exist (KIP-101, KIP-279, KIP-320).
  */
 public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeaderEpochRequest> {
@@ -28,7 +28,7 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
     /**
      * Serves the partitions of {@code shards}.
      *
-     * @param images gives the newest image
+     * @param images supplies the newest image
      */
     public OffsetForLeaderEpochHandler(Supplier<MetadataImage> images, Shards shards) {
         this.images = images;

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * Asks several partitions, each on its shard's loop, and returns to the client's loop when all have responded. It is for
- * the requests that are not on the hot path. Produce and Fetch have their own ways.
+ * Sends queries to several partitions, each on its shard's loop, and returns to the client's loop when all have
+ * completed. It is for requests that are not on the hot path. Produce and Fetch have their own implementations.
  *
  * <p>Filled and started on the client's loop.
  */
@@ -27,12 +27,12 @@ final class PartitionFanOut {
     private final Shards shards;
     private final Map<Shard, List<Item>> itemsByShard = new LinkedHashMap<>();
 
-    /** One question to one partition. */
+    /** A query to one partition. */
     interface Query {
         /**
          * Called on the shard's loop.
          *
-         * @param done to be run once when the result is there, on any thread
+         * @param done must be called once when the result is available, on any thread
          */
         void ask(PartitionHost host, Runnable done);
     }
@@ -56,10 +56,10 @@ final class PartitionFanOut {
     }
 
     /**
-     * Adds a question.
+     * Adds a query.
      *
-     * @param refused takes the error instead if there is no such partition, at once, or if it is not served, on the shard's
-     *     loop
+     * @param refused receives the error if there is no such partition, immediately, or if it is not served, on the
+     *     shard's loop
      */
     void add(String topicName, int partition, Consumer<ErrorCode> refused, Query query) {
         TopicImage topic = find(topicName, partition);
@@ -72,7 +72,7 @@ final class PartitionFanOut {
                 .add(new Item(topic.id(), partition, refused, query));
     }
 
-    /** Asks; {@code whenAllDone} is then run on the client's loop. */
+    /** Starts the queries. {@code whenAllDone} then runs on the client's loop. */
     void start(Runnable whenAllDone) {
         int count = itemsByShard.values().stream().mapToInt(List::size).sum();
         if (count == 0) {

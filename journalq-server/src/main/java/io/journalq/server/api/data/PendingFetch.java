@@ -11,13 +11,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One Fetch request from its arrival to its response. It reads the session's ready partitions in passes: partitions of the
- * connection's own loop at once, those of other loops by one hand-over each. A pass that finds too little leaves the request
- * parked until its partitions have news or its wait time has passed.
+ * One Fetch request from its arrival to its response. It reads the session's ready partitions in passes. Partitions of
+ * the connection's own loop are read at once, those of other loops by one hand-over each. If a pass finds too little,
+ * the request is parked until its partitions have news or its wait time has passed.
  *
  * <p>On the connection's loop.
  */
-final class PendingFetch implements FetchSession.Waiting {
+final class PendingFetch implements FetchSession.PendingRequest {
     private final RequestContext context;
     private final FetchSession session;
     private final FetchResponder responder;
@@ -37,16 +37,16 @@ final class PendingFetch implements FetchSession.Waiting {
     /** Finds the shard of a partition. */
     @FunctionalInterface
     interface Locator {
-        /** Sets where {@code part} is to be read, by the image of this moment. */
+        /** Sets the shard of {@code part}, according to the current image. */
         void locate(FetchPart part);
     }
 
     /**
-     * What a request asks for.
+     * The limits in a request.
      *
-     * @param minSizeBytes records to wait for
-     * @param maxSizeBytes records at which to stop
-     * @param maxWaitMs how long to wait for them
+     * @param minSizeBytes size of the records to wait for
+     * @param maxSizeBytes size of the records at which to stop
+     * @param maxWaitMs maximum wait time
      */
     record Limits(int minSizeBytes, int maxSizeBytes, int maxWaitMs) {}
 
@@ -179,7 +179,7 @@ final class PendingFetch implements FetchSession.Waiting {
         }
     }
 
-    /** Each shard got the whole budget; records beyond it are left for the next fetch. */
+    /** Each shard had the whole budget. Records beyond it are left for the next fetch. */
     private long trimToBudget() {
         long foundBytes = 0;
         for (FetchPart part : parts) {
@@ -210,8 +210,8 @@ final class PendingFetch implements FetchSession.Waiting {
     }
 
     /**
-     * Drops what was found, and reads it again when there is enough: holding it would pin segments for the wait time, and
-     * the response would lack the records that arrive in the meantime.
+     * Drops the records that were found, and reads them again when there is enough. Keeping them would pin segments for
+     * the wait time, and the response would lack the records that arrive in the meantime.
      */
     private void park() {
         for (FetchPart part : parts) {

@@ -17,17 +17,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * One Produce request from its arrival to its answer. The appends of each shard travel there together, and come back
- * together once the last of them is decided.
+ * One Produce request from its arrival to its response. The appends of each shard are handed over together, and their
+ * results are handed back together after the last append is decided.
  *
- * <p>On the connection's loop, but for what {@link ShardPart} says.
+ * <p>On the connection's loop, except where {@link ShardPart} says otherwise.
  */
 final class PendingProduce {
     private static final short NO_ACKS = 0;
 
     private final RequestContext context;
     private final RefusalLog refusals;
-    private final boolean answered;
+    private final boolean hasResponse;
     private final String transactionalId;
     private final List<ProduceResponse.TopicProduceResponse> topics = new ArrayList<>(1);
     private final List<ShardPart> shardParts = new ArrayList<>(1);
@@ -38,7 +38,7 @@ final class PendingProduce {
     PendingProduce(RequestContext context, ProduceRequest request, RefusalLog refusals) {
         this.context = context;
         this.refusals = refusals;
-        this.answered = request.acks() != NO_ACKS;
+        this.hasResponse = request.acks() != NO_ACKS;
         this.transactionalId = request.transactionalId();
     }
 
@@ -50,17 +50,17 @@ final class PendingProduce {
                 .setPartitionResponses(partitions));
     }
 
-    /** Answers for a partition that cannot be appended to. */
+    /** Adds the error of a partition that cannot be appended to. */
     void refuse(ProduceRequest.TopicProduceData topic, ProduceRequest.PartitionProduceData data, ErrorCode error) {
         onRefusal(topic.name(), error, null);
-        answer(data.index()).setErrorCode(error.code());
+        newResult(data.index()).setErrorCode(error.code());
         context.cycle().counters().onProduceError(error);
         failure = error.words();
     }
 
-    /** A request without an answer has its line when its connection is closed. Any thread. */
+    /** Logs a refusal. A request without a response is logged when its connection is closed. Any thread. */
     private void onRefusal(String topic, ErrorCode error, String reason) {
-        if (answered) {
+        if (hasResponse) {
             refusals.refused(context, topic, error, reason);
         }
     }
@@ -69,10 +69,10 @@ final class PendingProduce {
     void append(ProduceRequest.PartitionProduceData data, TopicImage topic, Shard shard) {
         ShardPart part = partOf(shard);
         ByteBuf records = data.records() == null ? null : data.records().buffer();
-        part.appends.add(new PartitionAppend(part, topic, answer(data.index()), records));
+        part.appends.add(new PartitionAppend(part, topic, newResult(data.index()), records));
     }
 
-    /** Sends every append on its way. */
+    /** Starts every append. */
     void start() {
         outstandingShards = shardParts.size();
         if (outstandingShards == 0) {
@@ -88,7 +88,7 @@ final class PendingProduce {
         }
     }
 
-    /** Sends every append on its way once the transaction's coordinator allows it. */
+    /** Starts every append once the transaction's coordinator allows it. */
     void startInTransaction(TransactionGate gate) {
         List<PartitionAppend> inTransaction =
                 appends().stream().filter(PartitionAppend::isTransactional).toList();
@@ -104,15 +104,18 @@ final class PendingProduce {
         }
         gate.admit(asked, refusal -> {
             if (refusal == ErrorCode.NONE) {
-                startFromElsewhere();
+                startOnCoordinatorLoop();
             } else {
                 context.cycle().execute(() -> refuseAll(refusal));
             }
         });
     }
 
-    /** On the coordinator's loop: straight from there to the partitions, so that no marker comes first. */
-    private void startFromElsewhere() {
+    /**
+     * Starts the appends on the coordinator's loop. They are passed directly to the partitions, so that no marker
+     * overtakes them.
+     */
+    private void startOnCoordinatorLoop() {
         outstandingShards = shardParts.size();
         for (ShardPart part : shardParts) {
             if (!part.shard.cycle().execute(part)) {
@@ -125,7 +128,7 @@ final class PendingProduce {
         ErrorCode error = TransactionAdmission.errorOfProduce(refusal, context.apiVersion());
         String message = "the transaction does not allow it: " + refusal.words();
         for (PartitionAppend append : appends()) {
-            append.answer.setErrorCode(error.code()).setErrorMessage(message);
+            append.result.setErrorCode(error.code()).setErrorMessage(message);
             context.cycle().counters().onProduceError(error);
         }
         failure = error.words();
@@ -138,12 +141,12 @@ final class PendingProduce {
         return all;
     }
 
-    private ProduceResponse.PartitionProduceResponse answer(int partition) {
-        ProduceResponse.PartitionProduceResponse answer =
+    private ProduceResponse.PartitionProduceResponse newResult(int partition) {
+        ProduceResponse.PartitionProduceResponse result =
                 new ProduceResponse.PartitionProduceResponse().setIndex(partition);
-        answer.setBaseOffset(-1);
-        partitions.add(answer);
-        return answer;
+        result.setBaseOffset(-1);
+        partitions.add(result);
+        return result;
     }
 
     private ShardPart partOf(Shard shard) {
@@ -168,7 +171,7 @@ final class PendingProduce {
     }
 
     private void respond() {
-        if (answered) {
+        if (hasResponse) {
             context.respond(new ProduceResponse().setResponses(topics));
         } else if (failure != null) {
             context.refuse("produce without acknowledgement failed: " + failure);
@@ -177,7 +180,7 @@ final class PendingProduce {
         }
     }
 
-    /** The appends of one shard, on its loop from the hand-over to the last decision. */
+    /** The appends of one shard. On the shard's loop from the hand-over to the last decision. */
     private final class ShardPart implements Runnable {
         private final Shard shard;
         private final List<PartitionAppend> appends = new ArrayList<>(1);
@@ -214,8 +217,8 @@ final class PendingProduce {
                 shardFailure = append.error().words();
                 shard.cycle().counters().onProduceError(append.error());
                 if (append.limit() == Limit.PARTITION_TRANSACTIONS) {
-                    // The error itself is no bad input, and leaves no line.
-                    refusals.beyond(context, append.limit(), "topic", append.topic.name(), append.error());
+                    // This error alone does not count as bad input, so it would not be logged.
+                    refusals.limitExceeded(context, append.limit(), "topic", append.topic.name(), append.error());
                 } else if (append.limit() != null) {
                     shard.cycle().counters().onLimit(append.limit());
                 }
@@ -232,25 +235,25 @@ final class PendingProduce {
         }
     }
 
-    /** One append and the place of its outcome in the answer. On the shard's loop. */
+    /** One append and its place in the response. On the shard's loop. */
     private static final class PartitionAppend extends Append implements TransactionAdmission.TransactionalBatch {
         private final ShardPart part;
         private final TopicImage topic;
         private final ByteBuf records;
-        private final ProduceResponse.PartitionProduceResponse answer;
+        private final ProduceResponse.PartitionProduceResponse result;
 
         PartitionAppend(
-                ShardPart part, TopicImage topic, ProduceResponse.PartitionProduceResponse answer, ByteBuf records) {
+                ShardPart part, TopicImage topic, ProduceResponse.PartitionProduceResponse result, ByteBuf records) {
             super(records, part.produceVersion(), part.isInTransaction());
             this.part = part;
             this.topic = topic;
             this.records = records;
-            this.answer = answer;
+            this.result = result;
         }
 
         @Override
         public TopicPartition partition() {
-            return new TopicPartition(topic.name(), answer.index());
+            return new TopicPartition(topic.name(), result.index());
         }
 
         @Override
@@ -263,7 +266,7 @@ final class PendingProduce {
             return RecordBatch.producerEpoch(records, records.readerIndex());
         }
 
-        /** False for bytes that are no batch too: they are refused where batches are checked. */
+        /** Also false for bytes that are not a batch. The validation of batches refuses them. */
         boolean isTransactional() {
             return records != null
                     && records.readableBytes() >= RecordBatch.HEADER_SIZE_BYTES
@@ -277,9 +280,9 @@ final class PendingProduce {
         }
 
         void start() {
-            PartitionHost host = part.shard.host(topic.id(), answer.index());
+            PartitionHost host = part.shard.host(topic.id(), result.index());
             if (host == null) {
-                refuse(part.shard.errorOfMissing(topic.id(), answer.index()), null);
+                refuse(part.shard.errorOfMissing(topic.id(), result.index()), null);
             } else {
                 host.append(this);
             }
@@ -287,13 +290,13 @@ final class PendingProduce {
 
         @Override
         protected void onDecided() {
-            answer.setErrorCode(error().code())
+            result.setErrorCode(error().code())
                     .setErrorMessage(errorMessage())
                     .setBaseOffset(baseOffset())
                     .setLogAppendTimeMs(appendTimeMs())
                     .setLogStartOffset(logStartOffset());
             if (!recordErrors().isEmpty()) {
-                answer.setRecordErrors(recordErrors().stream()
+                result.setRecordErrors(recordErrors().stream()
                         .map(wrong -> new ProduceResponse.BatchIndexAndErrorMessage()
                                 .setBatchIndex(wrong.index())
                                 .setBatchIndexErrorMessage(wrong.message()))

@@ -14,13 +14,18 @@ import io.journalq.server.shard.Shards;
 import java.util.function.Supplier;
 
 /**
- * Produce, versions 3 to 13: one batch of records for each of any number of partitions.
- *
- * <p>Acks 0 (no answer; an error closes the connection, as the client can hear of it in no other way), 1 and all, which
- * are the same while partitions have one replica: when an append is acknowledged is the topic's delivery mode. Topics by
- * name up to version 12, by id in 13 (KIP-516). Idempotent producers are kept in order and free of duplicates (KIP-98). The
- * broker's own topics take no records from outside. Records of a transaction wait for its coordinator's leave: up to
- * version 11 their partitions must have been added to it, from 12 on they are added now (KIP-890).
+ * Produce, versions 3 to 13: appends at most one batch of records to each of any number of partitions.
+ * <ul>
+ * <li>With acks=0 there is no response. An error closes the connection, because the client cannot be informed in any
+ *     other way.
+ * <li>acks=1 and acks=all are the same while partitions have one replica. The delivery mode of the topic determines
+ *     when an append is acknowledged.
+ * <li>Topics are named up to version 12, and identified by id in version 13 (KIP-516).
+ * <li>The batches of idempotent producers are kept in order and free of duplicates (KIP-98).
+ * <li>Clients cannot append to internal topics.
+ * <li>Transactional batches wait until the coordinator admits them. Up to version 11, their partitions must have been
+ *     added to the transaction. From version 12, Produce adds them (KIP-890).
+ * </ul>
  */
 public final class ProduceHandler implements Handler<ProduceRequest> {
     private static final short FIRST_VERSION_WITH_TOPIC_IDS = 13;
@@ -31,11 +36,11 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
     private final RefusalLog refusals;
 
     /**
-     * Serves producers.
+     * Creates the handler.
      *
-     * @param images gives the newest image
-     * @param transactions asked before records of a transaction are appended
-     * @param refusals told of batches that are wrong
+     * @param images supplies the newest image
+     * @param transactions must admit the records of a transaction before they are appended
+     * @param refusals logs invalid batches
      */
     public ProduceHandler(
             Supplier<MetadataImage> images, Shards shards, TransactionGate transactions, RefusalLog refusals) {

@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * One topic of a fetch session, by name in the older versions and by id in the newer. On the connection's loop; shards read
- * the resolved id while the connection's loop does not touch it.
+ * One topic of a fetch session, by name in older versions and by id in newer ones. On the connection's loop. Shards
+ * read the resolved id while the connection's loop does not use the topic.
  *
  * @param <P> one partition of the topic
  */
@@ -19,7 +19,7 @@ final class SessionTopic<P> {
     private FetchResponse.FetchableTopicResponse response;
 
     /**
-     * A topic as the client names it.
+     * A topic as the client identifies it.
      *
      * @param name null or empty when the client uses ids
      * @param id {@link Uuid#ZERO} when the client uses names
@@ -50,7 +50,7 @@ final class SessionTopic<P> {
         return parts;
     }
 
-    /** This topic's place in the response that is being built. */
+    /** The element of this topic in the current response. */
     FetchResponse.FetchableTopicResponse response() {
         return response;
     }

@@ -5,14 +5,17 @@ import io.journalq.common.protocol.ErrorCode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The question of a Produce request to a transaction's coordinator, and the error for the producer. Stateless. */
+/**
+ * Converts between Produce requests and {@link TransactionGate}: creates the gate's request, and the error for the
+ * producer. Stateless.
+ */
 final class TransactionAdmission {
     private static final short FIRST_VERSION_THAT_ADDS_PARTITIONS = 12;
     private static final short FIRST_VERSION_WITH_ABORTABLE_ERROR = 11;
 
     private TransactionAdmission() {}
 
-    /** A batch of a transaction on its way into a partition. */
+    /** A transactional batch that is to be appended. */
     interface TransactionalBatch {
         TopicPartition partition();
 
@@ -22,10 +25,10 @@ final class TransactionAdmission {
     }
 
     /**
-     * The question whether batches may be appended.
+     * Asks whether batches may be appended.
      *
      * @param batches of a transaction, at least one
-     * @return null when they come from several producers
+     * @return null when the batches have different producers
      */
     static TransactionGate.Request request(
             String transactionalId, short produceVersion, List<? extends TransactionalBatch> batches) {
@@ -42,7 +45,7 @@ final class TransactionAdmission {
                 transactionalId, first.producerId(), first.producerEpoch(), partitions, addMissing);
     }
 
-    /** The error by which producers know what to do: older ones do not know those of coordinators. */
+    /** The error for the producer. Older producers do not know the errors of coordinators. */
     static ErrorCode errorOfProduce(ErrorCode refusal, short produceVersion) {
         return switch (refusal) {
             case CONCURRENT_TRANSACTIONS, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR ->

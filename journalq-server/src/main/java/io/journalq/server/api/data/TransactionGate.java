@@ -6,20 +6,20 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Asks a transaction's coordinator before its records are appended, so that no record comes into a partition that the end
- * of the transaction would not reach (KIP-890).
+ * Admits the records of a transaction before they are appended, so that no record is appended to a partition that does
+ * not take part in the transaction (KIP-890).
  */
 @FunctionalInterface
 public interface TransactionGate {
-    /** For a broker without transactions: lets nothing in. */
+    /** For a broker without transactions: admits nothing. */
     TransactionGate CLOSED = (request, decided) -> decided.accept(ErrorCode.INVALID_TXN_STATE);
 
     /**
-     * Whose records go where.
+     * The producer and the partitions of its records.
      *
      * @param partitions all that have records in one Produce request
-     * @param addMissing whether partitions that do not take part yet are added to the transaction (Produce from version 12
-     *     on); else they must take part
+     * @param addMissing whether partitions that do not take part yet are added to the transaction (Produce from version
+     *     12 on); if not, they must take part already
      */
     record Request(
             String transactionalId,
@@ -29,12 +29,12 @@ public interface TransactionGate {
             boolean addMissing) {}
 
     /**
-     * Asks.
+     * Asks the coordinator of a transaction.
      *
-     * @param decided called once. With NONE on the coordinator's loop, from which markers set out too: what it hands to
-     *     partitions' loops is not overtaken by a marker of the same transaction. With a reason not to append, on any
-     *     thread: CONCURRENT_TRANSACTIONS, COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR
-     *     are passing and have the producer try again
+     * @param decided is called once. With NONE, it is called on the coordinator's loop, from which markers are sent
+     *     too: what it hands over to the loops of partitions is not overtaken by a marker of the same transaction. With
+     *     another error, it is called on any thread. CONCURRENT_TRANSACTIONS, COORDINATOR_LOAD_IN_PROGRESS,
+     *     COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR are temporary, and the producer retries
      */
     void admit(Request request, Consumer<ErrorCode> decided);
 }

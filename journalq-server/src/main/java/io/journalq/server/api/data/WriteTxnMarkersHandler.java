@@ -21,10 +21,10 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * WriteTxnMarkers, versions 1 and 2: ends transactions in partitions. Coordinators of other brokers send it, and
- * administrators whose transaction no coordinator ends (KIP-98, KIP-664). Version 2 names the generation of the protocol
- * in which the transaction ended, so that a late marker does not end the next transaction (KIP-1228). In the topic of
- * committed offsets, the group coordinator ends the transaction.
+ * WriteTxnMarkers, versions 1 and 2: ends transactions in partitions. It is sent by the coordinators of other brokers,
+ * and by administrators to end hanging transactions (KIP-98, KIP-664). Version 2 contains the generation of the
+ * protocol in which the transaction ended, so that a late marker does not end the next transaction (KIP-1228). In the
+ * topic of committed offsets, the group coordinator ends the transaction.
  */
 public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequest> {
     private final Supplier<MetadataImage> images;
@@ -32,9 +32,9 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
     private final Coordinators<GroupMachine> groups;
 
     /**
-     * Ends transactions in partitions.
+     * Creates the handler.
      *
-     * @param images gives the newest image
+     * @param images supplies the newest image
      * @param groups hold the offsets that were committed in transactions
      */
     public WriteTxnMarkersHandler(Supplier<MetadataImage> images, Shards shards, Coordinators<GroupMachine> groups) {

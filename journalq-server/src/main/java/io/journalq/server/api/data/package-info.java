@@ -1,8 +1,7 @@
 /**
- * The APIs that move records and position readers: Produce, Fetch, ListOffsets, OffsetForLeaderEpoch, DeleteRecords. In
- * come requests on their connections' loops; each partition's share goes to the shard that owns it, once, and the
- * answer comes back once.
+ * The APIs that read and write partitions: Produce, Fetch, ListOffsets, OffsetForLeaderEpoch, DeleteRecords.
  *
- * <p>Knows shards and the metadata image; decides nothing about journals.
+ * <p>In: requests, on the loops of their connections. The part of each shard is handed over to that shard once, and its
+ * results are handed back once. Out: responses. Knows shards and the metadata image. Makes no decisions about journals.
  */
 package io.journalq.server.api.data;

@@ -5,9 +5,9 @@ import io.journalq.server.group.model.Group.Origin;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
-/** Who a client is, as groups remember it. */
+/** Describes a client to its group. */
 final class Clients {
-    /** How much of a client's id is remembered, in characters. */
+    /** Maximum length of a client id that is kept, in characters. */
     private static final int MAX_CLIENT_ID_LENGTH = 256;
 
     private Clients() {}

@@ -5,9 +5,9 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
@@ -17,17 +17,18 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * ConsumerGroupDescribe, versions 0 and 1: members, what they have and what they are to have. A group of another kind is
- * not found here, upon which clients ask DescribeGroups. Refused while the feature {@code group.version} is off.
+ * ConsumerGroupDescribe, versions 0 and 1: the members of consumer groups with their current and target assignments.
+ * Groups of other types are not found, and clients then send DescribeGroups. Refused while the feature {@code
+ * group.version} is off.
  */
 public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroupDescribeRequest> {
-    /** READ, DELETE and DESCRIBE, as the bits that the protocol has for them. */
+    /** READ, DELETE and DESCRIBE, as bits of the protocol. */
     private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
 
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image, which says whether the protocol is in force */
+    /** @param images supplies the newest image, which has the level of the feature */
     public ConsumerGroupDescribeHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;
@@ -48,7 +49,7 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
                             .toList()));
             return;
         }
-        AnswerList<DescribedGroup> answers = new AnswerList<>(
+        OrderedResults<DescribedGroup> results = new OrderedResults<>(
                 wanted.size(), all -> context.respond(new ConsumerGroupDescribeResponse().setGroups(all)));
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
@@ -56,10 +57,10 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
             groups.submit(
                     groupId,
                     (machine, nowMs, replies) -> replies.<DescribedGroup>to(
-                                    answer -> answers.set(index, answer),
-                                    error -> answers.set(index, refusal(groupId, error)))
+                                    result -> results.set(index, result),
+                                    error -> results.set(index, refusal(groupId, error)))
                             .send(describe(request, machine, groupId)),
-                    error -> answers.set(index, refusal(groupId, error)));
+                    error -> results.set(index, refusal(groupId, error)));
         }
     }
 

@@ -15,9 +15,9 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.function.Supplier;
 
 /**
- * ConsumerGroupHeartbeat, versions 0 and 1: a member of the consumer protocol (KIP-848) joins, lives on, tells what it owns
- * and hears what it may own, and leaves. Patterns of topics in version 1, with ids that clients make (KIP-1082). Refused
- * while the feature {@code group.version} is off.
+ * ConsumerGroupHeartbeat, versions 0 and 1: a member of the consumer protocol (KIP-848) joins, reports its partitions,
+ * receives its assignment, and leaves. Version 1 adds regular expressions for topics, and ids that clients generate
+ * (KIP-1082). Refused while the feature {@code group.version} is off.
  */
 public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGroupHeartbeatRequest> {
     private final Coordinators<GroupMachine> groups;
@@ -25,10 +25,10 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
     private final GroupRefusals refusals;
 
     /**
-     * Serves members.
+     * Creates the handler.
      *
-     * @param images gives the newest image, which says whether the protocol is in force
-     * @param refusals told of what goes beyond limits
+     * @param images supplies the newest image, which has the level of the feature
+     * @param refusals logs requests that exceed limits
      */
     public ConsumerGroupHeartbeatHandler(
             Coordinators<GroupMachine> groups, Supplier<MetadataImage> images, GroupRefusals refusals) {
@@ -69,7 +69,7 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
     private void respond(
             RequestContext context, ConsumerGroupHeartbeatRequest request, ConsumerGroupHeartbeatResponse response) {
         ErrorCode error = ErrorCode.of(response.errorCode());
-        refusals.tell(context, request.groupId(), request.subscribedTopicRegex(), error);
+        refusals.report(context, request.groupId(), request.subscribedTopicRegex(), error);
         context.respond(response);
     }
 

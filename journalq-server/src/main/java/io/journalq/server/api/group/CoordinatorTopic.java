@@ -7,14 +7,17 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The coordinators of one kind, and their internal topic, created when one of them is first asked for. Any thread. */
+/**
+ * The coordinators of one kind and their internal topic, which is created when a client first asks for one of them. Any
+ * thread.
+ */
 public final class CoordinatorTopic {
     private final TopicSpec spec;
     private final MetadataPublisher metadata;
     private final Controller controller;
     private final Coordinators<?> coordinators;
 
-    /** @param spec as which it is created */
+    /** @param spec the name and the settings with which the topic is created */
     public CoordinatorTopic(
             TopicSpec spec, MetadataPublisher metadata, Controller controller, Coordinators<?> coordinators) {
         this.coordinators = coordinators;
@@ -23,14 +26,14 @@ public final class CoordinatorTopic {
         this.controller = controller;
     }
 
-    /** Creates the topic unless it is there, and tells whether it is there now; never fails. */
+    /** Creates the topic if it does not exist. Returns whether it exists now; never fails. */
     public CompletableFuture<Boolean> ensure() {
         return isThere()
                 ? CompletableFuture.completedFuture(true)
                 : controller.createTopics(List.of(spec), false).handle((outcomes, failure) -> isThere());
     }
 
-    /** As {@link #ensure}, and completed once the coordinators of {@code keys} are loaded. */
+    /** As {@link #ensure}, but completes only after the coordinators of {@code keys} are loaded. */
     CompletableFuture<Boolean> ensureLoaded(List<String> keys) {
         return ensure().thenCompose(exists -> coordinators.whenAllLoaded(keys).thenApply(loaded -> exists));
     }

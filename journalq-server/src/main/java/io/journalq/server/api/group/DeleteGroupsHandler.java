@@ -5,15 +5,15 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteGroupsRequest;
 import io.journalq.common.protocol.message.DeleteGroupsResponse;
 import io.journalq.common.protocol.message.DeleteGroupsResponse.DeletableGroupResult;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
-/** DeleteGroups, versions 0 to 2 (KIP-229): groups without members go, and their committed offsets with them. */
+/** DeleteGroups, versions 0 to 2 (KIP-229): deletes groups without members, with their committed offsets. */
 public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
     private final Coordinators<GroupMachine> groups;
 
@@ -29,8 +29,8 @@ public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
     @Override
     public void handle(RequestContext context, DeleteGroupsRequest request) {
         List<String> wanted = request.groupsNames();
-        AnswerList<DeletableGroupResult> answers =
-                new AnswerList<>(wanted.size(), all -> context.respond(new DeleteGroupsResponse().setResults(all)));
+        OrderedResults<DeletableGroupResult> results =
+                new OrderedResults<>(wanted.size(), all -> context.respond(new DeleteGroupsResponse().setResults(all)));
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
             int index = i;
@@ -39,9 +39,9 @@ public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
                     (machine, nowMs, replies) -> machine.onDeleteGroup(
                             groupId,
                             replies.to(
-                                    outcome -> answers.set(index, result(groupId, outcome)),
-                                    error -> answers.set(index, result(groupId, error)))),
-                    error -> answers.set(index, result(groupId, error)));
+                                    outcome -> results.set(index, result(groupId, outcome)),
+                                    error -> results.set(index, result(groupId, error)))),
+                    error -> results.set(index, result(groupId, error)));
         }
     }
 

@@ -5,8 +5,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeGroupsRequest;
 import io.journalq.common.protocol.message.DescribeGroupsResponse;
 import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
@@ -14,14 +14,14 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
 /**
- * DescribeGroups, versions 0 to 6: classic groups and their members. A group that there is not is dead before version 6,
- * and an error from then on (KIP-1043).
+ * DescribeGroups, versions 0 to 6: classic groups and their members. An unknown group has the state Dead before version
+ * 6, and an error from version 6 (KIP-1043).
  */
 public final class DescribeGroupsHandler implements Handler<DescribeGroupsRequest> {
     private static final short FIRST_VERSION_WITH_NOT_FOUND = 6;
     private static final String DEAD = "Dead";
 
-    /** READ, DELETE and DESCRIBE, as the bits that the protocol has for them. */
+    /** READ, DELETE and DESCRIBE, as bits of the protocol. */
     private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
 
     private final Coordinators<GroupMachine> groups;
@@ -38,18 +38,18 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
     @Override
     public void handle(RequestContext context, DescribeGroupsRequest request) {
         List<String> wanted = request.groups();
-        AnswerList<DescribedGroup> answers =
-                new AnswerList<>(wanted.size(), all -> context.respond(new DescribeGroupsResponse().setGroups(all)));
+        OrderedResults<DescribedGroup> results = new OrderedResults<>(
+                wanted.size(), all -> context.respond(new DescribeGroupsResponse().setGroups(all)));
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
             int index = i;
             groups.submit(
                     groupId,
                     (machine, nowMs, replies) -> replies.<DescribedGroup>to(
-                                    answer -> answers.set(index, answer),
-                                    error -> answers.set(index, refusal(groupId, error, null)))
+                                    result -> results.set(index, result),
+                                    error -> results.set(index, refusal(groupId, error, null)))
                             .send(describe(context, request, machine, groupId)),
-                    error -> answers.set(index, refusal(groupId, error, null)));
+                    error -> results.set(index, refusal(groupId, error, null)));
         }
     }
 

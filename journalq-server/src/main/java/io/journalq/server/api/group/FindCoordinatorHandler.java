@@ -17,10 +17,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * FindCoordinator, versions 0 to 6: which broker coordinates a group or a transactional id, several of them from version 4
- * on (KIP-699). With one broker that is this one. The first question of a kind creates the internal topic that holds the
- * coordinators' records. The answer waits for coordinators that are being loaded, so that a client's first commit finds
- * them ready. Share groups (KIP-932) are not served.
+ * FindCoordinator, versions 0 to 6: the coordinator of a group or a transactional id, or of several from version 4
+ * (KIP-699). With one broker, it is always this one. The first request of a kind creates the internal topic of its
+ * coordinators. The response waits while coordinators are loaded, so that a client's first commit finds them ready.
+ * Share groups (KIP-932) are not served.
  */
 public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequest> {
     /** Key type of groups. */
@@ -32,13 +32,16 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     private static final short FIRST_BATCHED_VERSION = 4;
     private static final int NO_NODE = -1;
 
-    /** Then the client is told all the same, and hears from the coordinator itself that it is loading. */
+    /**
+     * Maximum wait for coordinators to load. Afterwards the response is sent anyway, and the coordinator itself
+     * responds that it is loading.
+     */
     private static final int LOAD_WAIT_MAX_MS = 5_000;
 
     private final BrokerIdentity identity;
     private final Map<Byte, CoordinatorTopic> topics;
 
-    /** @param topicsByKeyType the internal topics by the key types that are served */
+    /** @param topicsByKeyType the internal topics of the served key types */
     public FindCoordinatorHandler(BrokerIdentity identity, Map<Byte, CoordinatorTopic> topicsByKeyType) {
         this.identity = identity;
         this.topics = new TreeMap<>(topicsByKeyType);
@@ -89,15 +92,15 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     }
 
     private Coordinator coordinator(RequestContext context, String key, ErrorCode error) {
-        Coordinator answer = new Coordinator().setKey(key);
+        Coordinator result = new Coordinator().setKey(key);
         if (error != ErrorCode.NONE) {
-            return answer.setErrorCode(error.code())
+            return result.setErrorCode(error.code())
                     .setErrorMessage(error.words())
                     .setNodeId(NO_NODE)
                     .setHost("")
                     .setPort(NO_NODE);
         }
         ListenerAddress address = identity.addressFor(context);
-        return answer.setNodeId(identity.nodeId()).setHost(address.host()).setPort(address.port());
+        return result.setNodeId(identity.nodeId()).setHost(address.host()).setPort(address.port());
     }
 }

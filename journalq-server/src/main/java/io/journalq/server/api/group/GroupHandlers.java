@@ -13,7 +13,7 @@ import java.util.function.Supplier;
 public final class GroupHandlers {
     private GroupHandlers() {}
 
-    /** Registers those of groups and committed offsets. */
+    /** Registers the handlers of groups and committed offsets. */
     public static void register(
             HandlerRegistry registry,
             Supplier<MetadataImage> images,
@@ -34,7 +34,7 @@ public final class GroupHandlers {
         registry.register(new DeleteGroupsHandler(groups));
     }
 
-    /** Registers the one that names coordinators, once the addresses of the broker are known. */
+    /** Registers the handler that finds coordinators, once the addresses of the broker are known. */
     public static void registerDiscovery(
             HandlerRegistry registry,
             BrokerIdentity identity,

@@ -8,7 +8,7 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.loop.Limit;
 import java.util.List;
 
-/** Tells of what is refused to groups and their members because it goes beyond a limit. Any thread. */
+/** Logs and counts requests of groups and their members that exceed a limit. Any thread. */
 public final class GroupRefusals {
     private static final String KIND = "group";
 
@@ -18,8 +18,8 @@ public final class GroupRefusals {
         this.log = log;
     }
 
-    /** A group's answer holds {@code error}: tells if that is for a limit. */
-    public void tell(RequestContext context, String groupId, ErrorCode error) {
+    /** A response to a group has {@code error}. Logs it if a limit is the cause. */
+    public void report(RequestContext context, String groupId, ErrorCode error) {
         Limit limit =
                 switch (error) {
                     case GROUP_MAX_SIZE_REACHED -> Limit.GROUPS;
@@ -29,28 +29,28 @@ public final class GroupRefusals {
                     default -> null;
                 };
         if (limit != null) {
-            log.beyond(context, limit, KIND, groupId, error);
+            log.limitExceeded(context, limit, KIND, groupId, error);
         }
     }
 
-    /** The same for an answer of several parts: each limit is told of once. */
-    public void tell(RequestContext context, String groupId, List<ErrorCode> errors) {
-        errors.stream().distinct().forEach(error -> tell(context, groupId, error));
+    /** The same for a response with several parts. Each error is logged once. */
+    public void report(RequestContext context, String groupId, List<ErrorCode> errors) {
+        errors.stream().distinct().forEach(error -> report(context, groupId, error));
     }
 
-    /** The same for an answer to who sent a pattern of topics; null when there was none. */
-    void tell(RequestContext context, String groupId, String pattern, ErrorCode error) {
+    /** The same for a response to a request with a topic pattern; null if there was none. */
+    void report(RequestContext context, String groupId, String pattern, ErrorCode error) {
         boolean tooLarge = error == ErrorCode.INVALID_REGULAR_EXPRESSION && BoundedPattern.isTooLarge(pattern);
         if (tooLarge) {
-            log.beyond(context, Limit.PATTERN, KIND, groupId, error);
+            log.limitExceeded(context, Limit.PATTERN, KIND, groupId, error);
         } else {
-            tell(context, groupId, error);
+            report(context, groupId, error);
         }
     }
 
-    /** What a request beyond {@link MemberLimits} is answered with. */
+    /** The error of a request that exceeds {@link MemberLimits}, which is logged. */
     ErrorCode memberTooLarge(RequestContext context, String groupId) {
-        log.beyond(context, Limit.GROUP_MEMBER, KIND, groupId, ErrorCode.INVALID_REQUEST);
+        log.limitExceeded(context, Limit.GROUP_MEMBER, KIND, groupId, ErrorCode.INVALID_REQUEST);
         return ErrorCode.INVALID_REQUEST;
     }
 }

@@ -10,7 +10,7 @@ import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 
-/** Heartbeat, versions 0 to 4: a member of a classic group shows that it lives, and hears of rebalances. */
+/** Heartbeat, versions 0 to 4: a member of a classic group signals that it is alive, and learns of rebalances. */
 public final class HeartbeatHandler implements Handler<HeartbeatRequest> {
     private final Coordinators<GroupMachine> groups;
 

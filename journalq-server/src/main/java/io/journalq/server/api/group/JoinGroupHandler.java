@@ -10,14 +10,16 @@ import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 
-/** JoinGroup, versions 0 to 9: a client becomes a member of a classic group, or joins again for the next generation. The
- * answer comes when everybody has joined (KIP-345 static members, KIP-394 known ids, KIP-559 protocol in the answer,
- * KIP-800 reasons, KIP-814 skipped assignments). */
+/**
+ * JoinGroup, versions 0 to 9: a client joins a classic group, or rejoins it for the next generation. The response is
+ * sent when all members have joined (KIP-345 static members, KIP-394 known member ids, KIP-559 protocol in the
+ * response, KIP-800 reasons, KIP-814 skipped assignments).
+ */
 public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
     private final Coordinators<GroupMachine> groups;
     private final GroupRefusals refusals;
 
-    /** @param refusals told of what goes beyond limits */
+    /** @param refusals logs requests that exceed limits */
     public JoinGroupHandler(Coordinators<GroupMachine> groups, GroupRefusals refusals) {
         this.groups = groups;
         this.refusals = refusals;
@@ -48,7 +50,7 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
     }
 
     private void respond(RequestContext context, JoinGroupRequest request, JoinGroupResponse response) {
-        refusals.tell(context, request.groupId(), ErrorCode.of(response.errorCode()));
+        refusals.report(context, request.groupId(), ErrorCode.of(response.errorCode()));
         context.respond(response);
     }
 

@@ -12,8 +12,8 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
 /**
- * LeaveGroup, versions 0 to 5: a member leaves a classic group; from version 3 on several members, by id or by fixed name
- * (KIP-345).
+ * LeaveGroup, versions 0 to 5: a member leaves a classic group. From version 3, several members can leave in one
+ * request, by member id or by group instance id (KIP-345).
  */
 public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
     private static final short FIRST_BATCHED_VERSION = 3;
@@ -40,17 +40,17 @@ public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
                         request.groupId(),
                         leaving,
                         nowMs,
-                        replies.to(answers -> respond(context, answers), error -> refuse(context, error))),
+                        replies.to(results -> respond(context, results), error -> refuse(context, error))),
                 error -> refuse(context, error));
     }
 
-    private static void respond(RequestContext context, List<LeaveGroupResponse.MemberResponse> answers) {
+    private static void respond(RequestContext context, List<LeaveGroupResponse.MemberResponse> results) {
         boolean batched = context.apiVersion() >= FIRST_BATCHED_VERSION;
         context.respond(
                 batched
-                        ? new LeaveGroupResponse().setMembers(answers)
+                        ? new LeaveGroupResponse().setMembers(results)
                         : new LeaveGroupResponse()
-                                .setErrorCode(answers.get(0).errorCode())
+                                .setErrorCode(results.get(0).errorCode())
                                 .setMembers(List.of()));
     }
 

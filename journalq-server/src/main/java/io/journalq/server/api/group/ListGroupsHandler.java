@@ -12,7 +12,7 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
 /**
- * ListGroups, versions 0 to 5: every group, or those in given states (KIP-518) and of given types (KIP-848). Names of
+ * ListGroups, versions 0 to 5: all groups, or those in given states (KIP-518) and of given types (KIP-848). Names of
  * states and types are compared without regard to case.
  */
 public final class ListGroupsHandler implements Handler<ListGroupsRequest> {

@@ -5,17 +5,19 @@ import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 
 /**
- * How much a member may have its group remember, in memory and in the log of groups. Far beyond what clients send: the
- * subscription of one that owns 10,000 partitions takes some 100 KiB. Stateless.
+ * Limits on the data that a group stores for a member, in memory and in its log. They are far above the usual size: the
+ * subscription of a member with 10,000 partitions has about 100 KiB. Stateless.
  */
 final class MemberLimits {
-    /** Of an instance's id, or a rack's, in characters. */
+    /** Maximum length of a group instance id or a rack, in characters. */
     static final int MAX_ID_LENGTH = 1_024;
 
-    /** Of what one member says of itself: its subscription in every protocol that it offers, or the names of its topics. */
+    /**
+     * Maximum size of a member's data: its subscriptions in all protocols that it supports, or the names of its topics.
+     */
     static final int MAX_METADATA_BYTES = 1 << 20;
 
-    /** Of what a leader says of all members. */
+    /** Maximum size of the assignments that a leader sends for all members. */
     static final int MAX_ASSIGNMENTS_BYTES = 32 << 20;
 
     private MemberLimits() {}

@@ -18,9 +18,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * OffsetCommit, versions 2 to 10: a group's member, or a client that assigns its own partitions, says where to go on.
- * Topics by name up to version 9, by id in 10 (KIP-848, KIP-516). Offsets are kept as long as {@code
- * offsets.retention.minutes} says, whatever an old client asks for.
+ * OffsetCommit, versions 2 to 10: a member of a group, or a client that assigns its own partitions, commits offsets.
+ * Topics are named up to version 9, and identified by id in version 10 (KIP-848, KIP-516). Offsets are kept for {@code
+ * offsets.retention.minutes}, even if an old client requests another time.
  */
 public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
     private static final short FIRST_VERSION_WITH_TOPIC_IDS = 10;
@@ -30,10 +30,10 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
     private final GroupRefusals refusals;
 
     /**
-     * Serves commits.
+     * Creates the handler.
      *
-     * @param images gives the newest image
-     * @param refusals told of what goes beyond limits
+     * @param images supplies the newest image
+     * @param refusals logs requests that exceed limits
      */
     public OffsetCommitHandler(
             Coordinators<GroupMachine> groups, Supplier<MetadataImage> images, GroupRefusals refusals) {
@@ -67,14 +67,17 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
                         nowMs,
                         replies.to(
                                 outcomes -> {
-                                    refusals.tell(context, request.groupId(), outcomes);
+                                    refusals.report(context, request.groupId(), outcomes);
                                     respond(context, response, committed, outcomes);
                                 },
                                 error -> respond(context, response, committed, all(error, commits)))),
                 error -> respond(context, response, committed, all(error, commits)));
     }
 
-    /** Sorts out partitions that there are not; the others are in {@code commits}, their answers in {@code committed}. */
+    /**
+     * Separates unknown partitions from the others, which are added to {@code commits}, with their elements of the
+     * response in {@code committed}.
+     */
     private OffsetCommitResponse prepare(
             RequestContext context,
             OffsetCommitRequest request,
@@ -85,24 +88,24 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
         List<OffsetCommitResponse.OffsetCommitResponseTopic> topics = new ArrayList<>();
         for (OffsetCommitRequest.OffsetCommitRequestTopic wanted : request.topics()) {
             TopicImage topic = byId ? image.topic(wanted.topicId()) : image.topic(wanted.name());
-            List<OffsetCommitResponse.OffsetCommitResponsePartition> answers = new ArrayList<>();
+            List<OffsetCommitResponse.OffsetCommitResponsePartition> results = new ArrayList<>();
             topics.add(new OffsetCommitResponse.OffsetCommitResponseTopic()
                     .setName(wanted.name())
                     .setTopicId(wanted.topicId())
-                    .setPartitions(answers));
+                    .setPartitions(results));
             for (OffsetCommitRequest.OffsetCommitRequestPartition partition : wanted.partitions()) {
-                OffsetCommitResponse.OffsetCommitResponsePartition answer =
+                OffsetCommitResponse.OffsetCommitResponsePartition result =
                         new OffsetCommitResponse.OffsetCommitResponsePartition()
                                 .setPartitionIndex(partition.partitionIndex());
-                answers.add(answer);
+                results.add(result);
                 if (topic == null) {
                     ErrorCode missing = byId ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
-                    answer.setErrorCode(missing.code());
+                    result.setErrorCode(missing.code());
                 } else if (partition.partitionIndex() < 0
                         || partition.partitionIndex() >= topic.partitions().size()) {
-                    answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+                    result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
                 } else {
-                    committed.add(answer);
+                    committed.add(result);
                     commits.add(new CommittedOffsets.Commit(
                             topic.name(),
                             topic.id(),

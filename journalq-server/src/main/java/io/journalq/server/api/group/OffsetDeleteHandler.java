@@ -15,12 +15,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** OffsetDelete, version 0 (KIP-496): forgets where a group goes on, in topics that it does not read. */
+/** OffsetDelete, version 0 (KIP-496): deletes committed offsets of a group in topics that it is not subscribed to. */
 public final class OffsetDeleteHandler implements Handler<OffsetDeleteRequest> {
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image */
+    /** @param images supplies the newest image */
     public OffsetDeleteHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;

@@ -12,8 +12,8 @@ import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchRespon
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponsePartitions;
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopic;
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopics;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.CommittedOffset;
@@ -28,9 +28,9 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * OffsetFetch, versions 1 to 10: where groups go on, in given partitions or in all; of several groups from version 8 on
- * (KIP-709), topics by id in version 10. A client that asks for stable offsets only is told where an open transaction may
- * still change them (KIP-447).
+ * OffsetFetch, versions 1 to 10: the committed offsets of a group, for given partitions or for all, and of several
+ * groups from version 8 (KIP-709). Topics are identified by id in version 10. A client that requests stable offsets
+ * gets an error for offsets that an open transaction may still change (KIP-447).
  */
 public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     private static final short FIRST_BATCHED_VERSION = 8;
@@ -40,7 +40,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image */
+    /** @param images supplies the newest image */
     public OffsetFetchHandler(Coordinators<GroupMachine> groups, Supplier<MetadataImage> images) {
         this.groups = groups;
         this.images = images;
@@ -59,7 +59,8 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                         .setGroupId(request.groupId())
                         .setTopics(topicsOf(request)));
         boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
-        AnswerList<OffsetFetchResponseGroup> answers = new AnswerList<>(wanted.size(), all -> respond(context, all));
+        OrderedResults<OffsetFetchResponseGroup> results =
+                new OrderedResults<>(wanted.size(), all -> respond(context, all));
         for (int i = 0; i < wanted.size(); i++) {
             OffsetFetchRequestGroup group = wanted.get(i);
             Lookup lookup = new Lookup(group, request.requireStable(), byId, images.get());
@@ -67,10 +68,10 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
             groups.submit(
                     group.groupId(),
                     (machine, nowMs, replies) -> replies.<OffsetFetchResponseGroup>to(
-                                    answer -> answers.set(index, answer),
-                                    error -> answers.set(index, lookup.refusal(error)))
-                            .send(lookup.answer(machine)),
-                    error -> answers.set(index, lookup.refusal(error)));
+                                    result -> results.set(index, result),
+                                    error -> results.set(index, lookup.refusal(error)))
+                            .send(lookup.result(machine)),
+                    error -> results.set(index, lookup.refusal(error)));
         }
     }
 
@@ -85,17 +86,17 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                 .toList();
     }
 
-    private static void respond(RequestContext context, List<OffsetFetchResponseGroup> answers) {
+    private static void respond(RequestContext context, List<OffsetFetchResponseGroup> results) {
         if (context.apiVersion() >= FIRST_BATCHED_VERSION) {
-            context.respond(new OffsetFetchResponse().setGroups(answers));
+            context.respond(new OffsetFetchResponse().setGroups(results));
             return;
         }
-        OffsetFetchResponseGroup only = answers.get(0);
+        OffsetFetchResponseGroup only = results.get(0);
         List<OffsetFetchResponseTopic> topics = new ArrayList<>();
         for (OffsetFetchResponseTopics topic : only.topics()) {
             List<OffsetFetchResponsePartition> partitions = new ArrayList<>();
             for (OffsetFetchResponsePartitions partition : topic.partitions()) {
-                // Before version 2 there was no error for the whole.
+                // Before version 2, the response had no error for the whole request.
                 short error = partition.errorCode() == 0 ? only.errorCode() : partition.errorCode();
                 partitions.add(new OffsetFetchResponsePartition()
                         .setPartitionIndex(partition.partitionIndex())
@@ -109,7 +110,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
         context.respond(new OffsetFetchResponse().setErrorCode(only.errorCode()).setTopics(topics));
     }
 
-    /** One group's question. */
+    /** The request for one group. */
     private record Lookup(OffsetFetchRequestGroup wanted, boolean stableOnly, boolean byId, MetadataImage image) {
         OffsetFetchResponseGroup refusal(ErrorCode error) {
             List<OffsetFetchResponseTopics> topics = new ArrayList<>();
@@ -117,7 +118,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                 for (OffsetFetchRequestTopics topic : wanted.topics()) {
                     List<OffsetFetchResponsePartitions> partitions = new ArrayList<>();
                     topic.partitionIndexes().forEach(index -> partitions.add(absent(index)));
-                    topics.add(answer(topic.name(), topic.topicId(), partitions));
+                    topics.add(result(topic.name(), topic.topicId(), partitions));
                 }
             }
             return new OffsetFetchResponseGroup()
@@ -126,7 +127,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                     .setErrorCode(error.code());
         }
 
-        OffsetFetchResponseGroup answer(GroupMachine machine) {
+        OffsetFetchResponseGroup result(GroupMachine machine) {
             ErrorCode error = machine.offsets()
                     .checkFetch(
                             wanted.groupId(), wanted.memberId() == null ? "" : wanted.memberId(), wanted.memberEpoch());
@@ -147,10 +148,10 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                     if (byId && known == null) {
                         partitions.add(absent(index).setErrorCode(ErrorCode.UNKNOWN_TOPIC_ID.code()));
                     } else {
-                        partitions.add(answer(machine, byId ? known.name() : topic.name(), index));
+                        partitions.add(result(machine, byId ? known.name() : topic.name(), index));
                     }
                 }
-                topics.add(answer(topic.name(), topic.topicId(), partitions));
+                topics.add(result(topic.name(), topic.topicId(), partitions));
             }
             return topics;
         }
@@ -159,18 +160,18 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
             Map<String, List<OffsetFetchResponsePartitions>> byTopic = new TreeMap<>();
             machine.offsets().forEach(wanted.groupId(), (topic, partition, offset) -> byTopic.computeIfAbsent(
                             topic, absent -> new ArrayList<>())
-                    .add(answer(machine, topic, partition)));
+                    .add(result(machine, topic, partition)));
             List<OffsetFetchResponseTopics> topics = new ArrayList<>();
             byTopic.forEach((name, partitions) -> {
                 TopicImage topic = image.topic(name);
                 if (!byId || topic != null) {
-                    topics.add(answer(name, topic == null ? Uuid.ZERO : topic.id(), partitions));
+                    topics.add(result(name, topic == null ? Uuid.ZERO : topic.id(), partitions));
                 }
             });
             return topics;
         }
 
-        private OffsetFetchResponsePartitions answer(GroupMachine machine, String topic, int partition) {
+        private OffsetFetchResponsePartitions result(GroupMachine machine, String topic, int partition) {
             if (stableOnly && machine.offsets().isPending(wanted.groupId(), topic, partition)) {
                 return absent(partition).setErrorCode(ErrorCode.UNSTABLE_OFFSET_COMMIT.code());
             }
@@ -192,7 +193,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                     .setMetadata("");
         }
 
-        private static OffsetFetchResponseTopics answer(
+        private static OffsetFetchResponseTopics result(
                 String name, Uuid id, List<OffsetFetchResponsePartitions> partitions) {
             return new OffsetFetchResponseTopics().setName(name).setTopicId(id).setPartitions(partitions);
         }

@@ -10,12 +10,15 @@ import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 
-/** SyncGroup, versions 0 to 5: a member of a classic group asks for its assignment; the leader brings everybody's. */
+/**
+ * SyncGroup, versions 0 to 5: a member of a classic group requests its assignment. The leader provides the assignments
+ * of all members.
+ */
 public final class SyncGroupHandler implements Handler<SyncGroupRequest> {
     private final Coordinators<GroupMachine> groups;
     private final GroupRefusals refusals;
 
-    /** @param refusals told of what goes beyond limits */
+    /** @param refusals logs requests that exceed limits */
     public SyncGroupHandler(Coordinators<GroupMachine> groups, GroupRefusals refusals) {
         this.groups = groups;
         this.refusals = refusals;

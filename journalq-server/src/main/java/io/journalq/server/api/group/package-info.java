@@ -1,5 +1,7 @@
 /**
- * Handlers of the APIs of consumer groups: in come requests, out go answers of the groups' machines. Any decision is the
- * machine's; a handler finds the right coordinator and turns what it cannot do into the API's own error.
+ * Handlers of the APIs of consumer groups.
+ *
+ * <p>In: requests. Out: responses of the group machines. The machines make all decisions. A handler finds the right
+ * coordinator, and converts its failures to the errors of the API.
  */
 package io.journalq.server.api.group;

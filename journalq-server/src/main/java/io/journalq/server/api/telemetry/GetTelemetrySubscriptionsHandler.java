@@ -9,15 +9,15 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
-import io.journalq.server.api.telemetry.Subscriptions.Selected;
+import io.journalq.server.api.telemetry.TelemetrySubscriptions.Selected;
 import java.util.List;
 
 /**
- * GetTelemetrySubscriptions, version 0 (KIP-714): which of its metrics a client is to send, and how often. A client that is
- * new gets its id. Without a subscription that selects it, it is to send none.
+ * GetTelemetrySubscriptions, version 0 (KIP-714): which metrics a client sends, and how often. A new client gets its
+ * instance id. If no subscription selects the client, it sends none.
  */
 public final class GetTelemetrySubscriptionsHandler implements Handler<GetTelemetrySubscriptionsRequest> {
-    /** The cheapest for both sides first. */
+    /** Ordered by preference: the codec that is cheapest for both sides comes first. */
     private static final List<Byte> CODECS = List.of(
             (byte) CompressionCodec.ZSTD.id(),
             (byte) CompressionCodec.LZ4.id(),
@@ -39,7 +39,7 @@ public final class GetTelemetrySubscriptionsHandler implements Handler<GetTeleme
     public void handle(RequestContext context, GetTelemetrySubscriptionsRequest request) {
         boolean isNew = request.clientInstanceId().equals(Uuid.ZERO);
         Uuid instanceId = isNew ? telemetry.newId() : request.clientInstanceId();
-        Selected selected = telemetry.subscriptions().select(ClientTraits.of(context, instanceId));
+        Selected selected = telemetry.subscriptions().select(ClientAttributes.of(context, instanceId));
         ErrorCode error = telemetry.clients().onAsked(instanceId, selected.intervalMs(), telemetry.nowMs());
         GetTelemetrySubscriptionsResponse response = new GetTelemetrySubscriptionsResponse();
         if (error != ErrorCode.NONE) {

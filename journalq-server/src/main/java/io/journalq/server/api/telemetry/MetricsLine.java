@@ -2,9 +2,12 @@ package io.journalq.server.api.telemetry;
 
 import java.util.Map;
 
-/** A client's metrics as one line for people and for what reads logs: {@code name{attribute=value}=number ...}. One thread. */
+/**
+ * Formats the metrics of a client as one line that people and log processors can read: {@code
+ * name{attribute=value}=number ...}. One thread.
+ */
 final class MetricsLine implements OtlpMetrics.Visitor {
-    /** Longest line; what does not fit is counted at its end. */
+    /** Maximum length of a line. The number of metrics that do not fit is added to its end. */
     static final int MAX_LENGTH = 16_384;
 
     private final StringBuilder line = new StringBuilder();
@@ -30,7 +33,7 @@ final class MetricsLine implements OtlpMetrics.Visitor {
         }
     }
 
-    /** A client's text without what could be taken for something else in a log. */
+    /** Escapes the text of a client, so that it cannot be mistaken for another part of the log. */
     static String printable(String text) {
         StringBuilder safe = new StringBuilder(text.length());
         for (int i = 0; i < text.length(); i++) {

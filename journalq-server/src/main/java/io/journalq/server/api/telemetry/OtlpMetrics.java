@@ -7,16 +7,16 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Reads OpenTelemetry's MetricsData, version 1, as clients send it: gauges and sums of numbers, with text attributes.
- * Everything else is skipped. Recursion goes no deeper than the levels of the format, whatever the bytes say. Stateless.
+ * Decodes OpenTelemetry's MetricsData, version 1: gauges and sums of numbers, with text attributes. Everything else is
+ * skipped. The recursion is limited to the levels of the format, for any input. Stateless.
  *
- * <p>Source: opentelemetry-proto, {@code metrics.proto} and {@code common.proto}; the encoding is protobuf's.
+ * <p>Source: opentelemetry-proto, {@code metrics.proto} and {@code common.proto}; the encoding is protobuf.
  */
 final class OtlpMetrics {
-    /** Maximum number of attributes of one value. Further ones are skipped. */
+    /** Maximum number of attributes of one value. Further attributes are skipped. */
     private static final int MAX_ATTRIBUTES = 16;
 
-    /** Longer texts are cut. */
+    /** Maximum length of a text. Longer texts are truncated. */
     private static final int MAX_TEXT_BYTES = 256;
 
     private static final int VARINT = 0;
@@ -36,13 +36,13 @@ final class OtlpMetrics {
         }
     }
 
-    /** Takes one number. */
+    /** Receives one number. */
     @FunctionalInterface
     interface Visitor {
         void onValue(String name, Map<String, String> attributes, double value);
     }
 
-    /** What to do with one field of a message; true when the field was read, false to have it skipped. */
+    /** Handles one field of a message. Returns true if the field was read, and false if it should be skipped. */
     @FunctionalInterface
     private interface Field {
         boolean read(int number, int wireType, ByteBuf in);
@@ -120,7 +120,7 @@ final class OtlpMetrics {
         attributes.put(keyAndValue[0], keyAndValue[1]);
     }
 
-    /** Tells {@code each} every message, or text, in field {@code wanted}. */
+    /** Passes every message or text in field {@code wanted} to {@code each}. */
     private static void nested(ByteBuf message, int wanted, Consumer<ByteBuf> each) {
         fields(message, (number, wireType, in) -> {
             if (number != wanted || wireType != BYTES) {

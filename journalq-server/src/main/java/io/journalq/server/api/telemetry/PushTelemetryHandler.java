@@ -11,7 +11,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.telemetry.OtlpMetrics.MalformedMetricsException;
-import io.journalq.server.api.telemetry.Subscriptions.Selected;
+import io.journalq.server.api.telemetry.TelemetrySubscriptions.Selected;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.util.concurrent.RejectedExecutionException;
@@ -19,13 +19,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * PushTelemetry, version 0 (KIP-714): a client sends metrics that it was asked for, in OpenTelemetry's format. They are
- * read off the loops, and become one line of the logger {@code journalq.client.metrics} each, cut where it grows too long.
+ * PushTelemetry, version 0 (KIP-714): a client sends the metrics that it was asked for, in OpenTelemetry's format. They
+ * are decoded off the loops. Each push becomes one line of the logger {@code journalq.client.metrics}, which is
+ * truncated if it is too long.
  */
 public final class PushTelemetryHandler implements Handler<PushTelemetryRequest> {
     private static final Logger metricsLog = LoggerFactory.getLogger("journalq.client.metrics");
 
-    /** So much may come out of what a client sent compressed. */
+    /** Maximum decompressed size of a push. */
     private static final int MAX_DECOMPRESSED_BYTES = 8 << 20;
 
     private final Telemetry telemetry;
@@ -41,7 +42,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
 
     @Override
     public void handle(RequestContext context, PushTelemetryRequest request) {
-        ClientTraits client = ClientTraits.of(context, request.clientInstanceId());
+        ClientAttributes client = ClientAttributes.of(context, request.clientInstanceId());
         ErrorCode error = check(request, client);
         CompressionCodec codec = CompressionCodec.of(request.compressionType());
         int sizeBytes = request.metrics() == null ? 0 : request.metrics().readableBytes();
@@ -56,7 +57,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
         }
     }
 
-    private ErrorCode check(PushTelemetryRequest request, ClientTraits client) {
+    private ErrorCode check(PushTelemetryRequest request, ClientAttributes client) {
         Uuid instanceId = request.clientInstanceId();
         if (instanceId.equals(Uuid.ZERO)) {
             return ErrorCode.INVALID_REQUEST;
@@ -80,7 +81,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
     }
 
     /** On the blocking pool. */
-    private ErrorCode take(ClientTraits client, CompressionCodec codec, ByteBuf sent) {
+    private ErrorCode take(ClientAttributes client, CompressionCodec codec, ByteBuf sent) {
         ByteBuf metrics = null;
         try {
             metrics = codec.decompress(sent, MAX_DECOMPRESSED_BYTES, PooledByteBufAllocator.DEFAULT);

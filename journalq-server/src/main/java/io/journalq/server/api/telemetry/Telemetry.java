@@ -8,9 +8,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
-/** What both APIs of client metrics share, and what is counted of them. Any thread. */
+/** The shared state and the counters of both client metrics APIs. Any thread. */
 public final class Telemetry {
-    private final Subscriptions subscriptions;
+    private final TelemetrySubscriptions subscriptions;
     private final TelemetryClients clients;
     private final Supplier<Uuid> ids;
     private final Clock clock;
@@ -21,12 +21,12 @@ public final class Telemetry {
     private final LongAdder refused = new LongAdder();
 
     /**
-     * Makes it.
+     * Creates the state.
      *
-     * @param ids gives clients ids that were never given before
-     * @param blockingPool decompresses what clients send
-     * @param maxSizeBytes most that a client may send at once, compressed or not
-     * @param memory where clients are charged
+     * @param ids supplies unique ids for clients
+     * @param blockingPool decompresses pushes
+     * @param maxSizeBytes maximum size of a push, compressed or not
+     * @param memory is charged for clients
      */
     public Telemetry(
             Supplier<MetadataImage> images,
@@ -35,7 +35,7 @@ public final class Telemetry {
             Executor blockingPool,
             int maxSizeBytes,
             MemoryAccount memory) {
-        this.subscriptions = new Subscriptions(images);
+        this.subscriptions = new TelemetrySubscriptions(images);
         this.clients = new TelemetryClients(memory);
         this.ids = ids;
         this.clock = clock;
@@ -43,7 +43,7 @@ public final class Telemetry {
         this.maxSizeBytes = maxSizeBytes;
     }
 
-    Subscriptions subscriptions() {
+    TelemetrySubscriptions subscriptions() {
         return subscriptions;
     }
 
@@ -76,22 +76,22 @@ public final class Telemetry {
         refused.increment();
     }
 
-    /** Pushes of metrics that were taken. */
+    /** Number of accepted pushes. */
     public long received() {
         return received.sum();
     }
 
-    /** Their size, as they came. */
+    /** Their size as received. */
     public long receivedBytes() {
         return receivedBytes.sum();
     }
 
-    /** Requests about metrics that got an error. */
+    /** Number of requests whose response had an error. */
     public long refused() {
         return refused.sum();
     }
 
-    /** Clients that are remembered. */
+    /** Number of clients that are tracked. */
     public int clientCount() {
         return clients.count();
     }

@@ -8,14 +8,17 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * When clients last asked for their subscriptions and sent metrics, so that they do neither more often than they are to.
- * Any thread; requests of clients are minutes apart, so that one lock does.
+ * The times at which clients last requested their subscriptions and pushed metrics, to enforce the minimum intervals.
+ * Any thread. One lock is enough, because the requests of a client are minutes apart.
  */
 final class TelemetryClients {
-    /** An estimate of what a client takes of the heap. */
+    /** Estimated heap of a client. */
     static final int CLIENT_BYTES = 160;
 
-    /** Intervals of silence after which a client is forgotten, as in Kafka. It may then ask or send at once. */
+    /**
+     * Number of intervals without a request after which a client is forgotten, as in Kafka. It may then send any
+     * request at once.
+     */
     private static final int SILENT_INTERVALS = 3;
 
     private static final long NEVER = Long.MIN_VALUE / 2;
@@ -31,12 +34,15 @@ final class TelemetryClients {
         private long forgetAtMs;
     }
 
-    /** @param memory where every client is charged; without room, a client that is not known is refused */
+    /** @param memory is charged for every client; without room, an unknown client is refused */
     TelemetryClients(MemoryAccount memory) {
         this.memory = memory;
     }
 
-    /** A client asks what it is to send. NONE, or THROTTLING_QUOTA_EXCEEDED if it asks too soon or there is no room for it. */
+    /**
+     * A client requests its subscriptions. Returns NONE, or THROTTLING_QUOTA_EXCEEDED if the request is too early or
+     * there is no room for the client.
+     */
     synchronized ErrorCode onAsked(Uuid instanceId, int intervalMs, long nowMs) {
         Client client = client(instanceId, intervalMs, nowMs);
         if (client == null) {
@@ -52,10 +58,10 @@ final class TelemetryClients {
     }
 
     /**
-     * A client sends metrics. NONE, THROTTLING_QUOTA_EXCEEDED if it sends too soon or there is no room for it, or
-     * INVALID_REQUEST if it said that it would send no more.
+     * A client pushes metrics. Returns NONE, THROTTLING_QUOTA_EXCEEDED if the push is too early or there is no room for
+     * the client, or INVALID_REQUEST if the client has announced its last push before.
      *
-     * @param terminating whether these are its last
+     * @param terminating whether this is its last push
      */
     synchronized ErrorCode onSent(Uuid instanceId, int intervalMs, boolean terminating, long nowMs) {
         Client client = client(instanceId, intervalMs, nowMs);
@@ -74,7 +80,7 @@ final class TelemetryClients {
         return ErrorCode.NONE;
     }
 
-    /** What the client sent it would not have, had it asked: it may ask at once. */
+    /** Allows the client to request its subscriptions at once, because its push shows that it does not know them. */
     synchronized void letAsk(Uuid instanceId) {
         Client client = clientsById.get(instanceId);
         if (client != null) {

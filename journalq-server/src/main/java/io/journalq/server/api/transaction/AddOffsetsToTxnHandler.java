@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * AddOffsetsToTxn, versions 0 to 4: the partition that holds a group's offsets becomes part of a producer's transaction
- * (KIP-98). Producers of the second generation do without (KIP-890).
+ * AddOffsetsToTxn, versions 0 to 4: adds the partition with a group's offsets to a producer's transaction (KIP-98).
+ * Producers of the second generation do not send this request (KIP-890).
  */
 public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequest> {
     private static final short FIRST_VERSION_WITH_FENCED = 2;
@@ -28,7 +28,7 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
     private final Coordinators<GroupMachine> groups;
     private final CoordinatorTopic groupsTopic;
 
-    /** @param groupsTopic is created when the first group is one of a transaction */
+    /** @param groupsTopic is created for the first group in a transaction */
     public AddOffsetsToTxnHandler(
             Coordinators<TransactionMachine> transactions,
             Coordinators<GroupMachine> groups,
@@ -49,12 +49,12 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
     }
 
     private void add(RequestContext context, AddOffsetsToTxnRequest request) {
-        Consumer<ErrorCode> answer = error -> context.respond(new AddOffsetsToTxnResponse()
-                .setErrorCode(Errors.withFencedFrom(FIRST_VERSION_WITH_FENCED, context.apiVersion(), error)
+        Consumer<ErrorCode> respond = error -> context.respond(new AddOffsetsToTxnResponse()
+                .setErrorCode(TransactionErrors.withFencedFrom(FIRST_VERSION_WITH_FENCED, context.apiVersion(), error)
                         .code()));
         int partition = groups.partitionOf(request.groupId());
         if (partition < 0) {
-            answer.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+            respond.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
             return;
         }
         ProducerClaim claim =
@@ -66,7 +66,7 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
                         List.of(new TopicPartition(groups.topic(), partition)),
                         TransactionVersion.FIRST,
                         nowMs,
-                        replies.to(answer, answer)),
-                answer);
+                        replies.to(respond, respond)),
+                respond);
     }
 }

@@ -10,8 +10,8 @@ import io.journalq.common.protocol.message.AddPartitionsToTxnResponse;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnResult;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.Reply;
@@ -28,9 +28,9 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * AddPartitionsToTxn, versions 0 to 5: partitions become part of a producer's transaction, all of a transaction's or none
- * (KIP-98). Clients ask for one transaction in versions up to 3; from 4 on, a request holds any number of them, which may
- * also be asked about only (KIP-890).
+ * AddPartitionsToTxn, versions 0 to 5: adds partitions to a producer's transaction, either all partitions of the
+ * request's transaction or none (KIP-98). Up to version 3, a request has one transaction. From version 4, it has any
+ * number of them, and can also only verify partitions (KIP-890).
  */
 public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToTxnRequest> {
     private static final short FIRST_VERSION_WITH_FENCED = 2;
@@ -40,7 +40,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     private final Coordinators<TransactionMachine> transactions;
     private final Supplier<MetadataImage> images;
 
-    /** @param images gives the newest image */
+    /** @param images supplies the newest image */
     public AddPartitionsToTxnHandler(Coordinators<TransactionMachine> transactions, Supplier<MetadataImage> images) {
         this.transactions = transactions;
         this.images = images;
@@ -67,7 +67,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
             return;
         }
         List<AddPartitionsToTxnTransaction> asked = request.transactions();
-        AnswerList<AddPartitionsToTxnResult> answers = new AnswerList<>(
+        OrderedResults<AddPartitionsToTxnResult> transactionResults = new OrderedResults<>(
                 asked.size(), all -> context.respond(new AddPartitionsToTxnResponse().setResultsByTransaction(all)));
         for (int i = 0; i < asked.size(); i++) {
             AddPartitionsToTxnTransaction one = asked.get(i);
@@ -75,7 +75,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
             add(
                     version,
                     one,
-                    results -> answers.set(
+                    results -> transactionResults.set(
                             index,
                             new AddPartitionsToTxnResult()
                                     .setTransactionalId(one.transactionalId())
@@ -86,34 +86,34 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     private void add(
             short version, AddPartitionsToTxnTransaction asked, Consumer<List<AddPartitionsToTxnTopicResult>> done) {
         List<TopicPartition> partitions = new ArrayList<>();
-        List<AddPartitionsToTxnPartitionResult> answers = new ArrayList<>();
+        List<AddPartitionsToTxnPartitionResult> partitionResults = new ArrayList<>();
         List<AddPartitionsToTxnTopicResult> results = new ArrayList<>();
-        boolean sound = prepare(asked, partitions, answers, results);
+        boolean sound = prepare(asked, partitions, partitionResults, results);
         if (!sound || partitions.isEmpty()) {
             done.accept(results);
             return;
         }
-        Consumer<ErrorCode> answer = error -> {
-            short code = Errors.withAbortableFrom(
+        Consumer<ErrorCode> respond = error -> {
+            short code = TransactionErrors.withAbortableFrom(
                             FIRST_VERSION_WITH_ABORTABLE,
                             version,
-                            Errors.withFencedFrom(FIRST_VERSION_WITH_FENCED, version, error))
+                            TransactionErrors.withFencedFrom(FIRST_VERSION_WITH_FENCED, version, error))
                     .code();
-            answers.forEach(one -> one.setPartitionErrorCode(code));
+            partitionResults.forEach(one -> one.setPartitionErrorCode(code));
             done.accept(results);
         };
         ProducerClaim claim = new ProducerClaim(asked.transactionalId(), asked.producerId(), asked.producerEpoch());
         transactions.submit(
                 claim.transactionalId(),
                 (machine, nowMs, replies) -> {
-                    Reply<ErrorCode> reply = replies.to(answer, answer);
+                    Reply<ErrorCode> reply = replies.to(respond, respond);
                     if (asked.verifyOnly()) {
                         machine.onVerify(claim, partitions, reply);
                     } else {
                         machine.onAddPartitions(claim, partitions, generation(version), nowMs, reply);
                     }
                 },
-                answer);
+                respond);
     }
 
     private static short generation(short version) {
@@ -121,17 +121,17 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     }
 
     /**
-     * Finds the partitions.
+     * Collects the partitions and prepares the response.
      *
-     * @param partitions takes them
-     * @param answers takes the place of each one's outcome in the answer
-     * @param results takes the answer by topic
-     * @return false when one of them cannot take part: the errors are set
+     * @param partitions receives the partitions
+     * @param partitionResults receives the element of each partition in the response
+     * @param results receives the elements of the topics
+     * @return false when a partition cannot take part; the errors are set in that case
      */
     private boolean prepare(
             AddPartitionsToTxnTransaction asked,
             List<TopicPartition> partitions,
-            List<AddPartitionsToTxnPartitionResult> answers,
+            List<AddPartitionsToTxnPartitionResult> partitionResults,
             List<AddPartitionsToTxnTopicResult> results) {
         MetadataImage image = images.get();
         boolean sound = true;
@@ -145,14 +145,14 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
                         .setPartitionErrorCode(error.code()));
                 partitions.add(new TopicPartition(topic.name(), partition));
             }
-            answers.addAll(ofTopic);
+            partitionResults.addAll(ofTopic);
             results.add(
                     new AddPartitionsToTxnTopicResult().setName(topic.name()).setResultsByPartition(ofTopic));
         }
         if (!sound) {
-            answers.stream()
-                    .filter(answer -> answer.partitionErrorCode() == ErrorCode.NONE.code())
-                    .forEach(answer -> answer.setPartitionErrorCode(ErrorCode.OPERATION_NOT_ATTEMPTED.code()));
+            partitionResults.stream()
+                    .filter(result -> result.partitionErrorCode() == ErrorCode.NONE.code())
+                    .forEach(result -> result.setPartitionErrorCode(ErrorCode.OPERATION_NOT_ATTEMPTED.code()));
         }
         return sound;
     }

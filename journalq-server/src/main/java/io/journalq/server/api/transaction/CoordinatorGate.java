@@ -9,8 +9,9 @@ import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.function.Consumer;
 
 /**
- * Asks the coordinators of transactions. Whoever is let in goes on from the coordinator's loop by {@link
- * io.journalq.server.loop.LoopCycle#execute}: the markers of the transaction go the same way, behind it. Any thread.
+ * Admits records through the coordinators of transactions. The caller continues on the coordinator's loop with {@link
+ * io.journalq.server.loop.LoopCycle#execute}. The markers of the transaction are passed in the same way, and therefore
+ * arrive later. Any thread.
  */
 public final class CoordinatorGate implements TransactionGate {
     private final Coordinators<TransactionMachine> transactions;

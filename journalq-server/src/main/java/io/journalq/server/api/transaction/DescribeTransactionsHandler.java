@@ -5,15 +5,15 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeTransactionsRequest;
 import io.journalq.common.protocol.message.DescribeTransactionsResponse;
 import io.journalq.common.protocol.message.DescribeTransactionsResponse.TransactionState;
-import io.journalq.server.api.AnswerList;
 import io.journalq.server.api.Handler;
+import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;
 
-/** DescribeTransactions, version 0: what is known of transactional ids (KIP-664). */
+/** DescribeTransactions, version 0: the state of transactional ids (KIP-664). */
 public final class DescribeTransactionsHandler implements Handler<DescribeTransactionsRequest> {
     private final Coordinators<TransactionMachine> transactions;
 
@@ -29,22 +29,22 @@ public final class DescribeTransactionsHandler implements Handler<DescribeTransa
     @Override
     public void handle(RequestContext context, DescribeTransactionsRequest request) {
         List<String> asked = request.transactionalIds();
-        AnswerList<TransactionState> answers = new AnswerList<>(
+        OrderedResults<TransactionState> results = new OrderedResults<>(
                 asked.size(), all -> context.respond(new DescribeTransactionsResponse().setTransactionStates(all)));
         for (int i = 0; i < asked.size(); i++) {
             String id = asked.get(i);
             int index = i;
             if (id.isEmpty()) {
-                answers.set(index, refusal(id, ErrorCode.INVALID_REQUEST));
+                results.set(index, refusal(id, ErrorCode.INVALID_REQUEST));
                 continue;
             }
             transactions.submit(
                     id,
                     (machine, nowMs, replies) -> replies.<TransactionState>to(
-                                    answer -> answers.set(index, answer),
-                                    error -> answers.set(index, refusal(id, error)))
+                                    result -> results.set(index, result),
+                                    error -> results.set(index, refusal(id, error)))
                             .send(machine.describe(id)),
-                    error -> answers.set(index, refusal(id, error)));
+                    error -> results.set(index, refusal(id, error)));
         }
     }
 

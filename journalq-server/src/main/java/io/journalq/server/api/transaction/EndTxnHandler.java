@@ -11,9 +11,9 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 
 /**
- * EndTxn, versions 0 to 5: a producer commits or aborts its transaction (KIP-98). It is answered when the decision is safe,
- * before partitions have their markers. Version 5 takes the producer to its next epoch, and under another id when epochs
- * are used up (KIP-890).
+ * EndTxn, versions 0 to 5: a producer commits or aborts its transaction (KIP-98). The response is sent when the
+ * decision is safe, before the partitions have their markers. In version 5, the response has the producer's next epoch,
+ * and a new producer id if the epochs are used up (KIP-890).
  */
 public final class EndTxnHandler implements Handler<EndTxnRequest> {
     private final Coordinators<TransactionMachine> transactions;

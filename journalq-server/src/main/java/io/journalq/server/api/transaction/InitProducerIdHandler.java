@@ -17,9 +17,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * InitProducerId, versions 0 to 5: an id for an idempotent producer (KIP-98), always a new one with epoch 0, as a
- * producer without a transactional id has nothing to continue; or id and epoch of a transactional one, which fences
- * whoever had the epoch before (KIP-98, KIP-360). Two-phase commit (version 6, KIP-939) is not served.
+ * InitProducerId, versions 0 to 5.
+ * <ul>
+ * <li>Without a transactional id: a new id for an idempotent producer, with epoch 0 (KIP-98). Such a producer has no
+ *     state to continue.
+ * <li>With a transactional id: the id and the epoch of a transactional producer. A producer with an earlier epoch is
+ *     fenced (KIP-98, KIP-360).
+ * </ul>
+ *
+ * <p>Two-phase commit (version 6, KIP-939) is not served.
  */
 public final class InitProducerIdHandler implements Handler<InitProducerIdRequest> {
     private static final Logger log = LoggerFactory.getLogger(InitProducerIdHandler.class);
@@ -30,7 +36,7 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
     private final Coordinators<TransactionMachine> transactions;
     private final RefusalLog refusals;
 
-    /** Gives out what {@code producerIds} has, and has {@code transactions} keep transactional ids. */
+    /** Allocates ids from {@code producerIds}. {@code transactions} store transactional ids. */
     public InitProducerIdHandler(
             ProducerIds producerIds, Coordinators<TransactionMachine> transactions, RefusalLog refusals) {
         this.producerIds = producerIds;
@@ -66,9 +72,9 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
         boolean tooLong =
                 error == ErrorCode.INVALID_REQUEST && id.length() > TransactionLimits.MAX_TRANSACTIONAL_ID_LENGTH;
         if (tooLong) {
-            refusals.beyond(context, Limit.TRANSACTIONAL_ID, "transactional id", id, error);
+            refusals.limitExceeded(context, Limit.TRANSACTIONAL_ID, "transactional id", id, error);
         } else if (error == ErrorCode.POLICY_VIOLATION) {
-            refusals.beyond(context, Limit.TRANSACTIONAL_IDS, "transactional id", id, error);
+            refusals.limitExceeded(context, Limit.TRANSACTIONAL_IDS, "transactional id", id, error);
         }
         context.respond(response);
     }

@@ -15,14 +15,14 @@ import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;
 
 /**
- * ListTransactions, versions 0 to 2: all transactions, or those in given states, of given producers (KIP-664), that run for
- * longer than some time (KIP-994), or whose ids match a pattern as a whole (KIP-1152).
+ * ListTransactions, versions 0 to 2: all transactions, or those in given states, of given producers (KIP-664), that
+ * have been open for longer than a given duration (KIP-994), or whose ids match a pattern completely (KIP-1152).
  */
 public final class ListTransactionsHandler implements Handler<ListTransactionsRequest> {
     private final Coordinators<TransactionMachine> transactions;
     private final RefusalLog refusals;
 
-    /** @param refusals told of patterns that go beyond limits */
+    /** @param refusals logs patterns that exceed limits */
     public ListTransactionsHandler(Coordinators<TransactionMachine> transactions, RefusalLog refusals) {
         this.transactions = transactions;
         this.refusals = refusals;
@@ -61,7 +61,7 @@ public final class ListTransactionsHandler implements Handler<ListTransactionsRe
     private void refusePattern(RequestContext context, String text) {
         ErrorCode error = ErrorCode.INVALID_REGULAR_EXPRESSION;
         if (BoundedPattern.isTooLarge(text)) {
-            refusals.beyond(context, Limit.PATTERN, "pattern", text, error);
+            refusals.limitExceeded(context, Limit.PATTERN, "pattern", text, error);
         }
         refuse(context, error);
     }

@@ -16,9 +16,9 @@ public final class TransactionHandlers {
     private TransactionHandlers() {}
 
     /**
-     * Registers them.
+     * Registers the handlers.
      *
-     * @param groupsTopic is created when the first group is one of a transaction
+     * @param groupsTopic is created for the first group in a transaction
      */
     public static void register(
             HandlerRegistry registry,

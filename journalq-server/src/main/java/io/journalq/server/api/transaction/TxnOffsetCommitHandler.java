@@ -24,8 +24,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * TxnOffsetCommit, versions 0 to 5: offsets of a group that are in force once the producer's transaction commits (KIP-98,
- * KIP-447). Versions up to 4 come behind AddOffsetsToTxn, and are refused without; version 5 does both (KIP-890).
+ * TxnOffsetCommit, versions 0 to 5: commits offsets of a group when the producer's transaction commits (KIP-98,
+ * KIP-447). Versions up to 4 require an earlier AddOffsetsToTxn. Version 5 does both (KIP-890).
  */
 public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequest> {
     private static final short FIRST_VERSION_WITH_LOADING = 2;
@@ -38,10 +38,10 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
     private final GroupRefusals refusals;
 
     /**
-     * Serves commits.
+     * Creates the handler.
      *
-     * @param images gives the newest image
-     * @param refusals told of what goes beyond limits
+     * @param images supplies the newest image
+     * @param refusals logs requests that exceed limits
      */
     public TxnOffsetCommitHandler(
             TransactionGate gate,
@@ -80,7 +80,8 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                         if (error == ErrorCode.NONE) {
                             commit(pending);
                         } else {
-                            pending.refuse(Errors.ofGate(FIRST_VERSION_WITH_ABORTABLE, context.apiVersion(), error));
+                            pending.refuse(TransactionErrors.ofGate(
+                                    FIRST_VERSION_WITH_ABORTABLE, context.apiVersion(), error));
                         }
                     });
         }
@@ -99,14 +100,14 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                         nowMs,
                         replies.to(
                                 outcomes -> {
-                                    refusals.tell(pending.context, request.groupId(), outcomes);
+                                    refusals.report(pending.context, request.groupId(), outcomes);
                                     pending.respond(outcomes);
                                 },
                                 pending::refuse)),
                 pending::refuse);
     }
 
-    /** A request and its response. The partitions that exist wait for their outcomes. */
+    /** A request and its response. The existing partitions wait for their outcomes. */
     private static final class Pending {
         private final RequestContext context;
         private final TxnOffsetCommitRequest request;
@@ -122,21 +123,21 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
         void prepare(MetadataImage image) {
             for (TxnOffsetCommitRequestTopic wanted : request.topics()) {
                 TopicImage topic = image.topic(wanted.name());
-                List<TxnOffsetCommitResponsePartition> answers = new ArrayList<>();
+                List<TxnOffsetCommitResponsePartition> results = new ArrayList<>();
                 topics.add(new TxnOffsetCommitResponseTopic()
                         .setName(wanted.name())
-                        .setPartitions(answers));
+                        .setPartitions(results));
                 for (TxnOffsetCommitRequestPartition partition : wanted.partitions()) {
                     int index = partition.partitionIndex();
-                    TxnOffsetCommitResponsePartition answer =
+                    TxnOffsetCommitResponsePartition result =
                             new TxnOffsetCommitResponsePartition().setPartitionIndex(index);
-                    answers.add(answer);
+                    results.add(result);
                     if (topic == null
                             || index < 0
                             || index >= topic.partitions().size()) {
-                        answer.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+                        result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
                     } else {
-                        waiting.add(answer);
+                        waiting.add(result);
                         commits.add(new CommittedOffsets.Commit(
                                 topic.name(),
                                 topic.id(),
@@ -158,11 +159,11 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
         }
 
         void refuse(ErrorCode error) {
-            // Old producers take the one for a bug, and try again on the other.
+            // Old producers treat the first error as fatal, and retry after the second.
             boolean unknown = error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
                     && context.apiVersion() < FIRST_VERSION_WITH_LOADING;
             ErrorCode told = unknown ? ErrorCode.COORDINATOR_NOT_AVAILABLE : error;
-            waiting.forEach(answer -> answer.setErrorCode(told.code()));
+            waiting.forEach(result -> result.setErrorCode(told.code()));
             context.respond(new TxnOffsetCommitResponse().setTopics(topics));
         }
     }

@@ -1,5 +1,7 @@
 /**
- * The APIs of idempotent and transactional producers. In come requests on their connections' loops, out go calls to the
- * coordinators of transactions and of groups, and to the controller for producer ids; decides nothing itself.
+ * The APIs of idempotent and transactional producers.
+ *
+ * <p>In: requests, on the loops of their connections. Out: calls to the coordinators of transactions and of groups, and
+ * to the controller for producer ids. Makes no decisions.
  */
 package io.journalq.server.api.transaction;

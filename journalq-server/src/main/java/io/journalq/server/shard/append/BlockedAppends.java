@@ -55,7 +55,7 @@ public final class BlockedAppends {
     private void validate(Append append) {
         OffLoopValidation validation = new OffLoopValidation(
                 append, admission.settings(), resources.clock().millis());
-        resources.cycle().counters().onCheckedElsewhere();
+        resources.cycle().counters().onValidatedOffLoop();
         resources.offLoopValidator().add(room -> {
             validation.accept(room);
             if (!resources.cycle().enqueue(() -> onValidated(validation))) {

@@ -3,8 +3,8 @@ package io.journalq.server.shard.compaction;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
+import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.loop.Waiting;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.CompactablePartition;
@@ -41,7 +41,7 @@ public final class LogCleaner {
     private final Shards shards;
     private final Executor blockingPool;
     private final Clock clock;
-    private final Waiting waiting;
+    private final FutureWaiter waiting;
     private final CleanerLimits limits;
     private final Supplier<KeyOffsets> memory;
     private final CleanerCounters counters;
@@ -257,5 +257,5 @@ public final class LogCleaner {
      * @param clock the time of day
      * @param waiting how a thread of the pool waits for a loop
      */
-    public record CleanerSurroundings(Executor blockingPool, Clock clock, Waiting waiting) {}
+    public record CleanerSurroundings(Executor blockingPool, Clock clock, FutureWaiter waiting) {}
 }

@@ -4,7 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorMachine;
-import io.journalq.server.loop.NarrowExecutor;
+import io.journalq.server.loop.ConcurrencyLimitedExecutor;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
@@ -53,7 +53,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
         this.shards = resources.shards();
         this.loading = new CoordinatorLoading<>(
                 resources.blockingPool(),
-                new NarrowExecutor(resources.blockingPool(), shards.all().size() + 1),
+                new ConcurrencyLimitedExecutor(
+                        resources.blockingPool(), shards.all().size() + 1),
                 resources.clock(),
                 resources.slices(),
                 new CoordinatorCounters(),

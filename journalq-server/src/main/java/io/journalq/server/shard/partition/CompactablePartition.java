@@ -4,8 +4,8 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.KeyOffsets;
+import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.loop.Waiting;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -40,13 +40,13 @@ public final class CompactablePartition {
      * @param stopped whether to stop early
      */
     public CompactionResult compact(
-            LoopCycle cycle, Waiting waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
+            LoopCycle cycle, FutureWaiter waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
             throws IOException {
         return journal.compact(new CompactionJob(
                 stableOffset, lastBatchByProducer, nowMs, memory, step -> runOn(cycle, waiting, step), stopped));
     }
 
-    private boolean runOn(LoopCycle cycle, Waiting waiting, CompactionJob.Step step) throws IOException {
+    private boolean runOn(LoopCycle cycle, FutureWaiter waiting, CompactionJob.Step step) throws IOException {
         CompletableFuture<Boolean> done = new CompletableFuture<>();
         boolean accepted = cycle.execute(() -> {
             try {

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What fetch sessions charge for the partitions that they remember. */
+/** The memory that fetch sessions charge for their partitions. */
 class FetchSessionMemoryTest {
     private final ChargedBytes memory = new ChargedBytes();
-    private final SessionRoom room = new SessionRoom(1_000, memory);
+    private final SessionBudget room = new SessionBudget(1_000, memory);
 
     private FetchSession session(int id) {
         return new FetchSession(id, false, null, room);

@@ -52,7 +52,7 @@ class ListOffsetsHandlerTest extends HandlerTestBase {
     void shouldKnowASpecialTimeFromItsVersionOn(String name, long timestamp, int firstVersion, long offset)
             throws Exception {
         String topic = createTopic(1);
-        // All of one time, so that the first is the one with the largest.
+        // All records have the same timestamp, so the first one counts as the largest.
         client.produce(topic, 0, WireClient.batchAt(System.currentTimeMillis(), RECORDS, new byte[10]));
         for (int version = LOWEST; version <= HIGHEST; version++) {
             ListOffsetsResponse.ListOffsetsPartitionResponse found = ask(topic, timestamp, version);

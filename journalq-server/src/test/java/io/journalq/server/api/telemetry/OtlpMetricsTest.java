@@ -12,11 +12,11 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What clients send as metrics, which may be anything. */
+/** Decodes metrics of clients, which may contain any bytes. */
 class OtlpMetricsTest {
     @Test
     void shouldReadGaugesAndSumsWithTheirAttributes() {
-        // given a gauge of a double and a sum of an integer, among fields that are not read
+        // given a gauge of a double and a sum of an integer, among fields that are skipped
         ByteBuf attribute = Unpooled.wrappedBuffer(field(1, text("topic")), field(2, field(1, text("orders"))));
         ByteBuf gauge = field(5, field(1, number(4, 1.5), field(7, attribute)));
         ByteBuf sum = field(7, Unpooled.buffer().writeByte(2 << 3).writeByte(1), field(1, number(6, 42L)));

@@ -26,7 +26,7 @@ class PushTelemetryHandlerTest extends HandlerTestBase {
         assertThat(push(subscribed().setClientInstanceId(Uuid.ZERO), 0)).isEqualTo(ErrorCode.INVALID_REQUEST);
     }
 
-    /** An empty push of a client that has just asked what to send. */
+    /** An empty push of a client that has just requested its subscriptions. */
     private PushTelemetryRequest subscribed() throws Exception {
         GetTelemetrySubscriptionsResponse asked = call(
                 GetTelemetrySubscriptionsResponse.class,

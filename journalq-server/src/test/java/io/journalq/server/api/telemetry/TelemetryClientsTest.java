@@ -60,7 +60,7 @@ class TelemetryClientsTest {
         assertThat(clients.onSent(new Uuid(1, 0), INTERVAL_MS, false, 500)).isEqualTo(ErrorCode.NONE);
         assertThat(clients.count()).isEqualTo(2);
 
-        // and when a client was silent for some intervals
+        // and when a client sent no request for some intervals
         assertThat(ask(2, 3_499)).isEqualTo(ErrorCode.THROTTLING_QUOTA_EXCEEDED);
         assertThat(ask(2, 3_500)).isEqualTo(ErrorCode.NONE);
     }

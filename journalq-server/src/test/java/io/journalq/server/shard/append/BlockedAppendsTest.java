@@ -78,7 +78,7 @@ class BlockedAppendsTest {
         assertThat(third.offset()).isEqualTo(4);
         assertThat(last.offset()).isEqualTo(5);
         assertThat(partition.readCommitted(0, ALL)).containsExactly(large, "second", "other", large + large, "last");
-        assertThat(partition.counters().checkedElsewhere()).isEqualTo(2);
+        assertThat(partition.counters().validatedOffLoop()).isEqualTo(2);
     }
 
     @Test
@@ -179,7 +179,7 @@ class BlockedAppendsTest {
         // then that one is appended, and the other one is not validated
         assertThat(first.error()).isEqualTo(ErrorCode.NONE);
         assertThat(second.error()).isEqualTo(ErrorCode.NETWORK_EXCEPTION);
-        assertThat(partition.counters().checkedElsewhere()).isEqualTo(1);
+        assertThat(partition.counters().validatedOffLoop()).isEqualTo(1);
     }
 
     @Test

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * AlterPartitionReassignments, versions 0 and 1 (KIP-455): a partition can be assigned to the nodes that it is on, which
- * is done at once, and to no others. None is ever under way, so none can be cancelled.
+ * AlterPartitionReassignments, versions 0 and 1 (KIP-455). A partition can only be assigned to the nodes that it is on,
+ * which completes at once. No reassignment is ever in progress, so none can be cancelled.
  */
 public final class AlterPartitionReassignmentsHandler implements Handler<AlterPartitionReassignmentsRequest> {
     private final Supplier<MetadataImage> images;
@@ -59,12 +59,13 @@ public final class AlterPartitionReassignmentsHandler implements Handler<AlterPa
         }
         if (asked.replicas() == null) {
             return response.setErrorCode(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS.code())
-                    .setErrorMessage("no reassignment of the partition is under way");
+                    .setErrorMessage("no reassignment of the partition is in progress");
         }
         List<Integer> replicas = topic.partitions().get(asked.partitionIndex()).replicas();
         return asked.replicas().equals(replicas)
                 ? response
                 : response.setErrorCode(ErrorCode.INVALID_REPLICA_ASSIGNMENT.code())
-                        .setErrorMessage("the cluster is one broker: the partition can be on " + replicas + " only");
+                        .setErrorMessage(
+                                "the cluster has one broker: the partition can only be on " + replicas + " only");
     }
 }

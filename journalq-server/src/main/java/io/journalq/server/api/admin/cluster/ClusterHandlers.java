@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 public final class ClusterHandlers {
     private ClusterHandlers() {}
 
-    /** Registers them. */
+    /** Registers the handlers. */
     public static void register(
             HandlerRegistry registry,
             BrokerIdentity identity,

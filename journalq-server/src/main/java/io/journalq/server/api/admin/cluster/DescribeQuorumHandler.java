@@ -20,14 +20,14 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * DescribeQuorum, versions 0 to 2 (KIP-595, KIP-836, KIP-853): the metadata log has one voter, which leads it. Offsets
- * count the log's records.
+ * DescribeQuorum, versions 0 to 2 (KIP-595, KIP-836, KIP-853): the metadata log has one voter, which is its leader.
+ * Offsets count the records of the log.
  */
 public final class DescribeQuorumHandler implements Handler<DescribeQuorumRequest> {
     private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int METADATA_PARTITION = 0;
     private static final short FIRST_VERSION_WITH_NODES = 2;
-    /** A log that only one node ever writes stays in its first epoch. */
+    /** The epoch of a log with a single writer never changes. */
     private static final int ONLY_EPOCH = 1;
 
     private final BrokerIdentity identity;
@@ -74,7 +74,7 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
         PartitionData data = new PartitionData().setPartitionIndex(partition);
         if (!topic.equals(METADATA_TOPIC) || partition != METADATA_PARTITION) {
             return data.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
-                    .setErrorMessage("the quorum is that of " + METADATA_TOPIC + "-" + METADATA_PARTITION);
+                    .setErrorMessage("the only quorum is that of " + METADATA_TOPIC + "-" + METADATA_PARTITION);
         }
         long endOffset = images.get().version();
         return data.setLeaderId(identity.nodeId())

@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460): every partition is led by its only replica already, so no election is
- * needed. As the protocol has it, partitions that need none are named only when they were asked for by name.
+ * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460). Every partition is led by its only replica, so no election is
+ * needed. As the protocol requires, the response lists partitions without an election only if the request named them.
  */
 public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
     private final Supplier<MetadataImage> images;

@@ -7,7 +7,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
 
-/** ListPartitionReassignments, version 0 (KIP-455): none is ever under way in a cluster of one. */
+/** ListPartitionReassignments, version 0 (KIP-455): none is ever in progress in a cluster of one broker. */
 public final class ListPartitionReassignmentsHandler implements Handler<ListPartitionReassignmentsRequest> {
     @Override
     public ServedApi api() {

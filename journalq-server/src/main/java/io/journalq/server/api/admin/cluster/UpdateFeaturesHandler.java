@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * UpdateFeatures, versions 0 to 2 (KIP-584, KIP-1022): puts levels of features in force, up to the highest that is known and
- * down to 0, which is off. To go down takes a request that says so. One refused update refuses them all.
+ * UpdateFeatures, versions 0 to 2 (KIP-584, KIP-1022): changes the levels of features, from 0 (off) up to the highest
+ * supported level. A lower level needs an explicit downgrade. If one update is refused, all are.
  */
 public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesRequest> {
     private static final short FIRST_VERSION_WITH_UPGRADE_TYPE = 1;
@@ -35,7 +35,7 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
     private final Supplier<MetadataImage> images;
     private final Controller controller;
 
-    /** @param images gives the newest image, with the levels in force */
+    /** @param images supplies the newest image, with the levels in force */
     public UpdateFeaturesHandler(Supplier<MetadataImage> images, Controller controller) {
         this.images = images;
         this.controller = controller;
@@ -86,7 +86,7 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
 
     private static ResourceChange change(FeatureUpdateKey update) {
         Feature feature = Feature.named(update.feature());
-        // The highest level is what holds without a setting.
+        // Without a setting, the highest level is in force.
         String level =
                 update.maxVersionLevel() == feature.highestLevel() ? null : Short.toString(update.maxVersionLevel());
         return new ResourceChange(feature.resource(), () -> level == null ? reset() : Map.of(Feature.LEVEL, level));
@@ -121,7 +121,7 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
             return "there is no type of upgrade " + update.upgradeType();
         }
         if (wanted < current && !down) {
-            return update.feature() + " is at level " + current + "; to go down to " + wanted
+            return update.feature() + " is at level " + current + "; to lower it to " + wanted
                     + " the update must be a downgrade";
         }
         return wanted > current && down

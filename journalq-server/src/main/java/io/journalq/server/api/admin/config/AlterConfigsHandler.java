@@ -8,14 +8,14 @@ import io.journalq.common.protocol.message.AlterConfigsResponse.AlterConfigsReso
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
-import io.journalq.server.api.admin.config.ConfigAlteration.Altered;
-import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
+import io.journalq.server.api.admin.config.ConfigAlteration.ResourceAlteration;
+import io.journalq.server.api.admin.config.ConfigAlteration.ResourceOutcome;
 import java.util.List;
 
 /**
- * AlterConfigs, versions 0 to 2: replaces all settings of a topic, a group, a subscription of client metrics or a broker.
- * A setting that is not named goes back to its default.
+ * AlterConfigs, versions 0 to 2: replaces all settings of a topic, a group, a client metrics subscription or a broker.
+ * Settings that the request does not name are reset to their defaults.
  */
 public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
     private final ConfigAlteration alteration;
@@ -39,7 +39,7 @@ public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
                         .setResponses(altered.map(AlterConfigsHandler::response).toList()));
     }
 
-    private static AlterConfigsResourceResponse response(Altered altered) {
+    private static AlterConfigsResourceResponse response(ResourceOutcome altered) {
         return new AlterConfigsResourceResponse()
                 .setResourceType(altered.type())
                 .setResourceName(altered.name())
@@ -47,10 +47,10 @@ public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
                 .setErrorMessage(altered.errorMessage());
     }
 
-    private static Asked asked(AlterConfigsResource resource) {
+    private static ResourceAlteration asked(AlterConfigsResource resource) {
         List<Change> changes = resource.configs().stream()
                 .map(config -> new Change(config.name(), ConfigAlteration.SET, config.value()))
                 .toList();
-        return new Asked(resource.resourceType(), resource.resourceName(), true, changes);
+        return new ResourceAlteration(resource.resourceType(), resource.resourceName(), true, changes);
     }
 }

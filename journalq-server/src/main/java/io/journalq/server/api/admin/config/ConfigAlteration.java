@@ -32,9 +32,9 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Changes settings, for AlterConfigs and IncrementalAlterConfigs. What cannot be changed is refused at once. The rest goes
- * to the controller together, and every resource gets its outcome in the order of the request. A setting may have our name
- * or Kafka's. Deleting one that is not set succeeds, even if no setting has that name. Any thread.
+ * Changes settings, for AlterConfigs and IncrementalAlterConfigs. Invalid changes are refused at once. All others go to
+ * the controller together, and every resource gets its outcome in the order of the request. A setting may have our name
+ * or Kafka's. Deleting a setting that is not set succeeds, even if no such setting exists. Any thread.
  */
 public final class ConfigAlteration {
     /** Operations on a setting, by their number on the wire. */
@@ -48,23 +48,23 @@ public final class ConfigAlteration {
     private final MetadataPublisher metadata;
     private final Controller controller;
     private final ConfigDescriber describer;
-    private final EffectlessSettings effectless;
+    private final IneffectiveSettings ineffective;
 
     /**
      * @param nodeId this broker
-     * @param describer says what a list is that is added to
+     * @param describer provides the current value of a list that is appended to
      */
     public ConfigAlteration(
             int nodeId,
             MetadataPublisher metadata,
             Controller controller,
             ConfigDescriber describer,
-            EffectlessSettings effectless) {
+            IneffectiveSettings ineffective) {
         this.nodeId = nodeId;
         this.metadata = metadata;
         this.controller = controller;
         this.describer = describer;
-        this.effectless = effectless;
+        this.ineffective = ineffective;
     }
 
     /**
@@ -75,14 +75,14 @@ public final class ConfigAlteration {
     record Change(String name, byte operation, String value) {}
 
     /**
-     * The resource whose settings are to change, and how.
+     * The changes of one resource.
      *
-     * @param replacesAll whether settings that no change names go back to their defaults
+     * @param replacesAll whether settings without a change are reset to their defaults
      */
-    record Asked(byte type, String name, boolean replacesAll, List<Change> changes) {}
+    record ResourceAlteration(byte type, String name, boolean replacesAll, List<Change> changes) {}
 
-    /** What became of the changes to one resource. */
-    record Altered(byte type, String name, Outcome outcome) {
+    /** The outcome of the changes of one resource. */
+    record ResourceOutcome(byte type, String name, Outcome outcome) {
         short errorCode() {
             return outcome.error().code();
         }
@@ -95,39 +95,39 @@ public final class ConfigAlteration {
     /**
      * Changes settings, and responds.
      *
-     * @param request what is asked for each resource
-     * @param response makes the response from what became of each, in the order of the request
+     * @param request the changes of each resource
+     * @param response creates the response from the outcomes, in the order of the request
      */
     void alter(
             RequestContext context,
-            Stream<Asked> request,
+            Stream<ResourceAlteration> request,
             boolean validateOnly,
-            Function<Stream<Altered>, ApiMessage> response) {
-        List<Asked> resources = request.toList();
+            Function<Stream<ResourceOutcome>, ApiMessage> response) {
+        List<ResourceAlteration> resources = request.toList();
         DeferredResponse.when(
                 alter(resources, validateOnly),
                 context,
                 (outcomes, never) -> response.apply(IntStream.range(0, resources.size())
-                        .mapToObj(i -> new Altered(
+                        .mapToObj(i -> new ResourceOutcome(
                                 resources.get(i).type(), resources.get(i).name(), outcomes.get(i)))));
     }
 
-    private CompletableFuture<List<Outcome>> alter(List<Asked> resources, boolean validateOnly) {
-        List<Asked> all = new ArrayList<>();
+    private CompletableFuture<List<Outcome>> alter(List<ResourceAlteration> resources, boolean validateOnly) {
+        List<ResourceAlteration> all = new ArrayList<>();
         List<Outcome> outcomes = new ArrayList<>();
         List<ConfigChange> ofTopics = new ArrayList<>();
         List<Integer> topicPlaces = new ArrayList<>();
         List<ResourceChange> ofOthers = new ArrayList<>();
         List<Integer> otherPlaces = new ArrayList<>();
-        for (Asked resource : resources) {
-            Asked asked = resource;
-            Outcome refusal = ConfigResource.problem(asked.type(), asked.name(), nodeId);
+        for (ResourceAlteration resource : resources) {
+            ResourceAlteration asked = resource;
+            Outcome refusal = ConfigResourceTypes.problem(asked.type(), asked.name(), nodeId);
             if (refusal == null) {
                 try {
                     asked = underOurNames(asked);
                     refusal = problem(asked);
                 } catch (ConfigException wrong) {
-                    refusal = ConfigResource.refusal(ErrorCode.INVALID_CONFIG, wrong.getMessage());
+                    refusal = ConfigResourceTypes.refusal(ErrorCode.INVALID_CONFIG, wrong.getMessage());
                 }
             }
             all.add(asked);
@@ -135,8 +135,8 @@ public final class ConfigAlteration {
             if (refusal != null) {
                 continue;
             }
-            Asked planned = asked;
-            if (planned.type() == ConfigResource.TOPIC) {
+            ResourceAlteration planned = asked;
+            if (planned.type() == ConfigResourceTypes.TOPIC) {
                 topicPlaces.add(outcomes.size() - 1);
                 ofTopics.add(new ConfigChange(planned.name(), () -> changes(planned)));
             } else {
@@ -150,13 +150,13 @@ public final class ConfigAlteration {
                 gather(controller.alterResourceConfigs(ofOthers, validateOnly), otherPlaces, outcomes);
         return topics.thenCombine(others, (one, other) -> {
             if (!validateOnly) {
-                tellEffectless(all, outcomes);
+                reportIneffective(all, outcomes);
             }
             return outcomes;
         });
     }
 
-    /** Both write different places of the list, and the list is read when both are done. */
+    /** Both operations write different elements of the list, which is read when both are done. */
     private static CompletableFuture<Void> gather(
             CompletableFuture<List<Outcome>> operation, List<Integer> places, List<Outcome> outcomes) {
         return operation.handle((done, failure) -> {
@@ -167,18 +167,18 @@ public final class ConfigAlteration {
         });
     }
 
-    private void tellEffectless(List<Asked> all, List<Outcome> outcomes) {
+    private void reportIneffective(List<ResourceAlteration> all, List<Outcome> outcomes) {
         for (int i = 0; i < all.size(); i++) {
             if (outcomes.get(i).error() == ErrorCode.NONE) {
                 for (Change change : all.get(i).changes()) {
-                    effectless.onSet(change.name(), change.operation() == DELETE ? null : change.value());
+                    ineffective.onSet(change.name(), change.operation() == DELETE ? null : change.value());
                 }
             }
         }
     }
 
-    private static Asked underOurNames(Asked asked) throws ConfigException {
-        KafkaNames names = ConfigResource.kafkaNames(asked.type());
+    private static ResourceAlteration underOurNames(ResourceAlteration asked) throws ConfigException {
+        KafkaNames names = ConfigResourceTypes.kafkaNames(asked.type());
         List<Change> changes = new ArrayList<>();
         for (Change change : asked.changes()) {
             boolean hasValue = change.operation() != DELETE && change.value() != null;
@@ -187,15 +187,15 @@ public final class ConfigAlteration {
                     change.operation(),
                     hasValue ? names.ourText(change.name(), change.value()) : change.value()));
         }
-        return new Asked(asked.type(), asked.name(), asked.replacesAll(), changes);
+        return new ResourceAlteration(asked.type(), asked.name(), asked.replacesAll(), changes);
     }
 
-    private static Outcome problem(Asked asked) {
+    private static Outcome problem(ResourceAlteration asked) {
         Set<String> names = new TreeSet<>();
         for (Change change : asked.changes()) {
             Outcome problem = names.add(change.name())
                     ? problem(asked.type(), change)
-                    : ConfigResource.refusal(ErrorCode.INVALID_REQUEST, change.name() + " is named twice");
+                    : ConfigResourceTypes.refusal(ErrorCode.INVALID_REQUEST, change.name() + " is named twice");
             if (problem != null) {
                 return problem;
             }
@@ -207,32 +207,35 @@ public final class ConfigAlteration {
         String name = change.name();
         byte operation = change.operation();
         if (operation < SET || operation > SUBTRACT) {
-            return ConfigResource.refusal(ErrorCode.INVALID_REQUEST, "there is no operation " + operation);
+            return ConfigResourceTypes.refusal(ErrorCode.INVALID_REQUEST, "there is no operation " + operation);
         }
-        ConfigKeys keys = ConfigResource.changeable(type);
+        ConfigKeys keys = ConfigResourceTypes.changeable(type);
         ConfigKey<?> key = keys.find(name);
-        if (key == null && type == ConfigResource.BROKER && BrokerSettings.ALL.find(name) != null) {
-            return ConfigResource.refusal(
+        if (key == null && type == ConfigResourceTypes.BROKER && BrokerSettings.ALL.find(name) != null) {
+            return ConfigResourceTypes.refusal(
                     ErrorCode.INVALID_REQUEST, name + " changes in the broker's configuration file and with a restart");
         }
         if (operation == DELETE) {
             return null;
         }
         if (key == null) {
-            return ConfigResource.refusal(
+            return ConfigResourceTypes.refusal(
                     ErrorCode.INVALID_CONFIG, "Unknown setting '" + name + "'" + keys.suggestion(name));
         }
         if (change.value() == null) {
-            return ConfigResource.refusal(ErrorCode.INVALID_REQUEST, name + " is to be set but has no value");
+            return ConfigResourceTypes.refusal(ErrorCode.INVALID_REQUEST, name + " must have a value to be set");
         }
         return operation == SET || key.type() == ConfigType.LIST
                 ? null
-                : ConfigResource.refusal(
-                        ErrorCode.INVALID_CONFIG, name + " is not a list: it can be set or deleted only");
+                : ConfigResourceTypes.refusal(
+                        ErrorCode.INVALID_CONFIG, name + " is not a list: it can only be set or deleted");
     }
 
-    /** Texts by name, null for back to the default. On the controller's thread: the newest image is what comes before. */
-    private Map<String, String> changes(Asked asked) {
+    /**
+     * The new texts by name; null resets a setting to its default. On the controller's thread, so the newest image has
+     * all earlier changes.
+     */
+    private Map<String, String> changes(ResourceAlteration asked) {
         Map<String, String> before = set(asked.type(), asked.name());
         Map<String, String> changes = new TreeMap<>();
         if (asked.replacesAll()) {
@@ -246,7 +249,7 @@ public final class ConfigAlteration {
 
     private Map<String, String> set(byte type, String name) {
         MetadataImage image = metadata.current();
-        if (type == ConfigResource.TOPIC) {
+        if (type == ConfigResourceTypes.TOPIC) {
             TopicImage topic = image.topic(name);
             return topic == null ? Map.of() : topic.configs();
         }
@@ -260,7 +263,7 @@ public final class ConfigAlteration {
         if (change.operation() == DELETE) {
             return null;
         }
-        ConfigKey<?> key = ConfigResource.changeable(type).find(change.name());
+        ConfigKey<?> key = ConfigResourceTypes.changeable(type).find(change.name());
         List<String> items = new ArrayList<>(itemsOf(before == null ? describer.inheritedBy(type, key) : before));
         List<String> named = itemsOf(change.value());
         if (change.operation() == APPEND) {

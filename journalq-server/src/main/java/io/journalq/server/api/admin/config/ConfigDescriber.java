@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Says what settings are, and what set them, as the protocol says it (KIP-226, KIP-569). Any thread. */
+/** Describes settings and their origins in the terms of the protocol (KIP-226, KIP-569). Any thread. */
 public final class ConfigDescriber {
     private static final byte SET_ON_TOPIC = 1;
     private static final byte SET_ON_BROKER = 2;
@@ -34,13 +34,13 @@ public final class ConfigDescriber {
     private final BrokerConfig started;
     private final Supplier<MetadataImage> images;
 
-    /** @param started what the broker was started with */
+    /** @param started the settings that the broker was started with */
     public ConfigDescriber(BrokerConfig started, Supplier<MetadataImage> images) {
         this.started = started;
         this.images = images;
     }
 
-    /** Every setting of a topic, with documentation and synonyms. */
+    /** All settings of a topic, with documentation and synonyms. */
     public List<DescribeConfigsResourceResult> topic(TopicImage topic) {
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
         for (ConfigKey<?> key : TopicSettings.ALL.all()) {
@@ -52,7 +52,7 @@ public final class ConfigDescriber {
         return results;
     }
 
-    /** Every setting of a group, whether there is one of that id or not. */
+    /** All settings of a group, even if there is no group of that id. */
     List<DescribeConfigsResourceResult> group(String groupId) {
         Map<String, String> configs = images.get().resources().of(new ResourceId(Kind.GROUP, groupId));
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
@@ -62,7 +62,7 @@ public final class ConfigDescriber {
         return results;
     }
 
-    /** Every setting of a subscription of client metrics; none when there is no such subscription. */
+    /** All settings of a client metrics subscription; none if it does not exist. */
     List<DescribeConfigsResourceResult> clientMetrics(String name) {
         Map<String, String> configs = images.get().resources().of(new ResourceId(Kind.CLIENT_METRICS, name));
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
@@ -75,7 +75,7 @@ public final class ConfigDescriber {
         return results;
     }
 
-    /** Every setting of the broker. */
+    /** All settings of the broker. */
     List<DescribeConfigsResourceResult> broker() {
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
         for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
@@ -88,7 +88,7 @@ public final class ConfigDescriber {
         return results;
     }
 
-    /** What is set for every broker, and nothing else. */
+    /** Only the settings that are set for all brokers. */
     List<DescribeConfigsResourceResult> everyBroker() {
         Map<String, String> configs = images.get().resources().of(BrokerOverrides.EVERY_BROKER);
         List<DescribeConfigsResourceResult> results = new ArrayList<>();
@@ -103,12 +103,12 @@ public final class ConfigDescriber {
         return results;
     }
 
-    /** What a setting is where nothing of that kind sets it. */
+    /** The value that applies to a resource which does not set {@code key}. */
     String inheritedBy(byte type, ConfigKey<?> key) {
-        return type == ConfigResource.TOPIC ? layers(key).get(0).value() : key.format(key.defaultValue());
+        return type == ConfigResourceTypes.TOPIC ? layers(key).get(0).value() : key.format(key.defaultValue());
     }
 
-    /** What is set of the broker's setting, the strongest first. */
+    /** The values of the broker's setting by origin, in descending precedence. */
     private List<DescribeConfigsSynonym> layers(ConfigKey<?> key) {
         MetadataImage image = images.get();
         List<DescribeConfigsSynonym> layers = new ArrayList<>();
@@ -124,7 +124,7 @@ public final class ConfigDescriber {
         return layers;
     }
 
-    /** Behind each value of a broker's setting, the same under Kafka's names for it. */
+    /** Adds to each value of a broker's setting the same value under Kafka's names for it. */
     private static List<DescribeConfigsSynonym> underAllNames(ConfigKey<?> key, List<DescribeConfigsSynonym> layers) {
         List<DescribeConfigsSynonym> all = new ArrayList<>();
         for (DescribeConfigsSynonym layer : layers) {
@@ -142,7 +142,7 @@ public final class ConfigDescriber {
         return all;
     }
 
-    /** The same setting under Kafka's names for it, as Kafka's tools look it up. */
+    /** The same setting under Kafka's names for it, which Kafka's tools look up. */
     private static List<DescribeConfigsResourceResult> underKafkaNames(
             KafkaNames names, ConfigKey<?> key, DescribeConfigsResourceResult ours) {
         return names.shownOf(key).stream()
@@ -162,7 +162,7 @@ public final class ConfigDescriber {
         return text == null ? List.of() : List.of(synonym(key, plain(key, text), source));
     }
 
-    /** Without the suffix that it may have been set with: tools read a number. */
+    /** The value without a suffix of its unit, because tools read a number. */
     private static String plain(ConfigKey<?> key, String text) {
         try {
             return key.format(key.parse(text));

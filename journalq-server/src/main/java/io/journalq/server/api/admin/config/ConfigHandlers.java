@@ -9,16 +9,16 @@ import io.journalq.server.control.MetadataPublisher;
 public final class ConfigHandlers {
     private ConfigHandlers() {}
 
-    /** Registers them. */
+    /** Registers the handlers. */
     public static void register(
             HandlerRegistry registry,
             BrokerIdentity identity,
             MetadataPublisher metadata,
             Controller controller,
             ConfigDescriber describer,
-            EffectlessSettings effectless) {
+            IneffectiveSettings ineffective) {
         ConfigAlteration alteration =
-                new ConfigAlteration(identity.nodeId(), metadata, controller, describer, effectless);
+                new ConfigAlteration(identity.nodeId(), metadata, controller, describer, ineffective);
         registry.register(new DescribeConfigsHandler(identity, metadata, describer));
         registry.register(new AlterConfigsHandler(alteration));
         registry.register(new IncrementalAlterConfigsHandler(alteration));

@@ -11,14 +11,14 @@ import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.ResourceRules;
 import java.util.Map;
 
-/** Which settings groups, subscriptions of client metrics, brokers and features may have. Immutable, any thread. */
+/** The valid settings of groups, client metrics subscriptions, brokers and features. Immutable, any thread. */
 public final class ConfigRules implements ResourceRules {
     private final BrokerConfig broker;
 
     /**
-     * Makes rules.
+     * Creates the rules.
      *
-     * @param broker what it was started with; ranges of groups' settings stand there
+     * @param broker the settings that the broker was started with, which contain the ranges of group settings
      */
     public ConfigRules(BrokerConfig broker) {
         this.broker = broker;

@@ -18,8 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DescribeConfigs, versions 1 to 4: settings of topics, of groups, of subscriptions of client metrics and of this broker,
- * where each comes from and what it means.
+ * DescribeConfigs, versions 1 to 4: the settings of topics, groups, client metrics subscriptions and this broker, with
+ * their origins and documentation.
  */
 public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequest> {
     private final BrokerIdentity identity;
@@ -59,22 +59,23 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
         DescribeConfigsResult result = new DescribeConfigsResult()
                 .setResourceType(resource.resourceType())
                 .setResourceName(resource.resourceName());
-        if (resource.resourceType() == ConfigResource.TOPIC) {
+        if (resource.resourceType() == ConfigResourceTypes.TOPIC) {
             TopicImage topic = metadata.current().topic(resource.resourceName());
             return topic == null
                     ? result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
                             .setErrorMessage("there is no topic '" + resource.resourceName() + "'")
                     : result.setConfigs(only(resource.configurationKeys(), describer.topic(topic)));
         }
-        Outcome problem = ConfigResource.problem(resource.resourceType(), resource.resourceName(), identity.nodeId());
+        Outcome problem =
+                ConfigResourceTypes.problem(resource.resourceType(), resource.resourceName(), identity.nodeId());
         if (problem != null) {
             return result.setErrorCode(problem.error().code()).setErrorMessage(problem.reason());
         }
         return result.setConfigs(only(
                 resource.configurationKeys(),
                 switch (resource.resourceType()) {
-                    case ConfigResource.GROUP -> describer.group(resource.resourceName());
-                    case ConfigResource.CLIENT_METRICS -> describer.clientMetrics(resource.resourceName());
+                    case ConfigResourceTypes.GROUP -> describer.group(resource.resourceName());
+                    case ConfigResourceTypes.CLIENT_METRICS -> describer.clientMetrics(resource.resourceName());
                     default -> resource.resourceName().isEmpty() ? describer.everyBroker() : describer.broker();
                 }));
     }

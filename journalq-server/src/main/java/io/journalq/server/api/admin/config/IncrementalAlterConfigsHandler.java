@@ -8,14 +8,14 @@ import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse.Alter
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
-import io.journalq.server.api.admin.config.ConfigAlteration.Altered;
-import io.journalq.server.api.admin.config.ConfigAlteration.Asked;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
+import io.journalq.server.api.admin.config.ConfigAlteration.ResourceAlteration;
+import io.journalq.server.api.admin.config.ConfigAlteration.ResourceOutcome;
 import java.util.List;
 
 /**
- * IncrementalAlterConfigs, versions 0 and 1 (KIP-339): sets single settings of topics, groups, subscriptions of client
- * metrics and brokers, resets them to their defaults, and adds to lists or removes from them.
+ * IncrementalAlterConfigs, versions 0 and 1 (KIP-339): sets single settings of topics, groups, client metrics
+ * subscriptions and brokers, resets them to their defaults, appends to lists and removes from them.
  */
 public final class IncrementalAlterConfigsHandler implements Handler<IncrementalAlterConfigsRequest> {
     private final ConfigAlteration alteration;
@@ -40,7 +40,7 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
                                 .toList()));
     }
 
-    private static AlterConfigsResourceResponse response(Altered altered) {
+    private static AlterConfigsResourceResponse response(ResourceOutcome altered) {
         return new AlterConfigsResourceResponse()
                 .setResourceType(altered.type())
                 .setResourceName(altered.name())
@@ -48,10 +48,10 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
                 .setErrorMessage(altered.errorMessage());
     }
 
-    private static Asked asked(AlterConfigsResource resource) {
+    private static ResourceAlteration asked(AlterConfigsResource resource) {
         List<Change> changes = resource.configs().stream()
                 .map(config -> new Change(config.name(), config.configOperation(), config.value()))
                 .toList();
-        return new Asked(resource.resourceType(), resource.resourceName(), false, changes);
+        return new ResourceAlteration(resource.resourceType(), resource.resourceName(), false, changes);
     }
 }

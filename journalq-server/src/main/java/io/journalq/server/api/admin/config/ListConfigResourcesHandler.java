@@ -16,16 +16,16 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * ListConfigResources, versions 0 and 1 (KIP-714, KIP-1142): what has settings, by kind; of groups and subscriptions of
- * client metrics, those that set something. Version 0 asks for subscriptions of client metrics.
+ * ListConfigResources, versions 0 and 1 (KIP-714, KIP-1142): the resources that have settings, by type. Groups and
+ * client metrics subscriptions are listed if they set something. Version 0 only lists client metrics subscriptions.
  */
 public final class ListConfigResourcesHandler implements Handler<ListConfigResourcesRequest> {
     private static final List<Byte> EVERY_TYPE = List.of(
-            ConfigResource.TOPIC,
-            ConfigResource.BROKER,
-            ConfigResource.BROKER_LOGGER,
-            ConfigResource.CLIENT_METRICS,
-            ConfigResource.GROUP);
+            ConfigResourceTypes.TOPIC,
+            ConfigResourceTypes.BROKER,
+            ConfigResourceTypes.BROKER_LOGGER,
+            ConfigResourceTypes.CLIENT_METRICS,
+            ConfigResourceTypes.GROUP);
 
     private final BrokerIdentity identity;
     private final Supplier<MetadataImage> images;
@@ -61,7 +61,7 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
 
     private static List<Byte> typesOf(RequestContext context, ListConfigResourcesRequest request) {
         if (context.apiVersion() == 0) {
-            return List.of(ConfigResource.CLIENT_METRICS);
+            return List.of(ConfigResourceTypes.CLIENT_METRICS);
         }
         return request.resourceTypes().isEmpty()
                 ? EVERY_TYPE
@@ -70,9 +70,10 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
 
     private Collection<String> names(byte type) {
         return switch (type) {
-            case ConfigResource.TOPIC ->
+            case ConfigResourceTypes.TOPIC ->
                 images.get().topics().stream().map(topic -> topic.name()).toList();
-            case ConfigResource.BROKER, ConfigResource.BROKER_LOGGER -> List.of(Integer.toString(identity.nodeId()));
+            case ConfigResourceTypes.BROKER, ConfigResourceTypes.BROKER_LOGGER ->
+                List.of(Integer.toString(identity.nodeId()));
             default -> images.get().resources().ofKind(Kind.of(type)).keySet();
         };
     }

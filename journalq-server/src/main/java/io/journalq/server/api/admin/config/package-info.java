@@ -1,7 +1,7 @@
 /**
- * Settings of topics, groups, subscriptions of client metrics and brokers: to describe, list and change them.
+ * Describes, lists and changes the settings of topics, groups, client metrics subscriptions and brokers.
  *
- * <p>In: requests, the newest metadata image. Out: operations for the controller, responses. What a setting means, and
- * who follows it, stands elsewhere.
+ * <p>In: requests, the newest metadata image. Out: operations for the controller, responses. The effect of a setting is
+ * up to the part of the broker that reads it.
  */
 package io.journalq.server.api.admin.config;

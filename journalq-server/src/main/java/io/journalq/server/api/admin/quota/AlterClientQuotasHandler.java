@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** AlterClientQuotas, versions 0 and 1 (KIP-546): sets and removes limits, entity by entity. */
+/** AlterClientQuotas, versions 0 and 1 (KIP-546): sets and removes limits of entities. */
 public final class AlterClientQuotasHandler implements Handler<AlterClientQuotasRequest> {
     private final Controller controller;
 

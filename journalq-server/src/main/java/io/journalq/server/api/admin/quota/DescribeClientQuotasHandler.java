@@ -21,7 +21,7 @@ import java.util.SortedMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
-/** DescribeClientQuotas, versions 0 and 1 (KIP-546): the limits of the entities that a filter lets through. */
+/** DescribeClientQuotas, versions 0 and 1 (KIP-546): the limits of the entities that match a filter. */
 public final class DescribeClientQuotasHandler implements Handler<DescribeClientQuotasRequest> {
     private static final byte EXACTLY = 0;
     private static final byte DEFAULT = 1;
@@ -68,10 +68,10 @@ public final class DescribeClientQuotasHandler implements Handler<DescribeClient
                 return "the filter names '" + component.entityType() + "' twice";
             }
             if (component.matchType() < EXACTLY || component.matchType() > ANY) {
-                return "there is no way to match of number " + component.matchType();
+                return "there is no match type of number " + component.matchType();
             }
             if ((component.matchType() == EXACTLY) != (component.match() != null)) {
-                return "a name is given for an exact match, and only for that";
+                return "an exact match needs a name, and other matches must have none";
             }
         }
         return null;

@@ -3,14 +3,14 @@ package io.journalq.server.api.admin.quota;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.QuotaEntity.Part;
 
-/** Parts of a quota's entity by their names on the wire. */
+/** The parts of a quota entity by their names on the wire. */
 final class EntityTypes {
     static final String USER = "user";
     static final String CLIENT_ID = "client-id";
 
     private EntityTypes() {}
 
-    /** Why a part cannot be; null when it can. */
+    /** Returns why a part is invalid; null if it is valid. */
     static String problem(String type, String name) {
         if (!type.equals(USER) && !type.equals(CLIENT_ID)) {
             return "quotas limit users and clients ('user', 'client-id'), not '" + type + "'"
@@ -19,7 +19,7 @@ final class EntityTypes {
         return name != null && name.isEmpty() ? "the name of a " + type + " is empty" : null;
     }
 
-    /** That part of an entity; null when it does not matter to it. */
+    /** The part of an entity with that type; null if the quota applies to all names. */
     static Part part(QuotaEntity entity, String type) {
         return type.equals(USER) ? entity.user() : entity.clientId();
     }

@@ -1,2 +1,2 @@
-/** Administration of client quotas: what clients may do at most (KIP-546). */
+/** Administration of client quotas (KIP-546). */
 package io.journalq.server.api.admin.quota;

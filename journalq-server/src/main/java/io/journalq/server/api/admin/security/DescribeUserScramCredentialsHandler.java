@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * DescribeUserScramCredentials, version 0 (KIP-554). No user has credentials: the response is empty when all users are
- * asked for, and RESOURCE_NOT_FOUND for each that is named. A user that is named twice gets DUPLICATE_RESOURCE.
+ * DescribeUserScramCredentials, version 0 (KIP-554). No user has credentials. A request for all users gets an empty
+ * response. A named user gets RESOURCE_NOT_FOUND, or DUPLICATE_RESOURCE if the request names it twice.
  */
 public final class DescribeUserScramCredentialsHandler implements Handler<DescribeUserScramCredentialsRequest> {
     @Override

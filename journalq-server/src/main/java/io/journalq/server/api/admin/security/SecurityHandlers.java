@@ -6,7 +6,7 @@ import io.journalq.server.api.HandlerRegistry;
 public final class SecurityHandlers {
     private SecurityHandlers() {}
 
-    /** Registers them. */
+    /** Registers the handlers. */
     public static void register(HandlerRegistry registry) {
         registry.register(new DescribeAclsHandler());
         registry.register(new CreateAclsHandler());

@@ -15,7 +15,7 @@ class UpdateFeaturesHandlerTest extends HandlerTestBase {
     private static final int HIGHEST_LEVEL = 2;
     private static final int FIRST_VERSION_WITHOUT_RESULTS = 2;
 
-    /** The level in force, so that other tests do not notice. */
+    /** Sets the level that is in force already, so that other tests are not affected. */
     @ServedVersions(ApiKey.UPDATE_FEATURES)
     void shouldPutTheHighestLevelInForce(int version) throws Exception {
         UpdateFeaturesResponse response = update(FEATURE, HIGHEST_LEVEL, version);

@@ -1,0 +1,119 @@
+package io.journalq.server.directory;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The process that holds a data directory, as named in the lock file of the directory. Immutable.
+ *
+ * <p>The operating system reuses process ids. After a restart of the machine, the id could belong to an unrelated
+ * process. The start time of the process is therefore stored with the id.
+ *
+ * @param processId id of the process in its own system
+ * @param startedMs start time of the process, in milliseconds since 1970
+ * @param address where clients on its machine reach it, {@code host:port}; null while it is starting
+ * @param adminAddress of its health page, {@code host:port}; null when there is none, or while it is starting
+ */
+public record LockHolder(long processId, long startedMs, String address, String adminAddress) {
+    private static final String LOCK_FILE = ".lock";
+
+    /** A larger file was not written by this program. */
+    private static final long MAX_FILE_BYTES = 4096;
+
+    /** The system's clock ticks are coarse: two readings of the same start time can differ by this much. */
+    private static final Duration START_TOLERANCE = Duration.ofSeconds(2);
+
+    static Path fileIn(Path dataDirectory) {
+        return dataDirectory.resolve(LOCK_FILE);
+    }
+
+    static LockHolder thisProcess() {
+        ProcessHandle process = ProcessHandle.current();
+        long startedMs =
+                process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
+        return new LockHolder(process.pid(), startedMs, null, null);
+    }
+
+    LockHolder at(String clientAddress, String healthAddress) {
+        return new LockHolder(processId, startedMs, clientAddress, healthAddress);
+    }
+
+    String text() {
+        StringBuilder text = new StringBuilder();
+        text.append("process=").append(processId).append('\n');
+        text.append("started=").append(startedMs).append('\n');
+        if (address != null) {
+            text.append("admin=")
+                    .append(adminAddress == null ? "" : adminAddress)
+                    .append('\n');
+            text.append("address=").append(address).append('\n');
+        }
+        return text.toString();
+    }
+
+    /**
+     * Reads the lock file of a data directory. The process in it may have ended since. Must not be called by the
+     * process that holds the directory, because closing the file would release its lock.
+     *
+     * @return empty when the directory was released or never used, or when the file cannot be parsed
+     */
+    public static Optional<LockHolder> read(Path dataDirectory) {
+        String text;
+        try {
+            Path file = fileIn(dataDirectory);
+            if (Files.size(file) > MAX_FILE_BYTES) {
+                return Optional.empty();
+            }
+            text = Files.readString(file, StandardCharsets.UTF_8);
+        } catch (IOException absent) {
+            return Optional.empty();
+        }
+        Map<String, String> values = new HashMap<>();
+        // A line without its end is still being written.
+        String whole = text.substring(0, text.lastIndexOf('\n') + 1);
+        for (String line : whole.split("\n", -1)) {
+            int equals = line.indexOf('=');
+            if (equals > 0) {
+                values.put(line.substring(0, equals), line.substring(equals + 1));
+            }
+        }
+        try {
+            String address = values.get("address");
+            String admin = values.getOrDefault("admin", "");
+            return Optional.of(new LockHolder(
+                    Long.parseLong(values.getOrDefault("process", "")),
+                    Long.parseLong(values.getOrDefault("started", "")),
+                    address,
+                    address == null || admin.isEmpty() ? null : admin));
+        } catch (NumberFormatException unreadable) {
+            return Optional.empty();
+        }
+    }
+
+    /** The process, if it still runs and is visible from here. A process in another container is not visible. */
+    public Optional<ProcessHandle> process() {
+        return ProcessHandle.of(processId).filter(ProcessHandle::isAlive).filter(this::startedThen);
+    }
+
+    private boolean startedThen(ProcessHandle process) {
+        return process.info()
+                .startInstant()
+                .map(actual -> Duration.between(actual, Instant.ofEpochMilli(startedMs))
+                                .abs()
+                                .compareTo(START_TOLERANCE)
+                        <= 0)
+                .orElse(true);
+    }
+
+    /** Describes the holder in a few words, for messages. */
+    public String describe() {
+        return "process " + processId + (address == null ? "" : " at " + address);
+    }
+}

@@ -1,0 +1,147 @@
+package io.journalq.server.directory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DataLocksTest {
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldSayWhoHoldsEveryFolderUntilItIsGivenBack() throws IOException {
+        // given
+        Path one = folder.resolve("one");
+        Path two = folder.resolve("two");
+
+        // when
+        DataLocks locks = DataLocks.acquire(List.of(one, two));
+        String starting = Files.readString(one.resolve(".lock"));
+        locks.announce("localhost:9092", "localhost:9644");
+
+        // then
+        long self = ProcessHandle.current().pid();
+        assertThat(starting).startsWith("process=" + self + "\n").doesNotContain("address");
+        for (Path directory : List.of(one, two)) {
+            LockHolder holder = LockHolder.read(directory).orElseThrow();
+            assertThat(holder.process()).contains(ProcessHandle.current());
+            assertThat(holder.address()).isEqualTo("localhost:9092");
+            assertThat(holder.adminAddress()).isEqualTo("localhost:9644");
+            assertThat(holder.describe()).isEqualTo("process " + self + " at localhost:9092");
+            assertThat(DataLocks.isHeld(directory)).isTrue();
+        }
+        locks.close();
+        assertThat(LockHolder.read(one)).isEmpty();
+        assertThat(DataLocks.isHeld(one)).isFalse();
+    }
+
+    @Test
+    void shouldRefuseAFolderThatIsHeldAndKeepNoneOfTheOthers() throws IOException {
+        Path free = folder.resolve("free");
+        Path held = folder.resolve("held");
+        try (DataLocks first = DataLocks.acquire(List.of(held))) {
+            assertThatThrownBy(() -> DataLocks.acquire(List.of(free, held)))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageStartingWith("the data directory " + held + " is in use by another broker")
+                    .hasMessageEndingWith("; stop that broker, or set another directory in data.directories");
+
+            assertThat(DataLocks.isHeld(free)).isFalse();
+            assertThat(DataLocks.isHeld(held)).isTrue();
+            first.announce("localhost:1", null);
+        }
+        assertThat(DataLocks.isHeld(held)).isFalse();
+    }
+
+    @Test
+    void shouldAcquireADirectoryWhenAnotherProcessOnlyChecksItsLock() throws Exception {
+        // given
+        Path directory = Files.createDirectory(folder.resolve("checked"));
+        Process check = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        LockCheck.class.getName(),
+                        LockHolder.fileIn(directory).toString())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try (BufferedReader out = check.inputReader()) {
+            assertThat(out.readLine()).isEqualTo("locked");
+
+            // when
+            try (DataLocks locks = DataLocks.acquire(List.of(directory))) {
+                // then
+                assertThat(locks).isNotNull();
+                assertThat(LockHolder.read(directory).flatMap(LockHolder::process))
+                        .contains(ProcessHandle.current());
+            }
+        } finally {
+            check.destroyForcibly().waitFor();
+        }
+    }
+
+    /** Holds a lock for as long as a slow check. */
+    static final class LockCheck {
+        private static final long HELD_MS = 300;
+
+        private LockCheck() {}
+
+        public static void main(String[] args) throws Exception {
+            try (FileChannel channel =
+                            FileChannel.open(Path.of(args[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                    FileLock held = channel.lock()) {
+                System.out.println(held.isValid() ? "locked" : "not locked");
+                Thread.sleep(HELD_MS);
+            }
+        }
+    }
+
+    @Test
+    void shouldSayWhatToDoWhenAFolderCannotBeMade() throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+
+        assertThatThrownBy(() -> DataLocks.acquire(List.of(file.resolve("data"))))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot write to the data directory")
+                .hasMessageEndingWith("make it writable, or set another directory in data.directories");
+    }
+
+    @Test
+    void shouldNotHoldAFolderThatWasNeverUsed() throws IOException {
+        assertThat(DataLocks.isHeld(folder.resolve("nowhere"))).isFalse();
+        assertThat(LockHolder.read(folder.resolve("nowhere"))).isEmpty();
+    }
+
+    @Test
+    void shouldFindNoProcessWhenItsIdWasGivenToAnother() throws IOException {
+        Files.writeString(
+                folder.resolve(".lock"), "process=" + ProcessHandle.current().pid() + "\nstarted=1000\n");
+
+        assertThat(LockHolder.read(folder)).isPresent().hasValueSatisfying(holder -> assertThat(holder.process())
+                .isEmpty());
+    }
+
+    @Test
+    void shouldFindNobodyInAFileThatMakesNoSense() throws IOException {
+        for (String content : List.of("", "\n", "process=x\nstarted=1\n", "process=12", "=\n\n", "a".repeat(5000))) {
+            Files.writeString(folder.resolve(".lock"), content);
+            assertThat(LockHolder.read(folder)).as(content).isEmpty();
+        }
+    }
+
+    @Test
+    void shouldLeaveOutALineThatIsStillBeingWritten() throws IOException {
+        Files.writeString(folder.resolve(".lock"), "process=1\nstarted=2\nadmin=localhost:9644\naddress=localh");
+
+        assertThat(LockHolder.read(folder)).contains(new LockHolder(1, 2, null, null));
+    }
+}
