@@ -7,10 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -18,14 +14,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks that documents, comments and messages use the terms of {@code terms.txt}, and that lines and sentences of
- * documents are short. Files in {@code unrevised.txt} are exempt until they are rewritten. That list may only shrink.
+ * documents are short.
  */
 class LanguageTest {
     private static final Path CHECKOUT = Path.of("..");
     private static final Path TERMS = Path.of("src", "test", "language", "terms.txt");
-    private static final Path UNREVISED = Path.of("src", "test", "language", "unrevised.txt");
-    private static final String SHRINK = "mvn -q -pl journalq-dist -am verify -Dtest=LanguageTest"
-            + " -Djournalq.rewrite=true -Dsurefire.failIfNoSpecifiedTests=false";
     /** Rendered from the code, whose texts are checked themselves. */
     private static final String RENDERED = "docs/reference/";
 
@@ -48,35 +41,18 @@ class LanguageTest {
     private record Term(Pattern pattern, String replacement) {}
 
     @Test
-    void shouldUseTheTermsWhenTextIsRevised() throws IOException {
-        // given
-        Map<String, List<String>> violations = new TreeMap<>();
+    void shouldUseTheTermsOfTheField() throws IOException {
+        List<String> violations = new ArrayList<>();
         List<Term> terms = terms();
         for (String file : files(".md")) {
-            violations.put(file, checkDocument(file, Files.readString(CHECKOUT.resolve(file)), terms));
+            violations.addAll(checkDocument(file, Files.readString(CHECKOUT.resolve(file)), terms));
         }
         for (String file : files(".java")) {
-            violations.put(file, checkTerms(file, keepJavaText(Files.readString(CHECKOUT.resolve(file))), terms));
+            violations.addAll(checkTerms(file, keepJavaText(Files.readString(CHECKOUT.resolve(file))), terms));
         }
-        violations.values().removeIf(List::isEmpty);
-        Set<String> unrevised = new TreeSet<>(Files.readAllLines(UNREVISED));
 
-        // when
-        Set<String> revised = new TreeSet<>(unrevised);
-        revised.removeAll(violations.keySet());
-        if (Boolean.getBoolean("journalq.rewrite")) {
-            unrevised.removeAll(revised);
-            Files.write(UNREVISED, unrevised);
-            revised.clear();
-        }
-        violations.keySet().removeAll(unrevised);
-
-        // then
-        assertThat(violations.values().stream().flatMap(List::stream))
+        assertThat(violations)
                 .as("language: replacements are listed in journalq-dist/%s", TERMS)
-                .isEmpty();
-        assertThat(revised)
-                .as("files without violations, to be removed from journalq-dist/%s: %s", UNREVISED, SHRINK)
                 .isEmpty();
     }
 
