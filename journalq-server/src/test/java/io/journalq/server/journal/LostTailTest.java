@@ -5,6 +5,7 @@ import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.FilterLogFile;
@@ -438,6 +439,19 @@ class LostTailTest {
             assertThat(readAll(open(), 0)).as("%d bytes", secondEnd).isEqualTo(offsets(1));
         }
         assertThat(endsBehindASector).isPositive();
+    }
+
+    @Test // seed 5036753
+    void shouldEndBeforeABatchWhoseWriteEndedInItsHeader() throws IOException {
+        for (int written = 0; written <= RecordBatch.CRC; written++) {
+            byte[] torn = writtenAfterASmallOne(150);
+            int secondEnd = smallBytes + (torn.length - smallBytes) / 2;
+            // The last bytes of the batch were written.
+            Arrays.fill(torn, smallBytes + written, secondEnd - 20, (byte) 0);
+            put(segment(0, ".log"), torn);
+
+            assertThat(readAll(open(), 0)).as("%d bytes of the header", written).isEqualTo(offsets(1));
+        }
     }
 
     @Test

@@ -31,6 +31,9 @@ public final class TornWrite {
         if (RecordBatch.baseOffset(header, 0) == 0 && baseOffset > 0) {
             return true;
         }
+        if (RecordBatch.crc(header, 0) == 0) {
+            return true; // The write ended within the header.
+        }
         ByteBuffer chunk = ByteBuffer.allocate(CHUNK_BYTES);
         int zeros = 0;
         int sectorZeros = 0;
