@@ -1,5 +1,6 @@
 package io.journalq.sim.check;
 
+import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.sim.disk.SimDisk.Damage;
@@ -10,8 +11,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
@@ -29,6 +32,9 @@ public final class DamageIsContained {
     private final Set<String> namedInLog = new HashSet<>();
     /** Directories with a flipped bit that cannot be attributed to a batch. */
     private final Set<String> unknown = new HashSet<>();
+
+    /** By file and position, the byte before its first bit flipped. */
+    private final Map<Path, Map<Integer, Byte>> originalBytes = new HashMap<>();
 
     /** File and position of each flipped bit, for the details of a violation. */
     private final List<String> flips = new ArrayList<>();
@@ -58,8 +64,10 @@ public final class DamageIsContained {
             return;
         }
         String directory = file.getParent().getFileName().toString();
-        ByteBuf log = Unpooled.wrappedBuffer(damage.before());
-        for (int at = 0; at + RecordBatch.HEADER_SIZE_BYTES <= log.readableBytes(); ) {
+        ByteBuf found = Unpooled.wrappedBuffer(damage.before());
+        ByteBuf original = Unpooled.wrappedBuffer(withoutEarlierFlips(damage));
+        for (int at = 0; at + RecordBatch.HEADER_SIZE_BYTES <= found.readableBytes(); ) {
+            ByteBuf log = isIntact(original, at) ? original : found;
             int sizeBytes = RecordBatch.sizeBytes(log, at);
             if (sizeBytes < RecordBatch.HEADER_SIZE_BYTES || RecordBatch.magic(log, at) != 2) {
                 unknown.add(directory); // The batch was damaged before, or never written.
@@ -77,6 +85,27 @@ public final class DamageIsContained {
             }
             at += sizeBytes;
         }
+    }
+
+    /** The content of the file before any of its bits flipped, unless it was overwritten after that. */
+    private byte[] withoutEarlierFlips(Damage damage) {
+        Map<Integer, Byte> bytes = originalBytes.computeIfAbsent(damage.file(), file -> new HashMap<>());
+        bytes.putIfAbsent(damage.position(), damage.before()[damage.position()]);
+        byte[] content = damage.before().clone();
+        bytes.forEach((position, value) -> {
+            if (position < content.length) {
+                content[position] = value;
+            }
+        });
+        return content;
+    }
+
+    private static boolean isIntact(ByteBuf log, int at) {
+        int sizeBytes = RecordBatch.sizeBytes(log, at);
+        return sizeBytes >= RecordBatch.HEADER_SIZE_BYTES
+                && sizeBytes <= log.readableBytes() - at
+                && RecordBatch.crc(log, at)
+                        == Crc32c.compute(log, at + RecordBatch.ATTRIBUTES, sizeBytes - RecordBatch.ATTRIBUTES);
     }
 
     /** Writes were misdirected. What they left is unknown. */
