@@ -478,7 +478,7 @@ final class JournalRecovery {
                     state.extent().sizeBytes());
             state = null;
         }
-        if (state != null && fileBytes == state.extent().sizeBytes()) {
+        if (state != null && fileBytes == state.extent().sizeBytes() && !fenced) {
             return Segment.restored(store, directory, state, config.indexIntervalBytes());
         }
         Segment segment = state == null
@@ -487,8 +487,8 @@ final class JournalRecovery {
         new SegmentRecovery(segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower).run();
         segment.setWrittenFrom(segment.sizeBytes());
         if (fenced) {
-            // The system may consider these bytes as synced although they are not. Writing them again makes the next
-            // sync write them.
+            // The system may consider these bytes and the end of the file as synced although they are not. Writing them
+            // again makes the next sync write them.
             segment.rewrite(state == null ? 0 : state.extent().sizeBytes());
         }
         unvouched.add(segment);

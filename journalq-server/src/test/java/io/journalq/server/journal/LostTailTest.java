@@ -441,6 +441,38 @@ class LostTailTest {
         assertThat(endsBehindASector).isPositive();
     }
 
+    @Test // seed 5103993
+    void shouldEndTheFileAgainWhenASyncFailed() throws IOException {
+        // given
+        append(open(), 2, 1, VALUE_BYTES);
+        put(DIRECTORY.resolve(JournalFlusher.FENCE_FILE_NAME), new byte[0]);
+        List<String> calls = new ArrayList<>();
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                return new FilterLogFile(super.open(file, create)) {
+                    @Override
+                    public void truncate(long sizeBytes) throws IOException {
+                        calls.add("truncate to " + sizeBytes);
+                        super.truncate(sizeBytes);
+                    }
+
+                    @Override
+                    public void sync() throws IOException {
+                        calls.add("sync");
+                        super.sync();
+                    }
+                };
+            }
+        };
+
+        // when
+        Journal.open(watched, DIRECTORY, CONFIG, background::add);
+
+        // then removed batches that the disk still holds cannot come back behind the end
+        assertThat(calls).containsExactly("truncate to " + content(segment(0, ".log")).length, "sync");
+    }
+
     @Test // seed 5036753
     void shouldEndBeforeABatchWhoseWriteEndedInItsHeader() throws IOException {
         for (int written = 0; written <= RecordBatch.CRC; written++) {

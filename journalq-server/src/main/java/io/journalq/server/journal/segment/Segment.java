@@ -487,7 +487,7 @@ public final class Segment {
         }
     }
 
-    /** Writes all data from {@code from} on once more, unchanged. Blocks. */
+    /** Writes all data from {@code from} on, and the end of the file, once more, unchanged. Blocks. */
     public void rewrite(int from) throws IOException {
         int sizeBytes = sizeBytes();
         ByteBuffer chunk = ByteBuffer.allocate(Math.max(0, Math.min(REWRITE_CHUNK_BYTES, sizeBytes - from)));
@@ -496,6 +496,8 @@ public final class Segment {
             readFully(chunk, position);
             file().write(chunk.flip(), position);
         }
+        // The disk can hold removed batches behind the end.
+        file().truncate(sizeBytes);
     }
 
     /** Fills {@code target} from {@code position}. May block. */
