@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Repeats two attacks with valid requests that once ended a broker with the default heap, within 31 and 19 seconds. The
  * broker must stay alive, and a client beside them must be served in time.
  */
+@Tag("long")
 class HeapAttackTest {
     private static final int CONNECTIONS = 20;
     private static final int NAMES = 290_000;
