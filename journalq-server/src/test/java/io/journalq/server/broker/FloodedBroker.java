@@ -24,9 +24,6 @@ final class FloodedBroker implements AutoCloseable {
     private static final int START_SECONDS = 60;
     private static final int CHECK_INTERVAL_MS = 50;
 
-    /** Objects with pending cleaners are released by the second collection. */
-    private static final int COLLECTIONS = 3;
-
     private final HttpClient http = HttpClient.newHttpClient();
     private final Path log;
     private final Process process;
@@ -94,15 +91,7 @@ final class FloodedBroker implements AutoCloseable {
 
     /** Size of all objects that survive a full collection. */
     long liveHeapBytes() throws IOException, InterruptedException {
-        Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
-        for (int i = 0; i < COLLECTIONS; i++) {
-            Process collection = new ProcessBuilder(jcmd.toString(), String.valueOf(process.pid()), "GC.run")
-                    .redirectErrorStream(true)
-                    .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            assertThat(collection.waitFor()).isZero();
-        }
-        return heapBytes(metrics());
+        return HeapUse.liveBytes(process.pid());
     }
 
     /** Used heap, from the metrics page. */

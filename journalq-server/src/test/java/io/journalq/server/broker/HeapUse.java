@@ -1,22 +1,41 @@
 package io.journalq.server.broker;
 
-import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryMXBean;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
 
-/** The live objects on the heap of this process. Stateless. */
+/**
+ * The live objects on the heap of a process. Sizes come from its class histogram: what the JVM reports as used includes
+ * whole regions that allocations since the last collection have begun. Stateless.
+ */
 final class HeapUse {
-    /** Number of collections until soft references and objects with cleaners are released. */
+    /** Objects with pending cleaners are released by the second collection. */
     private static final int COLLECTIONS = 3;
 
     private HeapUse() {}
 
     /** Bytes of all objects that survive a full collection. */
-    static long liveBytes() throws InterruptedException {
-        MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
+    static long liveBytes(long processId) throws IOException, InterruptedException {
+        List<String> lines = List.of();
         for (int i = 0; i < COLLECTIONS; i++) {
-            memory.gc();
-            Thread.sleep(20);
+            lines = histogram(processId);
         }
-        return memory.getHeapMemoryUsage().getUsed();
+        // The last line is "Total", the number of instances, and their bytes.
+        String total = lines.get(lines.size() - 1);
+        return Long.parseLong(total.substring(total.lastIndexOf(' ') + 1));
+    }
+
+    /** The classes of all objects that survive a full collection, those with the most bytes first. */
+    static List<String> histogram(long processId) throws IOException, InterruptedException {
+        Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+        Process process = new ProcessBuilder(jcmd.toString(), String.valueOf(processId), "GC.class_histogram")
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new IOException("no histogram of process " + processId + ": " + output);
+        }
+        return output.lines().toList();
     }
 }

@@ -3,11 +3,9 @@ package io.journalq.server.broker;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsRequest.CreatableTopic;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import javax.management.ObjectName;
 
 /**
  * Measures the heap of topics with one partition: creates them in a broker in this process, and compares the live heap
@@ -28,15 +26,17 @@ final class TopicCostRun {
                         .start();
                 WireClient client = new WireClient(broker.port())) {
             createTopics(client, "warm-up-", 100);
-            long before = HeapUse.liveBytes();
+            long before = HeapUse.liveBytes(ProcessHandle.current().pid());
             long beginNanos = System.nanoTime();
             createTopics(client, "topic-", count);
             long tookMs = (System.nanoTime() - beginNanos) / 1_000_000;
-            long after = HeapUse.liveBytes();
+            long after = HeapUse.liveBytes(ProcessHandle.current().pid());
             System.out.println("topics=" + count + " createdInMs=" + tookMs + " heapBytes=" + (after - before)
                     + " bytesPerTopic=" + (after - before) / count);
             if (arguments.length > 2) {
-                printHistogram();
+                HeapUse.histogram(ProcessHandle.current().pid()).stream()
+                        .limit(HISTOGRAM_LINES)
+                        .forEach(System.out::println);
             }
         }
         System.exit(0);
@@ -62,15 +62,5 @@ final class TopicCostRun {
                 }
             });
         }
-    }
-
-    private static void printHistogram() throws Exception {
-        String histogram = (String) ManagementFactory.getPlatformMBeanServer()
-                .invoke(
-                        new ObjectName("com.sun.management:type=DiagnosticCommand"),
-                        "gcClassHistogram",
-                        new Object[] {new String[0]},
-                        new String[] {String[].class.getName()});
-        histogram.lines().limit(HISTOGRAM_LINES).forEach(System.out::println);
     }
 }
