@@ -16,6 +16,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * A flipped bit may cost only the batch that contains it. If that batch is lost, the log of the broker names the file,
@@ -26,6 +27,11 @@ import java.util.Set;
  * several flipped bits.
  */
 public final class DamageIsContained {
+    /** A segment, which compaction names by its first and its end offset until it has replaced others. */
+    private static final Pattern SEGMENT_FILE = Pattern.compile("\\d{20}(-\\d{20})?\\..*");
+
+    private static final Pattern DERIVED_FILE = Pattern.compile(".*\\.(index|snapshot|txnindex)(\\..*)?");
+
     private final Violations violations;
     private final List<DamagedBatch> batches = new ArrayList<>();
     /** Segments that the log of the broker has named. */
@@ -60,7 +66,7 @@ public final class DamageIsContained {
         if (name.endsWith(".wal")) {
             exempt = true;
         }
-        if (!name.matches("\\d{20}\\..*") || name.matches(".*\\.(index|snapshot|txnindex)(\\..*)?")) {
+        if (!SEGMENT_FILE.matcher(name).matches() || DERIVED_FILE.matcher(name).matches()) {
             return;
         }
         String directory = file.getParent().getFileName().toString();
