@@ -39,13 +39,16 @@ public final class DamageIsContained {
     /** Directories with a flipped bit that cannot be attributed to a batch. */
     private final Set<String> unknown = new HashSet<>();
 
-    /** By file and position, the byte before its first bit flipped. */
-    private final Map<Path, Map<Integer, Byte>> originalBytes = new HashMap<>();
+    /** By file and position. */
+    private final Map<Path, Map<Integer, FlippedByte>> flippedBytes = new HashMap<>();
 
     /** File and position of each flipped bit, for the details of a violation. */
     private final List<String> flips = new ArrayList<>();
 
     private boolean exempt;
+
+    /** A byte before any of its bits flipped, and after. */
+    private record FlippedByte(byte before, byte after) {}
 
     /** The offsets of a batch with a flipped bit, and the name of its segment without the suffix. */
     private record DamagedBatch(String directory, String segment, long firstOffset, long lastOffset) {
@@ -93,16 +96,16 @@ public final class DamageIsContained {
         }
     }
 
-    /** The content of the file before any of its bits flipped, unless it was overwritten after that. */
+    /** The content of the file before any of its bits flipped. Flipped bytes that were overwritten since stay as they are. */
     private byte[] withoutEarlierFlips(Damage damage) {
-        Map<Integer, Byte> bytes = originalBytes.computeIfAbsent(damage.file(), file -> new HashMap<>());
-        bytes.putIfAbsent(damage.position(), damage.before()[damage.position()]);
+        Map<Integer, FlippedByte> earlier = flippedBytes.computeIfAbsent(damage.file(), file -> new HashMap<>());
         byte[] content = damage.before().clone();
-        bytes.forEach((position, value) -> {
-            if (position < content.length) {
-                content[position] = value;
+        earlier.forEach((position, flipped) -> {
+            if (position < content.length && content[position] == flipped.after()) {
+                content[position] = flipped.before();
             }
         });
+        earlier.put(damage.position(), new FlippedByte(content[damage.position()], damage.after()));
         return content;
     }
 

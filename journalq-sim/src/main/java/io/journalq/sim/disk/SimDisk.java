@@ -83,9 +83,10 @@ public final class SimDisk implements FileStore {
      * @param file the file that contains it
      * @param position position of its byte
      * @param before content of the file before
+     * @param after the byte with the flipped bit
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
-    public record Damage(Path file, int position, byte[] before) {}
+    public record Damage(Path file, int position, byte[] before, byte after) {}
 
     public SimDisk(Random random, Surroundings surroundings) {
         this.random = random;
@@ -151,7 +152,7 @@ public final class SimDisk implements FileStore {
             int position = file.flipBit(random);
             if (position >= 0) {
                 harmed = true;
-                damage.add(new Damage(path, position, before));
+                damage.add(new Damage(path, position, before, file.content()[position]));
             }
         }
         return damage;
