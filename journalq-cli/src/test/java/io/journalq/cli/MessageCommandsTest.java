@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.cli.shell.ExitCode;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -247,5 +248,33 @@ class MessageCommandsTest {
         assertThat(run.errLines()).singleElement().satisfies(line -> assertThat(line)
                 .startsWith("journalq: 0 messages written to narrow, then: ")
                 .contains("max.message.bytes"));
+    }
+
+    @Test
+    void shouldExplainInOneLineWhenTheTopicOfAProcessDoesNotExist() throws Exception {
+        // given: the log of the client goes to standard error as in bin/journalq, which a run in this process cannot
+        // see
+        Path err = folder.resolve("err.txt");
+        ProcessBuilder command = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-Dlogback.configurationFile=" + Path.of("..", "conf", "logback-cli.xml"),
+                JournalqMain.class.getName(),
+                "consume",
+                "absent",
+                "--bootstrap",
+                broker.bootstrap());
+        command.environment().remove("JOURNALQ_LOG_LEVEL");
+
+        // when
+        Process process = command.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(err.toFile())
+                .start();
+
+        // then
+        assertThat(process.waitFor()).isEqualTo(ExitCode.FAILED);
+        assertThat(Files.readAllLines(err))
+                .containsExactly("journalq: topic absent does not exist; create it, or check its name");
     }
 }

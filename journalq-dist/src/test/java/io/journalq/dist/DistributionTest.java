@@ -123,6 +123,8 @@ class DistributionTest {
                 "--bootstrap",
                 bootstrap));
         ScriptRun missing = run(command("journalq", "topics", "describe", "absent", "--bootstrap", bootstrap));
+        ScriptRun unread = run(command("journalq", "consume", "absent", "--bootstrap", bootstrap));
+        ScriptRun alone = run(command("journalq", "consume", "orders", "--bootstrap", "127.0.0.1:1"));
         ScriptRun wrong = run(command("journalq", "topics", "lst"));
         ScriptRun again = run(onFreePorts(server("start")));
 
@@ -131,6 +133,10 @@ class DistributionTest {
         assertThat(consume.out().lines()).containsExactlyInAnyOrder("a:1", "b:2", "c:3");
         assertThat(missing.exitCode()).as(missing.err()).isEqualTo(1);
         assertThat(missing.err().lines()).hasSize(1);
+        assertThat(unread.exitCode()).as(unread.err()).isEqualTo(1);
+        assertThat(unread.err().lines()).singleElement().asString().startsWith("journalq: topic absent does not exist");
+        assertThat(alone.exitCode()).as(alone.err()).isEqualTo(1);
+        assertThat(alone.err().lines()).singleElement().asString().startsWith("journalq: no broker responds at");
         assertThat(wrong.exitCode()).isEqualTo(2);
         assertThat(again.exitCode()).isEqualTo(1);
         assertThat(again.err()).contains("a broker is already running with " + data);
