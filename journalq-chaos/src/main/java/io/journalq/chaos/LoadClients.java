@@ -19,8 +19,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 /** Producers and consumers of the load, with the clients of JournalQ and Kafka. */
 final class LoadClients {
     private static final int MOST_IN_FLIGHT = 500;
-    static final int DELIVERY_TIMEOUT_MS = 600_000;
-    private static final int REQUEST_TIMEOUT_MS = 5_000;
+    static final Duration DELIVERY_TIMEOUT = Duration.ofMinutes(10);
+    static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+    static final int DELIVERY_TIMEOUT_MS = (int) DELIVERY_TIMEOUT.toMillis();
+    private static final int REQUEST_TIMEOUT_MS = (int) REQUEST_TIMEOUT.toMillis();
     private static final Duration POLL = Duration.ofMillis(200);
 
     private LoadClients() {}
@@ -89,10 +91,10 @@ final class LoadClients {
                     .bootstrapServers(load.servers())
                     .idempotent(true)
                     .compression(codec)
-                    .lingerMs(2)
-                    .requestTimeoutMs(REQUEST_TIMEOUT_MS)
-                    .deliveryTimeoutMs(DELIVERY_TIMEOUT_MS)
-                    .callTimeoutMs(DELIVERY_TIMEOUT_MS)
+                    .linger(Duration.ofMillis(2))
+                    .requestTimeout(REQUEST_TIMEOUT)
+                    .deliveryTimeout(DELIVERY_TIMEOUT)
+                    .callTimeout(DELIVERY_TIMEOUT)
                     .build()) {
                 while (!load.isStopping()) {
                     int partition = numbers.partition();
@@ -160,11 +162,11 @@ final class LoadClients {
             try (Consumer consumer = Consumer.builder()
                     .bootstrapServers(load.servers())
                     .groupId(group)
-                    .callTimeoutMs(DELIVERY_TIMEOUT_MS)
+                    .callTimeout(DELIVERY_TIMEOUT)
                     .isolation(isolation)
                     .startAt(Consumer.Start.BEGINNING)
                     .autoCommit(true)
-                    .autoCommitIntervalMs(100)
+                    .autoCommitInterval(Duration.ofMillis(100))
                     .build()) {
                 consumer.subscribe(topics);
                 while (!load.isStopping()) {
@@ -189,7 +191,7 @@ final class LoadClients {
         ledger.beginReading();
         try (Consumer consumer = Consumer.builder()
                 .bootstrapServers(servers)
-                .callTimeoutMs(DELIVERY_TIMEOUT_MS)
+                .callTimeout(DELIVERY_TIMEOUT)
                 .build()) {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);

@@ -25,7 +25,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 final class TransactionalClients {
     private static final int ABORT_EVERY = 5;
     private static final int REQUEST_TIMEOUT_MS = 5_000;
-    private static final int TRANSACTION_TIMEOUT_MS = 600_000;
+    private static final Duration TRANSACTION_TIMEOUT = Duration.ofMinutes(10);
+    private static final int TRANSACTION_TIMEOUT_MS = (int) TRANSACTION_TIMEOUT.toMillis();
     private static final Duration POLL = Duration.ofMillis(200);
 
     private final TransactionLedger ledger;
@@ -60,11 +61,11 @@ final class TransactionalClients {
                 try (Producer producer = Producer.builder()
                         .bootstrapServers(load.servers())
                         .transactionalId("chaos-" + id)
-                        .transactionTimeoutMs(TRANSACTION_TIMEOUT_MS)
+                        .transactionTimeout(TRANSACTION_TIMEOUT)
                         .compression(codec)
-                        .requestTimeoutMs(REQUEST_TIMEOUT_MS)
-                        .deliveryTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
-                        .callTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
+                        .requestTimeout(LoadClients.REQUEST_TIMEOUT)
+                        .deliveryTimeout(LoadClients.DELIVERY_TIMEOUT)
+                        .callTimeout(LoadClients.DELIVERY_TIMEOUT)
                         .build()) {
                     while (!load.isStopping()) {
                         writeOne(producer, id, transaction++);
@@ -167,7 +168,7 @@ final class TransactionalClients {
         ledger.beginReading();
         try (Consumer ends = Consumer.builder()
                 .bootstrapServers(servers)
-                .callTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
+                .callTimeout(LoadClients.DELIVERY_TIMEOUT)
                 .build()) {
             if (withKafka) {
                 readWithKafka(servers, ends.endOffsets(partitions));
@@ -203,7 +204,7 @@ final class TransactionalClients {
         try (Consumer consumer = Consumer.builder()
                 .bootstrapServers(servers)
                 .isolation(Consumer.Isolation.READ_COMMITTED)
-                .callTimeoutMs(LoadClients.DELIVERY_TIMEOUT_MS)
+                .callTimeout(LoadClients.DELIVERY_TIMEOUT)
                 .build()) {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);

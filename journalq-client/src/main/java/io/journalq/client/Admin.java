@@ -1,5 +1,8 @@
 package io.journalq.client;
 
+import static io.journalq.client.internal.check.Arguments.noNulls;
+import static io.journalq.client.internal.check.Arguments.notNull;
+
 import io.journalq.client.admin.ClusterDescription;
 import io.journalq.client.admin.ConfigChange;
 import io.journalq.client.admin.ConfigEntry;
@@ -34,8 +37,10 @@ import java.util.Map;
 /**
  * Manages a cluster: topics, configurations, offsets, groups and transactions.
  *
- * <p>Thread-safe. Every call blocks until the response arrives. Retriable errors are retried until {@code
- * callTimeoutMs} has passed. A call that fails throws a {@link JournalQException}.
+ * <p>Thread-safe. Every call blocks until the response arrives. Retriable errors are retried until {@link
+ * Builder#callTimeout} has passed. A call that fails throws a {@link JournalQException}. After {@link #close()}, every
+ * call throws {@link io.journalq.client.error.ClientClosedException}. If an argument is null, a call throws {@link
+ * NullPointerException}.
  *
  * <pre>{@code
  * try (Admin admin = Admin.builder().bootstrapServers("localhost:9092").build()) {
@@ -74,7 +79,8 @@ public final class Admin implements AutoCloseable {
      * @throws io.journalq.client.error.TopicExistsException if a topic of that name exists
      */
     public void createTopic(NewTopic topic) {
-        createTopics(List.of(topic));
+        core.requireOpen();
+        topics.create(List.of(notNull(topic, "topic")));
     }
 
     /**
@@ -83,7 +89,8 @@ public final class Admin implements AutoCloseable {
      * @throws JournalQException the first error; the errors of other topics are suppressed in it
      */
     public void createTopics(Collection<NewTopic> newTopics) {
-        topics.create(newTopics);
+        core.requireOpen();
+        topics.create(noNulls(newTopics, "newTopics"));
     }
 
     /**
@@ -92,11 +99,13 @@ public final class Admin implements AutoCloseable {
      * @throws JournalQException the first error; the errors of other topics are suppressed in it
      */
     public void deleteTopics(Collection<String> names) {
-        topics.delete(names);
+        core.requireOpen();
+        topics.delete(noNulls(names, "names"));
     }
 
     /** Returns all topics, sorted by name, including internal ones. */
     public List<TopicListing> listTopics() {
+        core.requireOpen();
         return topics.list();
     }
 
@@ -106,7 +115,8 @@ public final class Admin implements AutoCloseable {
      * @throws io.journalq.client.error.UnknownTopicException if one of the topics does not exist
      */
     public Map<String, TopicDescription> describeTopics(Collection<String> names) {
-        return topics.describe(names);
+        core.requireOpen();
+        return topics.describe(noNulls(names, "names"));
     }
 
     /**
@@ -116,23 +126,27 @@ public final class Admin implements AutoCloseable {
      * @param totalCount the new number of partitions, larger than the current one
      */
     public void createPartitions(String topic, int totalCount) {
-        topics.createPartitions(topic, totalCount);
+        core.requireOpen();
+        topics.createPartitions(notNull(topic, "topic"), totalCount);
     }
 
     /** Returns all effective configurations of each resource, sorted by name. */
     public Map<ConfigResource, List<ConfigEntry>> describeConfigs(Collection<ConfigResource> resources) {
-        return configs.describe(resources);
+        core.requireOpen();
+        return configs.describe(noNulls(resources, "resources"));
     }
 
     /** Changes configurations of one resource. All other configurations keep their values. */
     public void alterConfigs(ConfigResource resource, Collection<ConfigChange> changes) {
-        configs.alter(resource, changes);
+        core.requireOpen();
+        configs.alter(notNull(resource, "resource"), noNulls(changes, "changes"));
     }
 
     /** Looks up one offset of each partition. */
     public Map<TopicPartition, ListedOffset> listOffsets(Map<TopicPartition, OffsetSpec> specs) {
+        core.requireOpen();
         Map<TopicPartition, Long> timestampsMs = new LinkedHashMap<>();
-        specs.forEach((partition, spec) -> timestampsMs.put(partition, spec.timestampMs()));
+        noNulls(specs, "specs").forEach((partition, spec) -> timestampsMs.put(partition, spec.timestampMs()));
         return offsets.offsets(timestampsMs);
     }
 
@@ -143,21 +157,25 @@ public final class Admin implements AutoCloseable {
      * @return the first offset of each partition after the deletion
      */
     public Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {
-        return clusterCalls.deleteRecords(beforeOffsets);
+        core.requireOpen();
+        return clusterCalls.deleteRecords(noNulls(beforeOffsets, "beforeOffsets"));
     }
 
     /** Returns the brokers of the cluster and the id of the controller. */
     public ClusterDescription describeCluster() {
+        core.requireOpen();
         return clusterCalls.describe();
     }
 
     /** Returns the data directories of all brokers, with the size of each partition in them. */
     public List<LogDirDescription> describeLogDirs() {
+        core.requireOpen();
         return clusterCalls.logDirs();
     }
 
     /** Returns all groups of the cluster, sorted by id. The list includes groups that are not consumer groups. */
     public List<GroupListing> listGroups() {
+        core.requireOpen();
         return groups.list(clusterCalls.reachableBrokers());
     }
 
@@ -167,12 +185,14 @@ public final class Admin implements AutoCloseable {
      * @throws io.journalq.client.error.UnknownGroupException if the group does not exist
      */
     public GroupDescription describeGroup(String groupId) {
-        return groups.describe(groupId);
+        core.requireOpen();
+        return groups.describe(notNull(groupId, "groupId"));
     }
 
     /** Returns the committed offsets of a group. The map is empty if the group does not exist. */
     public Map<TopicPartition, CommittedOffset> listGroupOffsets(String groupId) {
-        return groups.offsets(groupId);
+        core.requireOpen();
+        return groups.offsets(notNull(groupId, "groupId"));
     }
 
     /**
@@ -187,7 +207,8 @@ public final class Admin implements AutoCloseable {
      *     own positions
      */
     public void alterGroupOffsets(String groupId, Map<TopicPartition, CommittedOffset> offsets) {
-        groups.alterOffsets(groupId, offsets);
+        core.requireOpen();
+        groups.alterOffsets(notNull(groupId, "groupId"), noNulls(offsets, "offsets"));
     }
 
     /**
@@ -197,7 +218,8 @@ public final class Admin implements AutoCloseable {
      * @throws io.journalq.client.error.UnknownGroupException if the group does not exist
      */
     public void deleteGroupOffsets(String groupId, Collection<TopicPartition> partitions) {
-        groups.deleteOffsets(groupId, partitions);
+        core.requireOpen();
+        groups.deleteOffsets(notNull(groupId, "groupId"), noNulls(partitions, "partitions"));
     }
 
     /**
@@ -207,11 +229,13 @@ public final class Admin implements AutoCloseable {
      * @throws io.journalq.client.error.UnknownGroupException if the group does not exist
      */
     public void deleteGroup(String groupId) {
-        groups.delete(groupId);
+        core.requireOpen();
+        groups.delete(notNull(groupId, "groupId"));
     }
 
     /** Returns all transactional ids of the cluster, sorted by name. */
     public List<TransactionListing> listTransactions() {
+        core.requireOpen();
         return transactions.list(clusterCalls.reachableBrokers());
     }
 
@@ -221,7 +245,8 @@ public final class Admin implements AutoCloseable {
      * @throws io.journalq.client.error.UnknownTransactionalIdException if the transactional id is not known
      */
     public TransactionDescription describeTransaction(String transactionalId) {
-        return transactions.describe(transactionalId);
+        core.requireOpen();
+        return transactions.describe(notNull(transactionalId, "transactionalId"));
     }
 
     /**
@@ -231,10 +256,14 @@ public final class Admin implements AutoCloseable {
      * @param open the transaction, as returned by {@link #describeTransaction}
      */
     public void abortTransaction(TransactionDescription open) {
-        transactions.abort(open);
+        core.requireOpen();
+        transactions.abort(notNull(open, "open"));
     }
 
-    /** Closes the connections. Calls in progress fail. */
+    /**
+     * Closes the connections. Calls in progress, and all later ones, throw {@link
+     * io.journalq.client.error.ClientClosedException}. A second call of this method has no effect.
+     */
     @Override
     public void close() {
         core.close();
@@ -251,7 +280,7 @@ public final class Admin implements AutoCloseable {
 
         /** Creates the admin. It connects in the background; errors are reported by its first call. */
         public Admin build() {
-            return new Admin(clientConfig());
+            return new Admin(clientConfig(Admin.class));
         }
     }
 }

@@ -1,12 +1,18 @@
 package io.journalq.client;
 
+import static io.journalq.client.internal.check.Arguments.notNull;
+import static io.journalq.client.internal.check.Arguments.positiveMillis;
+
 import io.journalq.client.internal.network.Backoff;
 import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.HostAndPort;
-import java.util.Objects;
+import java.time.Duration;
 
 /**
  * The settings that producer, consumer and admin share. Not thread-safe.
+ *
+ * <p>Durations have a resolution of 1 ms, unless their setting says otherwise, and are rounded up. They can be at most
+ * {@link Integer#MAX_VALUE} ms (24 days).
  *
  * @param <B> the type of the builder, so that calls can be chained
  */
@@ -40,70 +46,72 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
      * @throws IllegalArgumentException if an address is not valid
      */
     public B bootstrapServers(String servers) {
-        HostAndPort.parseList(servers);
+        HostAndPort.parseList(notNull(servers, "bootstrapServers"));
         this.bootstrapServers = servers;
         return self();
     }
 
-    /** The name of this client in logs and metrics of the broker. Default {@code journalq}. */
+    /** The name of this client in its log, and in logs and metrics of the broker. Default {@code journalq}. */
     public B clientId(String id) {
-        this.clientId = Objects.requireNonNull(id, "clientId must not be null");
+        this.clientId = notNull(id, "clientId");
         return self();
     }
 
-    /** The maximum time to open a connection, in milliseconds. At least 1, default 10,000. */
-    public B connectTimeoutMs(int timeoutMs) {
-        this.connectTimeoutMs = positive("connectTimeoutMs", timeoutMs);
-        return self();
-    }
-
-    /**
-     * The maximum time for the response to one request, in milliseconds. When it has passed, the client closes the
-     * connection. At least 1, default 30,000.
-     */
-    public B requestTimeoutMs(int timeoutMs) {
-        this.requestTimeoutMs = positive("requestTimeoutMs", timeoutMs);
+    /** The maximum time to open a connection. More than zero, default 10 s. */
+    public B connectTimeout(Duration timeout) {
+        this.connectTimeoutMs = positiveMillis(timeout, "connectTimeout");
         return self();
     }
 
     /**
-     * The maximum duration of a call, including retries, in milliseconds. It does not apply to polls. For a send it
-     * bounds how long the call waits for buffer memory and for the metadata of the topic. At least 1, default 60,000.
+     * The maximum time for the response to one request. When it has passed, the client closes the connection. More than
+     * zero, default 30 s.
      */
-    public B callTimeoutMs(int timeoutMs) {
-        this.callTimeoutMs = positive("callTimeoutMs", timeoutMs);
+    public B requestTimeout(Duration timeout) {
+        this.requestTimeoutMs = positiveMillis(timeout, "requestTimeout");
         return self();
     }
 
     /**
-     * The age after which the client refreshes the cluster metadata even if no error requires it, in milliseconds. At
-     * least 1, default 300,000.
+     * The maximum duration of a call, including retries. It does not apply to polls. For a send it bounds how long the
+     * call waits for buffer memory and for the metadata of the topic. More than zero, default 60 s.
      */
-    public B metadataMaxAgeMs(int ageMs) {
-        this.metadataMaxAgeMs = positive("metadataMaxAgeMs", ageMs);
+    public B callTimeout(Duration timeout) {
+        this.callTimeoutMs = positiveMillis(timeout, "callTimeout");
         return self();
     }
 
     /**
-     * The first and the maximum delay before the client reconnects to a broker that refused a connection, in
-     * milliseconds. The delay doubles with each failure. At least 1, default 50 and 1,000.
+     * The age after which the client refreshes the cluster metadata even if no error requires it. More than zero,
+     * default 5 min.
      */
-    public B reconnectBackoffMs(int initialMs, int maxMs) {
-        this.reconnectBackoff = backoff("reconnectBackoffMs", initialMs, maxMs);
+    public B metadataMaxAge(Duration age) {
+        this.metadataMaxAgeMs = positiveMillis(age, "metadataMaxAge");
         return self();
     }
 
     /**
-     * The first and the maximum delay before the client retries a request, in milliseconds. The delay doubles with each
-     * failure. At least 1, default 50 and 1,000.
+     * The first and the maximum delay before the client reconnects to a broker that refused a connection. The delay
+     * doubles with each failure. More than zero, default 50 ms and 1 s.
      */
-    public B retryBackoffMs(int initialMs, int maxMs) {
-        this.retryBackoff = backoff("retryBackoffMs", initialMs, maxMs);
+    public B reconnectBackoff(Duration initial, Duration max) {
+        this.reconnectBackoff = backoff("reconnectBackoff", initial, max);
         return self();
     }
 
-    final ClientConfig clientConfig() {
+    /**
+     * The first and the maximum delay before the client retries a request. The delay doubles with each failure. More
+     * than zero, default 50 ms and 1 s.
+     */
+    public B retryBackoff(Duration initial, Duration max) {
+        this.retryBackoff = backoff("retryBackoff", initial, max);
+        return self();
+    }
+
+    /** Returns the settings for a client of this class. */
+    final ClientConfig clientConfig(Class<?> api) {
         return new ClientConfig(
+                api,
                 HostAndPort.parseList(bootstrapServers),
                 clientId,
                 connectTimeoutMs,
@@ -114,33 +122,13 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
                 retryBackoff);
     }
 
-    private static Backoff backoff(String name, int initialMs, int maxMs) {
-        positive(name, initialMs);
+    private static Backoff backoff(String name, Duration initial, Duration max) {
+        int initialMs = positiveMillis(initial, name);
+        int maxMs = positiveMillis(max, name);
         if (maxMs < initialMs) {
             throw new IllegalArgumentException(
                     name + ": the maximum delay of " + maxMs + " ms is less than the first delay");
         }
         return new Backoff(initialMs, maxMs);
-    }
-
-    static int positive(String name, int value) {
-        if (value <= 0) {
-            throw new IllegalArgumentException(name + " is " + value + "; use 1 or more");
-        }
-        return value;
-    }
-
-    static String notEmpty(String name, String value) {
-        if (value == null || value.isBlank()) {
-            throw new IllegalArgumentException(name + " is empty; leave it out, or set a value");
-        }
-        return value;
-    }
-
-    static int notNegative(String name, int value) {
-        if (value < 0) {
-            throw new IllegalArgumentException(name + " is " + value + "; use 0 or more");
-        }
-        return value;
     }
 }

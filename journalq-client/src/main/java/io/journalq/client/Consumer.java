@@ -1,5 +1,14 @@
 package io.journalq.client;
 
+import static io.journalq.client.internal.check.Arguments.millis;
+import static io.journalq.client.internal.check.Arguments.nanos;
+import static io.journalq.client.internal.check.Arguments.noNulls;
+import static io.journalq.client.internal.check.Arguments.notEmpty;
+import static io.journalq.client.internal.check.Arguments.notNegative;
+import static io.journalq.client.internal.check.Arguments.notNull;
+import static io.journalq.client.internal.check.Arguments.positive;
+import static io.journalq.client.internal.check.Arguments.positiveMillis;
+
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.error.JournalQException;
@@ -11,13 +20,13 @@ import io.journalq.client.internal.fetch.ConsumerConfig;
 import io.journalq.client.internal.fetch.Fetcher;
 import io.journalq.client.internal.membership.GroupConfig;
 import io.journalq.client.internal.membership.Subscriber;
+import io.journalq.client.internal.network.FailureLog;
 import io.journalq.common.id.TopicPartition;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -41,9 +50,13 @@ import java.util.concurrent.CompletableFuture;
  * application calls {@link #commit()}. If a member dies, another member reads its uncommitted records again, so every
  * record is delivered at least once.
  *
- * <p><b>Threads.</b> Only one thread at a time may use a consumer; {@link #wakeup()} and {@link #metrics()} may be
- * called by any thread. Call {@code poll} at least every {@link Builder#maxPollIntervalMs}, otherwise the consumer
- * leaves its group. The client sends heartbeats in the background.
+ * <p><b>Threads.</b> Only one thread at a time may use a consumer; a call by a second thread throws {@link
+ * IllegalStateException}. Any thread may call {@link #wakeup()}, {@link #metrics()} and {@link #close()}. Call {@code
+ * poll} at least every {@link Builder#maxPollInterval}, otherwise the consumer leaves its group. The client sends
+ * heartbeats in the background.
+ *
+ * <p><b>Errors.</b> After {@link #close()}, every method throws {@link
+ * io.journalq.client.error.ClientClosedException}. If an argument is null, a method throws {@link NullPointerException}.
  *
  * <p><b>Positions.</b> A partition without a position starts at the committed offset of the group, or else as set by
  * {@link Builder#startAt}.
@@ -51,6 +64,7 @@ import java.util.concurrent.CompletableFuture;
 public final class Consumer implements AutoCloseable {
     private final Fetcher fetcher;
     private final Subscriber subscriber;
+    private final ConsumerAccess access = new ConsumerAccess();
     private ConsumerRecords last = new ConsumerRecords(List.of());
 
     private Consumer(ConsumerConfig config, GroupConfig groupConfig) {
@@ -71,7 +85,7 @@ public final class Consumer implements AutoCloseable {
      * @throws IllegalStateException if the consumer is subscribed
      */
     public void assign(Collection<TopicPartition> partitions) {
-        subscriber.assign(partitions);
+        access.run("assign", () -> subscriber.assign(noNulls(partitions, "partitions")));
     }
 
     /** Subscribes without a listener. See {@link #subscribe(Collection, RebalanceListener)}. */
@@ -86,7 +100,7 @@ public final class Consumer implements AutoCloseable {
      * @throws IllegalStateException if the consumer has no group id, or if partitions were assigned by {@link #assign}
      */
     public void subscribe(Collection<String> topics, RebalanceListener listener) {
-        subscriber.subscribe(topics, listener);
+        access.run("subscribe", () -> subscriber.subscribe(noNulls(topics, "topics"), notNull(listener, "listener")));
     }
 
     /** Subscribes without a listener. See {@link #subscribe(TopicPattern, RebalanceListener)}. */
@@ -99,17 +113,17 @@ public final class Consumer implements AutoCloseable {
      * #subscribe(Collection, RebalanceListener)}.
      */
     public void subscribe(TopicPattern pattern, RebalanceListener listener) {
-        subscriber.subscribe(pattern, listener);
+        access.run("subscribe", () -> subscriber.subscribe(notNull(pattern, "pattern"), notNull(listener, "listener")));
     }
 
     /** Leaves the group and removes all assigned partitions. If automatic commits are on, commits first. */
     public void unsubscribe() {
-        subscriber.unsubscribe();
+        access.run("unsubscribe", subscriber::unsubscribe);
     }
 
     /** Returns the assigned partitions. */
     public Set<TopicPartition> assignment() {
-        return fetcher.assignment();
+        return access.call("assignment", fetcher::assignment);
     }
 
     /**
@@ -119,7 +133,7 @@ public final class Consumer implements AutoCloseable {
      * @throws io.journalq.client.error.UnknownTopicException if the topic does not exist
      */
     public Set<TopicPartition> partitionsOf(String topic) {
-        return fetcher.partitionsOf(topic);
+        return access.call("partitionsOf", () -> fetcher.partitionsOf(notNull(topic, "topic")));
     }
 
     /**
@@ -128,30 +142,33 @@ public final class Consumer implements AutoCloseable {
      * @param offset the offset of the next record to read, at least 0
      */
     public void seek(TopicPartition partition, long offset) {
-        if (offset < 0) {
-            throw new IllegalArgumentException("offset " + offset + " of " + partition + "; use 0 or more");
-        }
-        fetcher.seek(Map.of(partition, offset));
+        access.run("seek", () -> {
+            notNull(partition, "partition");
+            if (offset < 0) {
+                throw new IllegalArgumentException("offset " + offset + " of " + partition + "; use 0 or more");
+            }
+            fetcher.seek(Map.of(partition, offset));
+        });
     }
 
     /** Suspends reading from assigned partitions until {@link #resume}. They stay assigned and keep their positions. */
     public void pause(Collection<TopicPartition> partitions) {
-        fetcher.pause(partitions);
+        access.run("pause", () -> fetcher.pause(noNulls(partitions, "partitions")));
     }
 
     /** Resumes reading from paused partitions. */
     public void resume(Collection<TopicPartition> partitions) {
-        fetcher.resume(partitions);
+        access.run("resume", () -> fetcher.resume(noNulls(partitions, "partitions")));
     }
 
     /** Returns the paused partitions. */
     public Set<TopicPartition> paused() {
-        return fetcher.paused();
+        return access.call("paused", fetcher::paused);
     }
 
     /** Sets the positions of assigned partitions to their first offsets. This call looks the offsets up. */
     public void seekToBeginning(Collection<TopicPartition> partitions) {
-        fetcher.seek(partitions, OffsetSpec.earliest());
+        access.run("seekToBeginning", () -> fetcher.seek(noNulls(partitions, "partitions"), OffsetSpec.earliest()));
     }
 
     /**
@@ -159,7 +176,7 @@ public final class Consumer implements AutoCloseable {
      * call looks the offsets up.
      */
     public void seekToEnd(Collection<TopicPartition> partitions) {
-        fetcher.seek(partitions, OffsetSpec.latest());
+        access.run("seekToEnd", () -> fetcher.seek(noNulls(partitions, "partitions"), OffsetSpec.latest()));
     }
 
     /**
@@ -167,7 +184,7 @@ public final class Consumer implements AutoCloseable {
      * Use it after a transaction was aborted. The next poll looks the offsets up.
      */
     public void seekToCommitted() {
-        fetcher.forgetPositions();
+        access.run("seekToCommitted", fetcher::forgetPositions);
     }
 
     /**
@@ -177,7 +194,8 @@ public final class Consumer implements AutoCloseable {
      * @param timestampMs milliseconds since 1970 UTC
      */
     public void seekToTime(Collection<TopicPartition> partitions, long timestampMs) {
-        fetcher.seek(partitions, OffsetSpec.atOrAfter(timestampMs));
+        access.run(
+                "seekToTime", () -> fetcher.seek(noNulls(partitions, "partitions"), OffsetSpec.atOrAfter(timestampMs)));
     }
 
     /**
@@ -185,20 +203,28 @@ public final class Consumer implements AutoCloseable {
      * the listener.
      *
      * @param timeout the maximum time to wait for records; zero returns only what has already arrived. A poll that has
-     *     to look up positions or give up partitions can take up to {@code callTimeoutMs} longer
+     *     to look up positions or give up partitions can take up to {@link Builder#callTimeout} longer
      * @return the records, empty if none arrived in time; valid until the next call of this method or of {@link
      *     #close()}
      * @throws io.journalq.client.error.WakeupException if {@link #wakeup()} was called
+     * @throws io.journalq.client.error.ClientClosedException if the consumer is closed, also by another thread while this
+     *     call waits
      * @throws io.journalq.client.error.OffsetOutOfRangeException if a position does not exist and {@link Start#NOWHERE}
      *     is set
      * @throws JournalQException if the group rejects this consumer; every poll throws it until the consumer subscribes
      *     again
      */
     public ConsumerRecords poll(Duration timeout) {
-        last.release();
-        last = new ConsumerRecords(List.of());
-        last = new ConsumerRecords(subscriber.poll(timeout.toNanos()));
-        return last;
+        access.enter("poll");
+        try {
+            long timeoutNanos = nanos(timeout, "timeout");
+            last.release();
+            last = new ConsumerRecords(List.of());
+            last = new ConsumerRecords(subscriber.poll(timeoutNanos));
+            return last;
+        } finally {
+            access.leave();
+        }
     }
 
     /**
@@ -206,15 +232,16 @@ public final class Consumer implements AutoCloseable {
      * io.journalq.client.error.WakeupException}. If none is waiting, the next one throws. Any thread may call this.
      */
     public void wakeup() {
+        access.requireOpen();
         fetcher.parking().wakeup();
     }
 
     /**
      * Commits the positions of all records that polls have returned, and blocks until the group coordinator has stored
-     * them. Retries for up to {@code callTimeoutMs}.
+     * them. Retries for up to {@link Builder#callTimeout}.
      */
     public void commit() {
-        subscriber.group().commit();
+        access.run("commit", () -> subscriber.group().commit());
     }
 
     /**
@@ -224,7 +251,7 @@ public final class Consumer implements AutoCloseable {
      * @throws io.journalq.client.error.MembershipLostException if this consumer is no longer a member of the group
      */
     public void commit(Map<TopicPartition, CommittedOffset> offsets) {
-        subscriber.group().commit(offsets);
+        access.run("commit", () -> subscriber.group().commit(noNulls(offsets, "offsets")));
     }
 
     /**
@@ -232,34 +259,36 @@ public final class Consumer implements AutoCloseable {
      * on a thread of the client.
      */
     public CompletableFuture<Void> commitAsync() {
-        return subscriber.group().commitAsync();
+        return access.call("commitAsync", () -> subscriber.group().commitAsync());
     }
 
     /** Commits without blocking. See {@link #commit(Map)}. The future completes on a thread of the client. */
     public CompletableFuture<Void> commitAsync(Map<TopicPartition, CommittedOffset> offsets) {
-        return subscriber.group().commitAsync(offsets);
+        return access.call("commitAsync", () -> subscriber.group().commitAsync(noNulls(offsets, "offsets")));
     }
 
     /**
      * Returns the committed offsets of the group. Partitions without a committed offset are missing from the result.
      */
     public Map<TopicPartition, CommittedOffset> committed(Collection<TopicPartition> partitions) {
-        return subscriber.committed(partitions);
+        return access.call("committed", () -> subscriber.committed(noNulls(partitions, "partitions")));
     }
 
     /** Returns the current identity of this consumer in its group. */
     public GroupMember groupMember() {
-        return subscriber.group().member();
+        return access.call("groupMember", () -> subscriber.group().member());
     }
 
     /** Returns the offset of the next record that a poll returns. Asks the broker if the partition has no position. */
     public long position(TopicPartition partition) {
-        return subscriber.position(partition);
+        return access.call("position", () -> subscriber.position(notNull(partition, "partition")));
     }
 
     /** Returns the first offset of each partition. The partitions need not be assigned. */
     public Map<TopicPartition, Long> beginningOffsets(Collection<TopicPartition> partitions) {
-        return onlyOffsets(fetcher.offsets(partitions, OffsetSpec.earliest()));
+        return access.call(
+                "beginningOffsets",
+                () -> onlyOffsets(fetcher.offsets(noNulls(partitions, "partitions"), OffsetSpec.earliest())));
     }
 
     /**
@@ -267,7 +296,9 @@ public final class Consumer implements AutoCloseable {
      * assigned.
      */
     public Map<TopicPartition, Long> endOffsets(Collection<TopicPartition> partitions) {
-        return onlyOffsets(fetcher.offsets(partitions, OffsetSpec.latest()));
+        return access.call(
+                "endOffsets",
+                () -> onlyOffsets(fetcher.offsets(noNulls(partitions, "partitions"), OffsetSpec.latest())));
     }
 
     /**
@@ -277,34 +308,59 @@ public final class Consumer implements AutoCloseable {
      * @param timestampsMs by partition: milliseconds since 1970 UTC
      */
     public Map<TopicPartition, OffsetAndTimestamp> offsetsForTimes(Map<TopicPartition, Long> timestampsMs) {
-        Map<TopicPartition, OffsetAndTimestamp> found = new LinkedHashMap<>();
-        fetcher.offsets(timestampsMs).forEach((partition, offset) -> {
-            if (offset.found()) {
-                found.put(partition, new OffsetAndTimestamp(offset.offset(), offset.timestampMs()));
-            }
+        return access.call("offsetsForTimes", () -> {
+            Map<TopicPartition, OffsetAndTimestamp> found = new LinkedHashMap<>();
+            fetcher.offsets(noNulls(timestampsMs, "timestampsMs")).forEach((partition, offset) -> {
+                if (offset.found()) {
+                    found.put(partition, new OffsetAndTimestamp(offset.offset(), offset.timestampMs()));
+                }
+            });
+            return found;
         });
-        return found;
     }
 
     /** Returns a snapshot of the counters. Any thread may call this. */
     public ConsumerMetrics metrics() {
+        access.requireOpen();
+        FailureLog failures = fetcher.core().cluster().failureLog();
         return new ConsumerMetrics(
                 fetcher.fetches(),
                 fetcher.fetchedBytes(),
                 fetcher.records(),
-                fetcher.failedFetches(),
-                subscriber.failedCommits());
+                failures.total(FailureLog.Cause.FAILED_FETCH),
+                subscriber.failedCommits(),
+                failures.total(FailureLog.Cause.NO_BROKER),
+                failures.total(FailureLog.Cause.UNKNOWN_TOPIC),
+                failures.total(FailureLog.Cause.LOST_COORDINATOR),
+                failures.total(FailureLog.Cause.NOT_AUTHORIZED),
+                failures.lastFailure());
     }
 
     /**
      * Leaves the group and closes the connections. If automatic commits are on, commits first. Releases the records of
-     * the last poll. Waits at most 30 seconds for a broker that does not respond.
+     * the last poll. Waits at most 30 seconds for a broker that does not respond. A second call of this method has no
+     * effect.
+     *
+     * <p>Any thread may call this method, but make sure that no thread still reads the records of the last poll. If a
+     * thread waits in another method, such as {@link #poll}, that method throws {@link
+     * io.journalq.client.error.ClientClosedException}, and this one waits until it has. Rebalance listeners are called by
+     * the thread that closes the consumer, and may still use it.
+     *
+     * @throws IllegalStateException if a rebalance listener calls this method
      */
     @Override
     public void close() {
-        last.release();
-        last = new ConsumerRecords(List.of());
-        subscriber.close();
+        if (!access.beginClose(subscriber::endWaits)) {
+            return;
+        }
+        try {
+            subscriber.resumeWaits();
+            last.release();
+            last = new ConsumerRecords(List.of());
+            subscriber.close();
+        } finally {
+            access.leave();
+        }
     }
 
     private static Map<TopicPartition, Long> onlyOffsets(Map<TopicPartition, ListedOffset> listed) {
@@ -332,10 +388,7 @@ public final class Consumer implements AutoCloseable {
 
         /** At the first record that is not older than {@code age}, by its timestamp (KIP-1106). */
         public static Start notOlderThan(Duration age) {
-            if (age.isNegative()) {
-                throw new IllegalArgumentException("the age is " + age + "; use 0 or more");
-            }
-            return new Start(null, age);
+            return new Start(null, notNegative(age, "age"));
         }
 
         /**
@@ -343,7 +396,7 @@ public final class Consumer implements AutoCloseable {
          *
          * @param nowMs the current time in milliseconds since 1970 UTC
          */
-        public OffsetSpec at(long nowMs) {
+        private OffsetSpec at(long nowMs) {
             return age == null ? fixed : OffsetSpec.atOrAfter(Math.max(0, nowMs - age.toMillis()));
         }
     }
@@ -390,11 +443,11 @@ public final class Consumer implements AutoCloseable {
         }
 
         /**
-         * The maximum time that the broker parks a fetch that finds less than {@link #fetchMinBytes}, in milliseconds.
-         * At least 0, default 500.
+         * The maximum time that the broker parks a fetch that finds less than {@link #fetchMinBytes}. Zero or more,
+         * default 500 ms.
          */
-        public Builder fetchMaxWaitMs(int waitMs) {
-            this.fetchMaxWaitMs = notNegative("fetchMaxWaitMs", waitMs);
+        public Builder fetchMaxWait(Duration wait) {
+            this.fetchMaxWaitMs = millis(wait, "fetchMaxWait");
             return this;
         }
 
@@ -402,7 +455,7 @@ public final class Consumer implements AutoCloseable {
          * The number of bytes at which the broker responds to a fetch without waiting longer. At least 0, default 1.
          */
         public Builder fetchMinBytes(int sizeBytes) {
-            this.fetchMinBytes = notNegative("fetchMinBytes", sizeBytes);
+            this.fetchMinBytes = notNegative(sizeBytes, "fetchMinBytes");
             return this;
         }
 
@@ -411,7 +464,7 @@ public final class Consumer implements AutoCloseable {
          * least 1, default 16 MiB.
          */
         public Builder fetchMaxBytes(int sizeBytes) {
-            this.fetchMaxBytes = positive("fetchMaxBytes", sizeBytes);
+            this.fetchMaxBytes = positive(sizeBytes, "fetchMaxBytes");
             return this;
         }
 
@@ -420,7 +473,7 @@ public final class Consumer implements AutoCloseable {
          * is returned nevertheless. At least 1, default 1 MiB.
          */
         public Builder partitionMaxBytes(int sizeBytes) {
-            this.partitionMaxBytes = positive("partitionMaxBytes", sizeBytes);
+            this.partitionMaxBytes = positive(sizeBytes, "partitionMaxBytes");
             return this;
         }
 
@@ -435,13 +488,13 @@ public final class Consumer implements AutoCloseable {
          * Start#END}.
          */
         public Builder startAt(Start start) {
-            this.start = Objects.requireNonNull(start, "start must not be null");
+            this.start = notNull(start, "startAt");
             return this;
         }
 
         /** Which records of transactions are read. Default {@link Isolation#READ_UNCOMMITTED}. */
         public Builder isolation(Isolation isolation) {
-            this.isolation = Objects.requireNonNull(isolation, "isolation must not be null");
+            this.isolation = notNull(isolation, "isolation");
             return this;
         }
 
@@ -450,7 +503,7 @@ public final class Consumer implements AutoCloseable {
          * Default none.
          */
         public Builder groupId(String id) {
-            this.groupId = notEmpty("groupId", id);
+            this.groupId = notEmpty(id, "groupId");
             return this;
         }
 
@@ -460,7 +513,7 @@ public final class Consumer implements AutoCloseable {
          * none.
          */
         public Builder groupInstanceId(String id) {
-            this.groupInstanceId = notEmpty("groupInstanceId", id);
+            this.groupInstanceId = notEmpty(id, "groupInstanceId");
             return this;
         }
 
@@ -469,17 +522,16 @@ public final class Consumer implements AutoCloseable {
          * the broker chooses.
          */
         public Builder groupAssignor(String name) {
-            this.groupAssignor = notEmpty("groupAssignor", name);
+            this.groupAssignor = notEmpty(name, "groupAssignor");
             return this;
         }
 
         /**
-         * The maximum time between two polls, in milliseconds. After it, the consumer leaves the group, and the next
-         * poll joins again. It is also the time that the group waits for a member to give up partitions. At least 1,
-         * default 300,000.
+         * The maximum time between two polls. After it, the consumer leaves the group, and the next poll joins again. It
+         * is also the time that the group waits for a member to give up partitions. More than zero, default 5 min.
          */
-        public Builder maxPollIntervalMs(int intervalMs) {
-            this.maxPollIntervalMs = positive("maxPollIntervalMs", intervalMs);
+        public Builder maxPollInterval(Duration interval) {
+            this.maxPollIntervalMs = positiveMillis(interval, "maxPollInterval");
             return this;
         }
 
@@ -493,9 +545,9 @@ public final class Consumer implements AutoCloseable {
             return this;
         }
 
-        /** The minimum interval between two automatic commits, in milliseconds. At least 1, default 5,000. */
-        public Builder autoCommitIntervalMs(int intervalMs) {
-            this.autoCommitIntervalMs = positive("autoCommitIntervalMs", intervalMs);
+        /** The minimum interval between two automatic commits. More than zero, default 5 s. */
+        public Builder autoCommitInterval(Duration interval) {
+            this.autoCommitIntervalMs = positiveMillis(interval, "autoCommitInterval");
             return this;
         }
 
@@ -520,7 +572,7 @@ public final class Consumer implements AutoCloseable {
                             autoCommitIntervalMs);
             return new Consumer(
                     new ConsumerConfig(
-                            clientConfig(),
+                            clientConfig(Consumer.class),
                             fetchMaxWaitMs,
                             fetchMinBytes,
                             fetchMaxBytes,

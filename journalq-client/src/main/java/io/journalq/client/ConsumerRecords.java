@@ -23,7 +23,8 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
     private final List<FetchedPartition> fetched;
     private final List<BatchReader> readers = new ArrayList<>(1);
     private final int count;
-    private boolean released;
+    /** Volatile, because another thread may close the consumer. */
+    private volatile boolean released;
 
     ConsumerRecords(List<FetchedPartition> fetched) {
         this.fetched = fetched;

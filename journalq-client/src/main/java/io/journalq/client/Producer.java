@@ -1,6 +1,13 @@
 package io.journalq.client;
 
+import static io.journalq.client.internal.check.Arguments.millis;
+import static io.journalq.client.internal.check.Arguments.notEmpty;
+import static io.journalq.client.internal.check.Arguments.notNull;
+import static io.journalq.client.internal.check.Arguments.positive;
+import static io.journalq.client.internal.check.Arguments.positiveMillis;
+
 import io.journalq.client.error.JournalQException;
+import io.journalq.client.internal.network.FailureLog;
 import io.journalq.client.internal.produce.Counters;
 import io.journalq.client.internal.produce.Gate;
 import io.journalq.client.internal.produce.ProducerConfig;
@@ -12,8 +19,8 @@ import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
 import io.journalq.client.transaction.TransactionBody;
 import io.journalq.common.record.CompressionCodec;
+import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -28,6 +35,9 @@ import java.util.concurrent.CompletableFuture;
  *     System.out.println("partition " + metadata.partition() + " offset " + metadata.offset());
  * }
  * }</pre>
+ *
+ * <p>After {@link #close()}, every method throws {@link io.journalq.client.error.ClientClosedException}. If an argument is
+ * null, a method throws {@link NullPointerException}.
  *
  * <p>The producer is idempotent by default: retries neither duplicate nor reorder the records of a partition (KIP-98).
  *
@@ -58,11 +68,11 @@ public final class Producer implements AutoCloseable {
      * Sends one record and blocks until it is acknowledged.
      *
      * @return the partition and offset of the record
-     * @throws JournalQException if the record was not acknowledged within {@link Builder#deliveryTimeoutMs}
+     * @throws JournalQException if the record was not acknowledged within {@link Builder#deliveryTimeout}
      */
     public RecordMetadata send(ProducerRecord record) {
         requireNoTransactions();
-        return sender.send(record);
+        return sender.send(notNull(record, "record"));
     }
 
     /**
@@ -74,7 +84,7 @@ public final class Producer implements AutoCloseable {
      */
     public CompletableFuture<RecordMetadata> sendAsync(ProducerRecord record) {
         requireNoTransactions();
-        return sender.sendAsync(record);
+        return sender.sendAsync(notNull(record, "record"));
     }
 
     /**
@@ -88,7 +98,7 @@ public final class Producer implements AutoCloseable {
      */
     public CompletableFuture<BatchMetadata> sendBatch(String topic, int partition, List<ProducerRecord> records) {
         requireNoTransactions();
-        return sender.sendBatch(topic, partition, records);
+        return sender.sendBatch(notNull(topic, "topic"), partition, notNull(records, "records"));
     }
 
     /**
@@ -107,11 +117,12 @@ public final class Producer implements AutoCloseable {
      * @throws IllegalStateException if the producer has no transactional id, or if called inside another transaction
      */
     public <E extends Exception> void inTransaction(TransactionBody<E> body) throws E {
+        sender.requireOpen();
         if (transactor == null) {
             throw new IllegalStateException(
                     "transactions require a transactional id; build the producer with transactionalId");
         }
-        transactor.run(body);
+        transactor.run(notNull(body, "body"));
     }
 
     /**
@@ -119,17 +130,21 @@ public final class Producer implements AutoCloseable {
      * acknowledged or have failed.
      */
     public void flush() {
+        sender.requireOpen();
         sender.flush();
     }
 
     /** Returns the number of partitions of a topic. Asks the broker if the topic is not known. */
     public int partitionCount(String topic) {
-        return sender.partitionCount(topic);
+        sender.requireOpen();
+        return sender.partitionCount(notNull(topic, "topic"));
     }
 
     /** Returns a snapshot of the counters. */
     public ProducerMetrics metrics() {
+        sender.requireOpen();
         Counters counters = sender.counters();
+        FailureLog failures = sender.cluster().failureLog();
         return new ProducerMetrics(
                 counters.records.sum(),
                 counters.batches.sum(),
@@ -138,12 +153,18 @@ public final class Producer implements AutoCloseable {
                 counters.failedRecords.sum(),
                 counters.retriedBatches.sum(),
                 counters.directSends.sum(),
-                sender.bufferedBytes());
+                sender.bufferedBytes(),
+                failures.total(FailureLog.Cause.NO_BROKER),
+                failures.total(FailureLog.Cause.UNKNOWN_TOPIC),
+                failures.total(FailureLog.Cause.LOST_COORDINATOR),
+                failures.total(FailureLog.Cause.NOT_AUTHORIZED),
+                failures.lastFailure());
     }
 
     /**
      * Sends what is buffered, waits for the acknowledgements, and closes the connections. Later calls, and sends that
-     * race with this call, fail.
+     * race with this call, throw {@link io.journalq.client.error.ClientClosedException}. A second call of this method has
+     * no effect.
      */
     @Override
     public void close() {
@@ -155,6 +176,7 @@ public final class Producer implements AutoCloseable {
     }
 
     private void requireNoTransactions() {
+        sender.requireOpen();
         if (transactor != null) {
             throw new IllegalStateException("this producer has a transactionalId; send records inside inTransaction");
         }
@@ -174,7 +196,7 @@ public final class Producer implements AutoCloseable {
         private boolean idempotentChosen;
         private Partitioning partitioning = Partitioning.STICKY;
         private int batchSizeBytes = DEFAULT_BATCH_SIZE_BYTES;
-        private int lingerMs;
+        private Duration linger = Duration.ZERO;
         private long bufferMemoryBytes = DEFAULT_BUFFER_MEMORY_BYTES;
         private int maxRequestSizeBytes = DEFAULT_MAX_REQUEST_SIZE_BYTES;
         private int deliveryTimeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS;
@@ -193,7 +215,7 @@ public final class Producer implements AutoCloseable {
          * NONE}.
          */
         public Builder compression(CompressionCodec codec) {
-            this.compression = Objects.requireNonNull(codec, "compression must not be null; use NONE");
+            this.compression = notNull(codec, "compression");
             return this;
         }
 
@@ -202,7 +224,7 @@ public final class Producer implements AutoCloseable {
          * require {@link Acks#ALL}, which is then the default.
          */
         public Builder acks(Acks acks) {
-            this.acks = Objects.requireNonNull(acks, "acks must not be null");
+            this.acks = notNull(acks, "acks");
             return this;
         }
 
@@ -218,7 +240,7 @@ public final class Producer implements AutoCloseable {
 
         /** How to choose a partition for records without a key and a partition. Default {@link Partitioning#STICKY}. */
         public Builder partitioning(Partitioning partitioning) {
-            this.partitioning = Objects.requireNonNull(partitioning, "partitioning must not be null");
+            this.partitioning = notNull(partitioning, "partitioning");
             return this;
         }
 
@@ -227,16 +249,18 @@ public final class Producer implements AutoCloseable {
          * 1, default 65,536.
          */
         public Builder batchSizeBytes(int sizeBytes) {
-            this.batchSizeBytes = positive("batchSizeBytes", sizeBytes);
+            this.batchSizeBytes = positive(sizeBytes, "batchSizeBytes");
             return this;
         }
 
         /**
-         * The maximum time that a record of {@code sendAsync} waits for more records of its batch, in milliseconds.
-         * Default 0: the client sends a batch as soon as it can. The next batch fills while earlier ones are in flight.
+         * The maximum time that a record of {@code sendAsync} waits for more records of its batch, with a resolution of
+         * 1 ns. Default zero: the client sends a batch as soon as it can. The next batch fills while earlier ones are in
+         * flight.
          */
-        public Builder lingerMs(int lingerMs) {
-            this.lingerMs = notNegative("lingerMs", lingerMs);
+        public Builder linger(Duration linger) {
+            millis(linger, "linger");
+            this.linger = linger;
             return this;
         }
 
@@ -245,10 +269,7 @@ public final class Producer implements AutoCloseable {
          * least 1, default 64 MiB.
          */
         public Builder bufferMemoryBytes(long sizeBytes) {
-            if (sizeBytes <= 0) {
-                throw new IllegalArgumentException("bufferMemoryBytes is " + sizeBytes + "; use 1 or more");
-            }
-            this.bufferMemoryBytes = sizeBytes;
+            this.bufferMemoryBytes = positive(sizeBytes, "bufferMemoryBytes");
             return this;
         }
 
@@ -257,16 +278,15 @@ public final class Producer implements AutoCloseable {
          * 1, default 1 MiB.
          */
         public Builder maxRequestSizeBytes(int sizeBytes) {
-            this.maxRequestSizeBytes = positive("maxRequestSizeBytes", sizeBytes);
+            this.maxRequestSizeBytes = positive(sizeBytes, "maxRequestSizeBytes");
             return this;
         }
 
         /**
-         * The maximum time from a send to its acknowledgement, including retries, in milliseconds. At least 1, default
-         * 120,000.
+         * The maximum time from a send to its acknowledgement, including retries. More than zero, default 2 min.
          */
-        public Builder deliveryTimeoutMs(int timeoutMs) {
-            this.deliveryTimeoutMs = positive("deliveryTimeoutMs", timeoutMs);
+        public Builder deliveryTimeout(Duration timeout) {
+            this.deliveryTimeoutMs = positiveMillis(timeout, "deliveryTimeout");
             return this;
         }
 
@@ -276,16 +296,16 @@ public final class Producer implements AutoCloseable {
          * send (KIP-98). Default none.
          */
         public Builder transactionalId(String id) {
-            this.transactionalId = notEmpty("transactionalId", id);
+            this.transactionalId = notEmpty(id, "transactionalId");
             return this;
         }
 
         /**
-         * The maximum duration of a transaction, in milliseconds. After it, the coordinator aborts the transaction. At
-         * least 1, default 60,000.
+         * The maximum duration of a transaction. After it, the coordinator aborts the transaction. More than zero,
+         * default 60 s.
          */
-        public Builder transactionTimeoutMs(int timeoutMs) {
-            this.transactionTimeoutMs = positive("transactionTimeoutMs", timeoutMs);
+        public Builder transactionTimeout(Duration timeout) {
+            this.transactionTimeoutMs = positiveMillis(timeout, "transactionTimeout");
             return this;
         }
 
@@ -307,13 +327,13 @@ public final class Producer implements AutoCloseable {
                                 + " idempotent(false)");
             }
             ProducerConfig config = new ProducerConfig(
-                    clientConfig(),
+                    clientConfig(Producer.class),
                     compression,
                     chosen.code(),
                     idempotent && chosen != Acks.NONE,
                     partitioning == Partitioning.ROUND_ROBIN,
                     batchSizeBytes,
-                    lingerMs,
+                    linger.toNanos(),
                     bufferMemoryBytes,
                     maxRequestSizeBytes,
                     deliveryTimeoutMs,

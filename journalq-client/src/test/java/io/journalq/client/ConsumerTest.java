@@ -391,8 +391,8 @@ final class ConsumerTest {
     private Consumer.Builder consumer() {
         return Consumer.builder()
                 .bootstrapServers(cluster.bootstrapServers())
-                .fetchMaxWaitMs(200)
-                .retryBackoffMs(5, 50)
-                .reconnectBackoffMs(5, 50);
+                .fetchMaxWait(Duration.ofMillis(200))
+                .retryBackoff(Duration.ofMillis(5), Duration.ofMillis(50))
+                .reconnectBackoff(Duration.ofMillis(5), Duration.ofMillis(50));
     }
 }

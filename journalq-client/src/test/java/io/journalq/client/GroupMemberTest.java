@@ -134,7 +134,7 @@ final class GroupMemberTest {
 
     @Test
     void shouldCommitBeforeItTellsThatItGaveAPartitionUp() {
-        join(builder().autoCommitIntervalMs(3_600_000));
+        join(builder().autoCommitInterval(Duration.ofHours(1)));
         await(() -> read() == 20);
         int before = coordinator.asked().size();
         // when
@@ -220,9 +220,9 @@ final class GroupMemberTest {
         return Consumer.builder()
                 .bootstrapServers(cluster.bootstrapServers())
                 .groupId("billing")
-                .retryBackoffMs(5, 50)
-                .reconnectBackoffMs(5, 50)
-                .fetchMaxWaitMs(50)
+                .retryBackoff(Duration.ofMillis(5), Duration.ofMillis(50))
+                .reconnectBackoff(Duration.ofMillis(5), Duration.ofMillis(50))
+                .fetchMaxWait(Duration.ofMillis(50))
                 .startAt(Consumer.Start.BEGINNING);
     }
 

@@ -9,6 +9,7 @@ import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.record.CompressionCodec;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -62,8 +63,8 @@ final class ProducerFaultTest {
                     .bootstrapServers(cluster.bootstrapServers())
                     .compression(seed % 2 == 0 ? CompressionCodec.LZ4 : CompressionCodec.NONE)
                     .batchSizeBytes(400)
-                    .retryBackoffMs(1, 20)
-                    .reconnectBackoffMs(1, 20)
+                    .retryBackoff(Duration.ofMillis(1), Duration.ofMillis(20))
+                    .reconnectBackoff(Duration.ofMillis(1), Duration.ofMillis(20))
                     .build()) {
                 ProducerTest.run(6, thread -> heard.put(thread, send(producer, thread)));
             }

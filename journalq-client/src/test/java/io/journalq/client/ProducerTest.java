@@ -19,6 +19,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.record.CompressionCodec;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -106,7 +107,7 @@ final class ProducerTest {
 
     @Test
     void shouldSendASingleRecordAfterTheLinger() throws Exception {
-        try (Producer producer = producer().lingerMs(30).build()) {
+        try (Producer producer = producer().linger(Duration.ofMillis(30)).build()) {
             long startNanos = System.nanoTime();
             producer.sendAsync(to(0, "alone")).get(10, TimeUnit.SECONDS);
             assertThat(System.nanoTime() - startNanos).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(25));
@@ -264,7 +265,8 @@ final class ProducerTest {
     @Test
     void shouldFailWhenTheDeliveryTimeIsOver() {
         cluster.faults(key -> key == ApiKey.PRODUCE ? Fault.NOT_LEADER : Fault.NONE);
-        try (Producer producer = producer().deliveryTimeoutMs(400).build()) {
+        try (Producer producer =
+                producer().deliveryTimeout(Duration.ofMillis(400)).build()) {
             CompletableFuture<RecordMetadata> lost = producer.sendAsync(to(0, "lost"));
             assertThatThrownBy(() -> lost.get(20, TimeUnit.SECONDS))
                     .isInstanceOf(ExecutionException.class)
@@ -281,7 +283,7 @@ final class ProducerTest {
     @Test
     void shouldEndWaitingSendsWhenClosed() throws Exception {
         cluster.faults(key -> key == ApiKey.PRODUCE ? Fault.NOT_LEADER : Fault.NONE);
-        Producer producer = producer().deliveryTimeoutMs(500).build();
+        Producer producer = producer().deliveryTimeout(Duration.ofMillis(500)).build();
         CompletableFuture<RecordMetadata> waiting = producer.sendAsync(to(0, "x"));
         producer.close();
         assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
@@ -297,7 +299,7 @@ final class ProducerTest {
         }
         try (Producer producer = Producer.builder()
                 .bootstrapServers("localhost:" + freePort)
-                .callTimeoutMs(500)
+                .callTimeout(Duration.ofMillis(500))
                 .build()) {
             assertThatThrownBy(() -> producer.send(to(0, "x")))
                     .isInstanceOf(RequestTimedOutException.class)
@@ -309,8 +311,8 @@ final class ProducerTest {
     private Producer.Builder producer() {
         return Producer.builder()
                 .bootstrapServers(cluster.bootstrapServers())
-                .retryBackoffMs(5, 50)
-                .reconnectBackoffMs(5, 50);
+                .retryBackoff(Duration.ofMillis(5), Duration.ofMillis(50))
+                .reconnectBackoff(Duration.ofMillis(5), Duration.ofMillis(50));
     }
 
     private static ProducerRecord to(int partition, String value) {

@@ -19,6 +19,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -183,7 +184,7 @@ final class TransactionTest {
     @Test
     void shouldSayThatNobodyKnowsWhenACommitIsNotAnswered() {
         cluster.transactionVersion(2);
-        try (Producer producer = producer().callTimeoutMs(300).build()) {
+        try (Producer producer = producer().callTimeout(Duration.ofMillis(300)).build()) {
             producer.inTransaction(transaction -> transaction.send(record(0)));
             // when
             cluster.faults(key -> key == ApiKey.END_TXN ? Fault.DROP_BEFORE : Fault.NONE);
@@ -239,8 +240,8 @@ final class TransactionTest {
         return Producer.builder()
                 .bootstrapServers(cluster.bootstrapServers())
                 .transactionalId("copier")
-                .retryBackoffMs(5, 50)
-                .reconnectBackoffMs(5, 50);
+                .retryBackoff(Duration.ofMillis(5), Duration.ofMillis(50))
+                .reconnectBackoff(Duration.ofMillis(5), Duration.ofMillis(50));
     }
 
     private static ProducerRecord record(int partition) {

@@ -11,6 +11,7 @@ import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -92,8 +93,8 @@ final class UnansweredSendTest {
         byte[] value = new byte[16 * 1024];
         try (Producer producer = producer()
                 .bufferMemoryBytes(limitBytes)
-                .callTimeoutMs(3_000)
-                .deliveryTimeoutMs(5_000)
+                .callTimeout(Duration.ofSeconds(3))
+                .deliveryTimeout(Duration.ofSeconds(5))
                 .build()) {
             producer.sendAsync(ProducerRecord.of("orders", 0, null, value)).get(LIMIT_MS, TimeUnit.MILLISECONDS);
             cluster.faults(key -> key == ApiKey.PRODUCE ? Fault.DEAF : Fault.NONE);

@@ -4,9 +4,13 @@ import io.journalq.bench.BenchException;
 import io.journalq.client.Acks;
 import io.journalq.client.Consumer;
 import io.journalq.client.Producer;
+import java.time.Duration;
 import java.util.Locale;
 
-/** Applies settings of the command line to JournalQ's client, by the names of its builders. Stateless. */
+/**
+ * Applies settings of the command line to JournalQ's client, by the names of its builders. Names of durations end in Ms,
+ * because the values are milliseconds. Stateless.
+ */
 final class JournalQClientSettings {
     private JournalQClientSettings() {}
 
@@ -16,11 +20,11 @@ final class JournalQClientSettings {
                 case "acks" -> builder.acks(Acks.valueOf(value.toUpperCase(Locale.ROOT)));
                 case "idempotent" -> builder.idempotent(Boolean.parseBoolean(value));
                 case "batchSizeBytes" -> builder.batchSizeBytes(Integer.parseInt(value));
-                case "lingerMs" -> builder.lingerMs(Integer.parseInt(value));
+                case "lingerMs" -> builder.linger(Duration.ofMillis(Integer.parseInt(value)));
                 case "bufferMemoryBytes" -> builder.bufferMemoryBytes(Long.parseLong(value));
                 case "maxRequestSizeBytes" -> builder.maxRequestSizeBytes(Integer.parseInt(value));
-                case "deliveryTimeoutMs" -> builder.deliveryTimeoutMs(Integer.parseInt(value));
-                case "requestTimeoutMs" -> builder.requestTimeoutMs(Integer.parseInt(value));
+                case "deliveryTimeoutMs" -> builder.deliveryTimeout(Duration.ofMillis(Integer.parseInt(value)));
+                case "requestTimeoutMs" -> builder.requestTimeout(Duration.ofMillis(Integer.parseInt(value)));
                 default ->
                     throw BenchException.wrongUsage(
                             "the producer has no setting '" + name + "'",
@@ -35,7 +39,7 @@ final class JournalQClientSettings {
     static void apply(Consumer.Builder builder, String name, String value) {
         try {
             switch (name) {
-                case "fetchMaxWaitMs" -> builder.fetchMaxWaitMs(Integer.parseInt(value));
+                case "fetchMaxWaitMs" -> builder.fetchMaxWait(Duration.ofMillis(Integer.parseInt(value)));
                 case "fetchMinBytes" -> builder.fetchMinBytes(Integer.parseInt(value));
                 case "fetchMaxBytes" -> builder.fetchMaxBytes(Integer.parseInt(value));
                 case "partitionMaxBytes" -> builder.partitionMaxBytes(Integer.parseInt(value));

@@ -12,6 +12,7 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Header;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -114,7 +115,7 @@ public final class ProduceCommand extends ClientCommand {
                 .configure(Producer.builder())
                 .compression(compression)
                 .acks(acks)
-                .lingerMs(terminal().readsFromPerson() ? 0 : LINGER_MS)
+                .linger(Duration.ofMillis(terminal().readsFromPerson() ? 0 : LINGER_MS))
                 .maxRequestSizeBytes(Math.max(maxLineBytes, 2 * LineBatches.BATCH_SIZE_BYTES) + LINE_OVERHEAD_BYTES)
                 .build()) {
             checkPartition(producer);

@@ -5,6 +5,7 @@ import io.journalq.client.ClientBuilder;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -18,8 +19,8 @@ import picocli.CommandLine.ScopeType;
  */
 public abstract class ClientProgram extends CommandGroup implements Program {
     private static final int REACH_TIMEOUT_MS = 3_000;
-    private static final int CONNECT_TIMEOUT_MS = 5_000;
-    private static final int CALL_TIMEOUT_MS = 20_000;
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(20);
     private static final Pattern ADDRESS = Pattern.compile("(?:\\[([^]]+)]|([^:\\s,]+)):(\\d{1,5})");
 
     @Option(
@@ -65,8 +66,8 @@ public abstract class ClientProgram extends CommandGroup implements Program {
         reachBroker();
         return builder.bootstrapServers(bootstrap)
                 .clientId("journalq-cli")
-                .connectTimeoutMs(CONNECT_TIMEOUT_MS)
-                .callTimeoutMs(CALL_TIMEOUT_MS);
+                .connectTimeout(CONNECT_TIMEOUT)
+                .callTimeout(CALL_TIMEOUT);
     }
 
     /**

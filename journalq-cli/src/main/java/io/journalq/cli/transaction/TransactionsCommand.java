@@ -106,7 +106,7 @@ public final class TransactionsCommand extends CommandGroup {
             terminal()
                     .printLine("Transactional id " + found.transactionalId() + "  " + found.state() + "  producer "
                             + found.producerId() + "  epoch " + found.producerEpoch() + "  timeout "
-                            + Quantity.duration(Duration.ofMillis(found.timeoutMs()))
+                            + Quantity.duration(found.timeout())
                             + (found.startedMs() < 0
                                     ? ""
                                     : "  open for "
@@ -132,7 +132,7 @@ public final class TransactionsCommand extends CommandGroup {
             json.put("state", found.state());
             json.put("producerId", found.producerId());
             json.put("producerEpoch", found.producerEpoch());
-            json.put("timeoutMs", found.timeoutMs());
+            json.put("timeoutMs", found.timeout().toMillis());
             json.put("startedMs", found.startedMs() < 0 ? null : found.startedMs());
             json.put("partitions", partitions);
             return json;

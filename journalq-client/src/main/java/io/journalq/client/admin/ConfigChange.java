@@ -1,6 +1,6 @@
 package io.journalq.client.admin;
 
-import java.util.Objects;
+import static io.journalq.client.internal.check.Arguments.notNull;
 
 /**
  * An incremental change of a configuration (KIP-339). Immutable.
@@ -27,8 +27,8 @@ public record ConfigChange(String name, Operation operation, String value) {
     }
 
     public ConfigChange {
-        Objects.requireNonNull(name, "a configuration change must have a name");
-        Objects.requireNonNull(operation, "a configuration change must have an operation");
+        notNull(name, "name");
+        notNull(operation, "operation");
     }
 
     public static ConfigChange set(String name, String value) {

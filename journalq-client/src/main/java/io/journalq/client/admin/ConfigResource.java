@@ -1,5 +1,7 @@
 package io.journalq.client.admin;
 
+import static io.journalq.client.internal.check.Arguments.notNull;
+
 /**
  * A resource that has configurations. Immutable.
  *
@@ -24,6 +26,11 @@ public record ConfigResource(Type type, String name) {
         public byte code() {
             return code;
         }
+    }
+
+    public ConfigResource {
+        notNull(type, "type");
+        notNull(name, "name");
     }
 
     public static ConfigResource topic(String name) {

@@ -1,7 +1,9 @@
 package io.journalq.client.admin;
 
+import static io.journalq.client.internal.check.Arguments.noNulls;
+import static io.journalq.client.internal.check.Arguments.notNull;
+
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 
 /**
@@ -17,8 +19,8 @@ public record NewTopic(String name, int partitionCount, int replicationFactor, M
     public static final int BROKER_DEFAULT = -1;
 
     public NewTopic {
-        Objects.requireNonNull(name, "a topic must have a name");
-        configs = Map.copyOf(configs);
+        notNull(name, "name");
+        configs = Map.copyOf(noNulls(configs, "configs"));
     }
 
     /** Creates a topic with the default replication factor and configurations of the broker. */
@@ -33,7 +35,7 @@ public record NewTopic(String name, int partitionCount, int replicationFactor, M
     /** Returns a copy with one more configuration. */
     public NewTopic withConfig(String key, String value) {
         Map<String, String> more = new TreeMap<>(configs);
-        more.put(key, value);
+        more.put(notNull(key, "key"), notNull(value, "value"));
         return new NewTopic(name, partitionCount, replicationFactor, more);
     }
 }

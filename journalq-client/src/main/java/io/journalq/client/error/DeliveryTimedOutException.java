@@ -3,7 +3,7 @@ package io.journalq.client.error;
 import io.journalq.common.protocol.ErrorCode;
 
 /**
- * A record was not acknowledged within {@code deliveryTimeoutMs}, including retries. It is unknown whether the record
+ * A record was not acknowledged within {@code deliveryTimeout}, including retries. It is unknown whether the record
  * is in the log.
  */
 public final class DeliveryTimedOutException extends JournalQException {

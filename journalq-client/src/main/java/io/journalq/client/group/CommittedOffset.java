@@ -1,6 +1,6 @@
 package io.journalq.client.group;
 
-import java.util.Objects;
+import static io.journalq.client.internal.check.Arguments.notNull;
 
 /**
  * The committed offset of a group in one partition. Immutable.
@@ -13,7 +13,7 @@ public record CommittedOffset(long offset, int leaderEpoch, String metadata) {
     private static final int UNKNOWN_EPOCH = -1;
 
     public CommittedOffset {
-        Objects.requireNonNull(metadata, "metadata must not be null; use an empty string");
+        notNull(metadata, "metadata");
         if (offset < 0) {
             throw new IllegalArgumentException("the offset is " + offset + "; use 0 or more");
         }

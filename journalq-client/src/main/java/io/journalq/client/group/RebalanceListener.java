@@ -7,8 +7,8 @@ import java.util.Collection;
  * Is notified when the group assigns partitions to the consumer or revokes them.
  *
  * <p>The thread of the consumer calls all methods, inside {@code poll}, {@code unsubscribe} or {@code close}. A method
- * may use the consumer, but must not call {@code poll}. If a method throws, that call throws the exception after the
- * change has been made.
+ * may use the consumer, but must not call {@code poll} or {@code close}. If a method throws, that call throws the
+ * exception after the change has been made.
  *
  * <p>The methods receive only the partitions that change (KIP-848). All others are read without a pause.
  */

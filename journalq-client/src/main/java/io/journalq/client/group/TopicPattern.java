@@ -1,6 +1,6 @@
 package io.journalq.client.group;
 
-import java.util.Objects;
+import static io.journalq.client.internal.check.Arguments.notNull;
 
 /**
  * A regular expression that selects topics. The broker matches it against whole names (KIP-848), including those of
@@ -10,7 +10,7 @@ import java.util.Objects;
  */
 public record TopicPattern(String expression) {
     public TopicPattern {
-        Objects.requireNonNull(expression, "a pattern must not be null");
+        notNull(expression, "expression");
         if (expression.isEmpty()) {
             throw new IllegalArgumentException("an empty pattern matches nothing; use .* for every topic");
         }

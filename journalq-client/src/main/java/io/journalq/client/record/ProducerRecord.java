@@ -1,9 +1,11 @@
 package io.journalq.client.record;
 
+import static io.journalq.client.internal.check.Arguments.noNulls;
+import static io.journalq.client.internal.check.Arguments.notNull;
+
 import io.journalq.common.record.Header;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * A record to send. Immutable, except that key and value are not copied. Do not modify the arrays until the method that
@@ -36,7 +38,7 @@ public final class ProducerRecord {
     }
 
     private ProducerRecord(String topic, int partition, byte[] key, byte[] value) {
-        this.topic = Objects.requireNonNull(topic, "a record must have a topic");
+        this.topic = notNull(topic, "topic");
         this.partition = partition;
         this.timestampMs = SEND_TIME;
         this.key = key;
@@ -122,7 +124,7 @@ public final class ProducerRecord {
         private List<Header> headers;
 
         private Builder(String topic) {
-            this.topic = Objects.requireNonNull(topic, "a record must have a topic");
+            this.topic = notNull(topic, "topic");
         }
 
         /** The partition, counted from 0. Default {@link #ANY_PARTITION}. */
@@ -158,7 +160,7 @@ public final class ProducerRecord {
             if (headers == null) {
                 headers = new ArrayList<>();
             }
-            headers.add(new Header(name, value));
+            headers.add(new Header(notNull(name, "name"), value));
             return this;
         }
 
@@ -167,7 +169,7 @@ public final class ProducerRecord {
             if (headers == null) {
                 headers = new ArrayList<>();
             }
-            headers.addAll(more);
+            headers.addAll(noNulls(more, "more"));
             return this;
         }
 

@@ -245,6 +245,10 @@ final class FakeBroker {
 
     private MetadataResponse.MetadataResponseTopic describe(String name) {
         MetadataResponse.MetadataResponseTopic topic = new MetadataResponse.MetadataResponseTopic().setName(name);
+        ErrorCode refusal = cluster.refusedTopics.get(name);
+        if (refusal != null) {
+            return topic.setErrorCode(refusal.code()).setPartitions(List.of());
+        }
         List<FakePartition> partitions = cluster.topics.get(name);
         if (partitions == null) {
             return topic.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())

@@ -3,6 +3,7 @@ package io.journalq.client.fake;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchReader;
@@ -33,6 +34,7 @@ public final class FakeCluster implements AutoCloseable {
     final Map<String, List<FakePartition>> topics = new HashMap<>();
     final Map<ApiKey, Integer> served = new EnumMap<>(ApiKey.class);
     final Map<String, Uuid> topicIds = new HashMap<>();
+    final Map<String, ErrorCode> refusedTopics = new HashMap<>();
     Function<ApiKey, Fault> faults = key -> Fault.NONE;
     long nextProducerId = 1000;
     final FakeCoordinator coordinator = new FakeCoordinator(topicIds);
@@ -140,6 +142,11 @@ public final class FakeCluster implements AutoCloseable {
     /** Decides, for each Produce and Fetch, what goes wrong. */
     public synchronized void faults(Function<ApiKey, Fault> decide) {
         this.faults = decide;
+    }
+
+    /** Responds to Metadata requests for a topic with an error. */
+    public synchronized void refuse(String topic, ErrorCode error) {
+        refusedTopics.put(topic, error);
     }
 
     /** Stops serving an API. */

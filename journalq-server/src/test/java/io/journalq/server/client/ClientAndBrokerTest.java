@@ -97,7 +97,7 @@ final class ClientAndBrokerTest {
             Queue<String> acknowledged = new ConcurrentLinkedQueue<>();
             try (Producer producer = Producer.builder()
                     .bootstrapServers(broker.bootstrap())
-                    .reconnectBackoffMs(10, 100)
+                    .reconnectBackoff(Duration.ofMillis(10), Duration.ofMillis(100))
                     .build()) {
                 List<CompletableFuture<Void>> threads = new ArrayList<>();
                 for (int i = 0; i < 8; i++) {
@@ -218,7 +218,7 @@ final class ClientAndBrokerTest {
     private static void describeMissing(TestBroker broker) {
         try (Admin admin = Admin.builder()
                 .bootstrapServers(broker.bootstrap())
-                .callTimeoutMs(500)
+                .callTimeout(Duration.ofMillis(500))
                 .build()) {
             admin.describeTopics(List.of("nothing"));
         }

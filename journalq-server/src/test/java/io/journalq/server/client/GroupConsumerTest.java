@@ -119,10 +119,10 @@ final class GroupConsumerTest {
     void shouldRepeatNothingWhenEverythingWasCommittedOnTheWay() throws Exception {
         // given members that commit automatically: before they give partitions back, and when they close
         send(0, 60);
-        Member first = join("orders", builder("billing").autoCommitIntervalMs(3_600_000));
+        Member first = join("orders", builder("billing").autoCommitInterval(Duration.ofHours(1)));
         await(first, () -> first.values.size() == 60);
         // when partitions move to another, more records come, and both close
-        Member second = join("orders", builder("billing").autoCommitIntervalMs(3_600_000));
+        Member second = join("orders", builder("billing").autoCommitInterval(Duration.ofHours(1)));
         await(List.of(first, second), () -> first.owned.size() == 3 && second.owned.size() == 3);
         send(60, 120);
         await(List.of(first, second), () -> first.values.size() + second.values.size() == 120);
@@ -204,7 +204,7 @@ final class GroupConsumerTest {
 
     @Test
     void shouldLoseItsPartitionsAndJoinAgainWhenItDoesNotPoll() throws Exception {
-        Member sleepy = join("orders", builder("billing").maxPollIntervalMs(1_000));
+        Member sleepy = join("orders", builder("billing").maxPollInterval(Duration.ofSeconds(1)));
         await(sleepy, () -> sleepy.owned.size() == PARTITIONS);
         // when it stays away until another has everything
         Member awake = join("orders");
@@ -305,8 +305,8 @@ final class GroupConsumerTest {
         return Consumer.builder()
                 .bootstrapServers(broker.bootstrap())
                 .groupId(group)
-                .reconnectBackoffMs(10, 100)
-                .fetchMaxWaitMs(100)
+                .reconnectBackoff(Duration.ofMillis(10), Duration.ofMillis(100))
+                .fetchMaxWait(Duration.ofMillis(100))
                 .startAt(Consumer.Start.BEGINNING);
     }
 

@@ -187,7 +187,9 @@ final class TransactionalProducerTest {
 
     @Test
     void shouldGoOnWhenTheBrokerRestarts() throws Exception {
-        try (Producer producer = producer("copier").reconnectBackoffMs(10, 100).build()) {
+        try (Producer producer = producer("copier")
+                .reconnectBackoff(Duration.ofMillis(10), Duration.ofMillis(100))
+                .build()) {
             for (int i = 0; i < 30; i++) {
                 int round = i;
                 if (round % 10 == 5) {
@@ -234,7 +236,9 @@ final class TransactionalProducerTest {
 
     @Test
     void shouldAbortAndGoOnWhenATransactionTakesTooLong() throws Exception {
-        try (Producer slow = producer("slow").transactionTimeoutMs(1_000).build();
+        try (Producer slow = producer("slow")
+                        .transactionTimeout(Duration.ofSeconds(1))
+                        .build();
                 var admin = broker.admin()) {
             assertThatThrownBy(() -> slow.inTransaction(transaction -> {
                         var unused = transaction.send(record("slow"));

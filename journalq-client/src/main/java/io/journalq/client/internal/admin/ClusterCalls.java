@@ -113,7 +113,8 @@ public final class ClusterCalls {
     private void awaitBroker(int id) {
         calls.retrying(() -> {
             if (!cluster.metadata().view().brokers().containsKey(id)) {
-                cluster.metadata().update(null).join();
+                calls.await(
+                        cluster.metadata().update(null), cluster.config().callTimeoutMs(), "lookup of broker " + id);
                 if (!cluster.metadata().view().brokers().containsKey(id)) {
                     throw new ConnectionFailedException("broker " + id + " left the cluster; try again");
                 }
@@ -177,7 +178,7 @@ public final class ClusterCalls {
         for (DeleteRecordsResponse.DeleteRecordsTopicResult result : response.topics()) {
             for (DeleteRecordsResponse.DeleteRecordsPartitionResult deleted : result.partitions()) {
                 if (deleted.errorCode() == ErrorCode.NOT_LEADER_OR_FOLLOWER.code()) {
-                    cluster.eventLoop().execute(() -> cluster.metadata().requestUpdate());
+                    cluster.execute(() -> cluster.metadata().requestUpdate());
                 }
                 failures.add(deleted.errorCode(), subject, null);
                 lowWatermark = deleted.lowWatermark();

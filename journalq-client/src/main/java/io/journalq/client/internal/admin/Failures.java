@@ -26,6 +26,11 @@ final class Failures {
         }
     }
 
+    /** Returns the first error, with the others suppressed in it, or null if there is none. */
+    JournalQException first() {
+        return first;
+    }
+
     /** Throws the first error, with the others suppressed in it; does nothing if there is none. */
     void throwFirst() {
         if (first != null) {

@@ -193,16 +193,10 @@ public final class GroupCalls {
                         response -> true));
     }
 
-    private long waitMs() {
-        return cluster.config().callTimeoutMs() + BlockingCalls.RESPONSE_GRACE_MS;
-    }
-
     private <R extends ApiMessage, V> V ask(String groupId, GroupRequest<R, V> coordinatorRequest) {
         Coordinator coordinator = new Coordinator(cluster, Coordinator.Kind.GROUP, groupId);
-        BlockingCalls.await(
-                coordinator.ask(coordinatorRequest, cluster.config().callTimeoutMs()),
-                waitMs(),
-                coordinatorRequest.toString());
+        int timeoutMs = cluster.config().callTimeoutMs();
+        calls.await(coordinator.ask(coordinatorRequest, timeoutMs), timeoutMs, coordinatorRequest.toString());
         return coordinatorRequest.value();
     }
 }

@@ -4,6 +4,7 @@ import io.journalq.client.admin.NewTopic;
 import io.journalq.client.admin.PartitionDescription;
 import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.admin.TopicListing;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.internal.network.BlockingCalls;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
@@ -96,7 +97,11 @@ public final class TopicCalls {
         });
         Failures failures = new Failures();
         results.forEach(result -> failures.add(result.errorCode(), "topic " + result.topic(), result.errorMessage()));
-        failures.throwFirst();
+        JournalQException first = failures.first();
+        if (first != null) {
+            calls.reportIfRefused(first);
+            throw first;
+        }
     }
 
     public List<TopicListing> list() {

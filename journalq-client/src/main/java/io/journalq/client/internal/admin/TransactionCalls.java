@@ -4,6 +4,7 @@ import io.journalq.client.admin.TransactionDescription;
 import io.journalq.client.admin.TransactionListing;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.UnknownTransactionalIdException;
+import io.journalq.client.internal.check.Arguments;
 import io.journalq.client.internal.coordinator.Coordinator;
 import io.journalq.client.internal.coordinator.CoordinatorRequest;
 import io.journalq.client.internal.network.BlockingCalls;
@@ -19,6 +20,7 @@ import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -68,10 +70,10 @@ public final class TransactionCalls {
     /** Returns a transactional id and its open transaction. */
     public TransactionDescription describe(String transactionalId) {
         Coordinator coordinator = new Coordinator(cluster, Coordinator.Kind.TRANSACTION, transactionalId);
-        DescribeTransactionsResponse response = BlockingCalls.await(
-                coordinator.ask(
-                        new Description(transactionalId), cluster.config().callTimeoutMs()),
-                waitMs(),
+        int timeoutMs = cluster.config().callTimeoutMs();
+        DescribeTransactionsResponse response = calls.await(
+                coordinator.ask(new Description(transactionalId), timeoutMs),
+                timeoutMs,
                 "description of transactional id " + transactionalId);
         DescribeTransactionsResponse.TransactionState found =
                 response.transactionStates().get(0);
@@ -85,7 +87,7 @@ public final class TransactionCalls {
                 found.transactionState(),
                 found.producerId(),
                 found.producerEpoch(),
-                found.transactionTimeoutMs(),
+                Duration.ofMillis(found.transactionTimeoutMs()),
                 found.transactionStartTimeMs(),
                 List.copyOf(partitions));
     }
@@ -95,14 +97,11 @@ public final class TransactionCalls {
      */
     public void abort(TransactionDescription open) {
         Coordinator coordinator = new Coordinator(cluster, Coordinator.Kind.TRANSACTION, open.transactionalId());
-        BlockingCalls.await(
-                coordinator.ask(new Fencing(open), cluster.config().callTimeoutMs()),
-                waitMs(),
+        int timeoutMs = cluster.config().callTimeoutMs();
+        calls.await(
+                coordinator.ask(new Fencing(open), timeoutMs),
+                timeoutMs,
                 "abort of the transaction of " + open.transactionalId());
-    }
-
-    private long waitMs() {
-        return cluster.config().callTimeoutMs() + BlockingCalls.RESPONSE_GRACE_MS;
     }
 
     private static final class Fencing extends CoordinatorRequest<InitProducerIdResponse> {
@@ -121,7 +120,7 @@ public final class TransactionCalls {
         protected ApiMessage request(short version) {
             return new InitProducerIdRequest()
                     .setTransactionalId(open.transactionalId())
-                    .setTransactionTimeoutMs(open.timeoutMs());
+                    .setTransactionTimeoutMs(Arguments.millis(open.timeout(), "timeout"));
         }
 
         @Override

@@ -1,11 +1,11 @@
 package io.journalq.client.internal.coordinator;
 
-import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.internal.network.BrokerConnection;
 import io.journalq.client.internal.network.Call;
 import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.internal.network.Errors;
+import io.journalq.client.internal.network.FailureLog;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
@@ -22,7 +22,6 @@ import java.util.concurrent.TimeUnit;
  * has rejected a request as not being the coordinator or the connection has broken. Uses a connection of its own, so
  * that no request waits behind a parked fetch. Belongs to the event loop, except {@link #ask}.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // the event loop logs tasks that fail
 public final class Coordinator {
     private static final int UNKNOWN = -1;
     private static final short FIRST_BATCHED_VERSION = 4;
@@ -66,14 +65,16 @@ public final class Coordinator {
     /** Looks up the coordinator, or calls {@code then} immediately if it is known. */
     public void find(Found then) {
         if (cluster.isClosed()) {
-            then.onCoordinator(null, new ClientClosedException("the client is closed; build another"));
+            then.onCoordinator(null, Cluster.closedClient());
         } else if (node != UNKNOWN) {
             BrokerConnection connection = cluster.connection(Cluster.secondConnection(node));
             if (connection == null) {
                 // Either its address is unknown, or its connection has just failed. Another broker may have taken over.
                 cluster.metadata().requestUpdate();
                 JournalQException last = cluster.lastFailure(Cluster.secondConnection(node));
-                node = last == null ? node : UNKNOWN;
+                if (last != null) {
+                    onNoResponse(last);
+                }
                 then.onCoordinator(null, last == null ? cluster.noBroker() : last);
             } else {
                 then.onCoordinator(connection, null);
@@ -98,12 +99,29 @@ public final class Coordinator {
     public void onError(ErrorCode error) {
         if (error == ErrorCode.NOT_COORDINATOR || error == ErrorCode.COORDINATOR_NOT_AVAILABLE) {
             node = UNKNOWN;
+            reportLost(Errors.of(error, "the coordinator of " + subject(), null));
         }
     }
 
     /** Handles the loss of the connection. */
-    public void onNoResponse() {
-        node = UNKNOWN;
+    public void onNoResponse(JournalQException cause) {
+        if (node != UNKNOWN) {
+            node = UNKNOWN;
+            reportLost(cause);
+        }
+    }
+
+    /** Logs a refused authorization of the group or transactional id. */
+    public void reportIfRefused(JournalQException failure) {
+        cluster.failureLog().reportIfRefused(subject(), failure);
+    }
+
+    private void reportLost(JournalQException cause) {
+        cluster.failureLog().report(FailureLog.Cause.LOST_COORDINATOR, subject(), cause);
+    }
+
+    private String subject() {
+        return (kind == Kind.GROUP ? "group " : "transactional id ") + key;
     }
 
     /**
@@ -114,7 +132,7 @@ public final class Coordinator {
      */
     public <R extends ApiMessage> CompletableFuture<R> ask(CoordinatorRequest<R> coordinatorRequest, long timeoutMs) {
         PendingRequest<R> pending = new PendingRequest<>(coordinatorRequest, timeoutMs);
-        cluster.eventLoop().execute(pending::attempt);
+        cluster.execute(pending::attempt);
         return pending.result;
     }
 
@@ -169,7 +187,13 @@ public final class Coordinator {
                 }
             }
             if (error != ErrorCode.NONE) {
-                notifyWaiters(Errors.of(error, "lookup of the coordinator of " + key, null));
+                JournalQException failure = Errors.of(error, "lookup of the coordinator of " + subject(), null);
+                if (error.retriable()) {
+                    reportLost(failure);
+                } else {
+                    reportIfRefused(failure);
+                }
+                notifyWaiters(failure);
                 return;
             }
             node = found;
@@ -213,7 +237,9 @@ public final class Coordinator {
                 return;
             }
             onError(error);
-            againOrFail(coordinatorRequest.failure(error), coordinatorRequest.isRetriable(error));
+            JournalQException failure = coordinatorRequest.failure(error);
+            reportIfRefused(failure);
+            againOrFail(failure, coordinatorRequest.isRetriable(error));
         }
 
         private void againOrFail(JournalQException cause, boolean retriable) {
@@ -223,7 +249,7 @@ public final class Coordinator {
             if (!retriable || cluster.isClosed() || System.nanoTime() + delayNanos - endNanos >= 0) {
                 result.completeExceptionally(cause);
             } else {
-                cluster.eventLoop().schedule(this::attempt, delayNanos, TimeUnit.NANOSECONDS);
+                cluster.executeLater(this::attempt, delayNanos);
             }
         }
     }
@@ -256,7 +282,7 @@ public final class Coordinator {
 
         @Override
         protected void onFailure(JournalQException cause) {
-            onNoResponse();
+            onNoResponse(cause);
             pending.againOrFail(cause, cause.retriable());
         }
     }

@@ -5,6 +5,8 @@ import io.journalq.client.internal.network.BrokerConnection;
 import io.journalq.client.internal.network.Call;
 import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.internal.network.ClusterView;
+import io.journalq.client.internal.network.Errors;
+import io.journalq.client.internal.network.FailureLog;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
@@ -46,7 +48,6 @@ final class FetchLoop implements Cluster.Listener {
     private Cluster cluster;
     final LongAdder fetches = new LongAdder();
     final LongAdder fetchedBytes = new LongAdder();
-    final LongAdder failedFetches = new LongAdder();
 
     /**
      * Creates a loop without partitions.
@@ -104,7 +105,7 @@ final class FetchLoop implements Cluster.Listener {
     void consumed(FetchSession session) {
         session.unconsumed.decrementAndGet();
         if (session.full) {
-            cluster.eventLoop().execute(() -> fetch(session));
+            cluster.execute(() -> fetch(session));
         }
     }
 
@@ -147,7 +148,16 @@ final class FetchLoop implements Cluster.Listener {
         if (leader >= 0) {
             sessions.computeIfAbsent(leader, FetchSession::new).put(target);
         } else if (!target.blocked && !target.stopped) {
+            reportIfMissing(target.id);
             cluster.metadata().requestUpdate();
+        }
+    }
+
+    private void reportIfMissing(TopicPartition id) {
+        ClusterView.Topic topic = cluster.metadata().view().topics().get(id.topic());
+        if (topic != null && id.partition() >= topic.partitionCount()) {
+            cluster.failureLog()
+                    .report(FailureLog.Cause.UNKNOWN_TOPIC, id.toString(), topic.noPartition(id.partition()));
         }
     }
 
@@ -209,13 +219,22 @@ final class FetchLoop implements Cluster.Listener {
                 session.put(target);
             }
         } else if (error.retriable()) {
+            report(target.id, error);
             cluster.metadata().requestUpdate();
             pause(target);
         } else {
+            if (error != ErrorCode.OFFSET_OUT_OF_RANGE) {
+                report(target.id, error);
+            }
             parts.add(new FetchResult.Part(target.id, target.generation, target.offset, error, null, List.of()));
             target.stopped = true;
             place(target);
         }
+    }
+
+    private void report(TopicPartition id, ErrorCode error) {
+        cluster.failureLog()
+                .report(FailureLog.Cause.FAILED_FETCH, "topic " + id.topic(), Errors.of(error, id.toString(), null));
     }
 
     /**
@@ -278,22 +297,27 @@ final class FetchLoop implements Cluster.Listener {
                 fetch(session);
                 return;
             }
-            // The session is unknown or out of sync, so the next request lists all partitions.
-            failedFetches.increment();
             session.reset();
             if (error != ErrorCode.FETCH_SESSION_ID_NOT_FOUND && error != ErrorCode.INVALID_FETCH_SESSION_EPOCH) {
+                report(Errors.of(error, "fetch", null));
                 cluster.metadata().requestUpdate();
                 return;
             }
+            // Brokers forget sessions. The next request lists all partitions.
+            cluster.failureLog().count(FailureLog.Cause.FAILED_FETCH);
             fetch(session);
         }
 
         @Override
         protected void onFailure(JournalQException cause) {
             session.inFlight = false;
-            failedFetches.increment();
+            report(cause);
             session.reset();
             cluster.metadata().requestUpdate();
+        }
+
+        private void report(JournalQException cause) {
+            cluster.failureLog().report(FailureLog.Cause.FAILED_FETCH, "broker " + session.nodeId, cause);
         }
     }
 }

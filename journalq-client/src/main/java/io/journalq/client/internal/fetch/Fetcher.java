@@ -82,7 +82,7 @@ public final class Fetcher implements AutoCloseable {
         }
         positions.keySet().removeAll(dropped);
         anyUnknown = true;
-        core.cluster().eventLoop().execute(() -> dropped.forEach(loop::stop));
+        core.cluster().execute(() -> dropped.forEach(loop::stop));
     }
 
     /** See {@link io.journalq.client.Consumer#partitionsOf}. */
@@ -115,7 +115,7 @@ public final class Fetcher implements AutoCloseable {
             position.generation = generation;
         }
         List<TopicPartition> stopped = List.copyOf(partitions);
-        core.cluster().eventLoop().execute(() -> stopped.forEach(loop::stop));
+        core.cluster().execute(() -> stopped.forEach(loop::stop));
     }
 
     /** Resumes reading from paused partitions. */
@@ -165,7 +165,7 @@ public final class Fetcher implements AutoCloseable {
         });
         anyUnknown = !positions.isEmpty();
         List<TopicPartition> stopped = List.copyOf(positions.keySet());
-        core.cluster().eventLoop().execute(() -> stopped.forEach(loop::stop));
+        core.cluster().execute(() -> stopped.forEach(loop::stop));
     }
 
     /** Returns the partitions that have no position. */
@@ -193,7 +193,7 @@ public final class Fetcher implements AutoCloseable {
                 started.put(partition, position.offset);
             }
         }
-        core.cluster().eventLoop().execute(() -> {
+        core.cluster().execute(() -> {
             started.forEach((partition, offset) -> loop.start(partition, offset, generation));
             loop.fetchAll();
         });
@@ -281,11 +281,6 @@ public final class Fetcher implements AutoCloseable {
     /** Records that polls returned. Any thread. */
     public long records() {
         return records.sum();
-    }
-
-    /** Fetch requests that failed and were sent again. Any thread. */
-    public long failedFetches() {
-        return loop.failedFetches.sum();
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.journalq.client.internal.fetch;
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.JournalQException;
-import io.journalq.client.error.UnknownTopicException;
 import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.client.internal.network.BlockingCalls;
 import io.journalq.client.internal.network.Cluster;
@@ -82,7 +81,7 @@ public final class OffsetLookup {
                 failure = new ConnectionFailedException(
                         "there is currently no leader for " + missing.keySet() + "; try again");
             }
-            cluster.eventLoop().execute(() -> cluster.metadata().requestUpdate());
+            cluster.execute(() -> cluster.metadata().requestUpdate());
             deadline.pauseOrThrow(failure);
         }
     }
@@ -93,8 +92,7 @@ public final class OffsetLookup {
             ClusterView.Topic topic = cluster.metadata()
                     .awaitTopic(partition.topic(), cluster.config().callTimeoutMs());
             if (partition.partition() >= topic.partitionCount() || partition.partition() < 0) {
-                throw new UnknownTopicException("topic " + topic.name() + " has no partition " + partition.partition()
-                        + "; it has " + topic.partitionCount() + ", numbered from 0");
+                throw topic.noPartition(partition.partition());
             }
             int leader = topic.leaders()[partition.partition()];
             if (leader >= 0) {

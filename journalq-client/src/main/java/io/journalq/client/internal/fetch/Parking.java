@@ -1,5 +1,6 @@
 package io.journalq.client.internal.fetch;
 
+import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.RequestTimedOutException;
@@ -17,6 +18,7 @@ import java.util.function.BooleanSupplier;
 public final class Parking {
     private volatile Thread waiter;
     private volatile boolean wakeup;
+    private volatile boolean ended;
 
     /** Makes the waiting thread check its condition. Any thread. */
     public void signal() {
@@ -32,8 +34,22 @@ public final class Parking {
         signal();
     }
 
-    /** Throws if {@link #wakeup} has been called since this method last threw. */
+    /** Ends the current wait and all further ones with {@link ClientClosedException}. Any thread. */
+    public void endAll() {
+        ended = true;
+        signal();
+    }
+
+    /** Allows waits again, so that a consumer that closes can still leave its group. */
+    public void resume() {
+        ended = false;
+    }
+
+    /** Throws if all waits have ended, or if {@link #wakeup} has been called since this method last threw for it. */
     public void throwIfWokenUp() {
+        if (ended) {
+            throw new ClientClosedException("another thread closed the consumer during this call; build another one");
+        }
         if (wakeup) {
             wakeup = false;
             throw new WakeupException("wakeup() was called; poll again, or close the consumer");
@@ -44,7 +60,7 @@ public final class Parking {
     public void await(long nanos, BooleanSupplier ready, String what) {
         waiter = Thread.currentThread();
         try {
-            if (!wakeup && !ready.getAsBoolean()) {
+            if (!wakeup && !ended && !ready.getAsBoolean()) {
                 LockSupport.parkNanos(this, nanos);
             }
         } finally {
@@ -70,7 +86,7 @@ public final class Parking {
             long leftNanos = endNanos - System.nanoTime();
             if (leftNanos <= 0) {
                 throw new RequestTimedOutException(what + " did not complete within " + timeoutMs
-                        + " ms; check that the broker is running, or raise callTimeoutMs");
+                        + " ms; check that the broker is running, or raise callTimeout");
             }
             await(leftNanos, result::isDone, what);
         }

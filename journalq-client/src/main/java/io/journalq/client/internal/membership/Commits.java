@@ -5,6 +5,7 @@ import io.journalq.client.error.MembershipLostException;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.internal.coordinator.Coordinator;
 import io.journalq.client.internal.coordinator.CoordinatorRequest;
+import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.internal.network.Errors;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
@@ -12,7 +13,6 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
-import io.netty.channel.EventLoop;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -30,7 +30,7 @@ final class Commits {
     private static final int NEWEST_VERSION = 9;
     private static final int NO_MEMBER_EPOCH = -1;
 
-    private final EventLoop eventLoop;
+    private final Cluster cluster;
     private final Coordinator coordinator;
     private final GroupConfig config;
     private final Membership membership;
@@ -51,8 +51,8 @@ final class Commits {
      *
      * @param timeoutMs the time after which a failed request is not retried, in milliseconds
      */
-    Commits(EventLoop eventLoop, Coordinator coordinator, GroupConfig config, Membership membership, long timeoutMs) {
-        this.eventLoop = eventLoop;
+    Commits(Cluster cluster, Coordinator coordinator, GroupConfig config, Membership membership, long timeoutMs) {
+        this.cluster = cluster;
         this.coordinator = coordinator;
         this.config = config;
         this.membership = membership;
@@ -66,7 +66,7 @@ final class Commits {
         if (copy.isEmpty()) {
             done.complete(null);
         } else {
-            eventLoop.execute(() -> add(copy, done));
+            cluster.execute(() -> add(copy, done));
         }
         return done;
     }
@@ -113,6 +113,7 @@ final class Commits {
                 ErrorCode error = errors.get(partition);
                 if (error != null && refused == null) {
                     refused = Errors.of(error, subject() + " for " + partition, null);
+                    coordinator.reportIfRefused(refused);
                 }
             }
             if (refused == null) {

@@ -61,7 +61,7 @@ public final class GroupConsumer {
         this.callTimeoutMs = cluster.config().callTimeoutMs();
         this.coordinator = new Coordinator(cluster, Coordinator.Kind.GROUP, config.groupId());
         this.membership = new Membership(cluster, config, coordinator, parking::signal);
-        this.commits = new Commits(cluster.eventLoop(), coordinator, config, membership, callTimeoutMs);
+        this.commits = new Commits(cluster, coordinator, config, membership, callTimeoutMs);
         this.names = new TopicNames(coordinator, parking::signal, callTimeoutMs);
     }
 

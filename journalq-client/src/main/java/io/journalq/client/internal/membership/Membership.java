@@ -78,8 +78,9 @@ public final class Membership {
     /** Joins the group, or changes the subscription. Any thread. */
     void join(Subscription subscription) {
         polled();
-        cluster.eventLoop().execute(() -> {
+        cluster.execute(() -> {
             heartbeat.subscribe(subscription);
+            cluster.metadata().subscribe(Set.copyOf(subscription.topics()));
             State state = status.state();
             if (state == State.OUT || state == State.FAILED) {
                 enter(State.JOINING, null);
@@ -92,7 +93,7 @@ public final class Membership {
      * Joins again after the membership was lost and the thread of the consumer has dropped all partitions. Any thread.
      */
     void rejoin() {
-        cluster.eventLoop().execute(() -> {
+        cluster.execute(() -> {
             if (status.state() == State.LOST) {
                 enter(State.JOINING, null);
                 send();
@@ -102,7 +103,7 @@ public final class Membership {
 
     /** Confirms that the consumer uses exactly these partitions. Any thread. */
     void own(Set<TopicIdPartition> partitions) {
-        cluster.eventLoop().execute(() -> {
+        cluster.execute(() -> {
             if (status.isIn()) {
                 heartbeat.own(partitions);
                 send();
@@ -116,7 +117,8 @@ public final class Membership {
      */
     CompletableFuture<Void> leave() {
         CompletableFuture<Void> left = new CompletableFuture<>();
-        cluster.eventLoop().execute(() -> {
+        cluster.execute(() -> {
+            cluster.metadata().subscribe(Set.of());
             State state = status.state();
             if (state == State.IN || state == State.JOINING) {
                 sendLeave(left);
@@ -208,6 +210,7 @@ public final class Membership {
                 coordinator.onError(error);
                 JournalQException cause =
                         Errors.of(error, "membership in group " + config.groupId(), response.errorMessage());
+                coordinator.reportIfRefused(cause);
                 if (error.retriable()) {
                     again();
                 } else {
@@ -283,7 +286,7 @@ public final class Membership {
 
         @Override
         protected void onFailure(JournalQException cause) {
-            coordinator.onNoResponse();
+            coordinator.onNoResponse(cause);
             if (sentTerm == term) {
                 onNoResponse(cause);
             }

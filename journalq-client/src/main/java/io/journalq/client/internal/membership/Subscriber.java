@@ -153,6 +153,18 @@ public final class Subscriber {
         return group == null ? 0 : group.failedCommits();
     }
 
+    /** Ends the waits of a thread that uses the consumer. Any thread. */
+    public void endWaits() {
+        parking.endAll();
+        fetcher.core().cluster().waits().endAll();
+    }
+
+    /** Allows waits again. Called by the thread that closes the consumer. */
+    public void resumeWaits() {
+        parking.resume();
+        fetcher.core().cluster().waits().resume();
+    }
+
     /** Commits and leaves the group, as far as the timeout allows, then closes the connections. */
     public void close() {
         try {

@@ -1,27 +1,21 @@
 package io.journalq.client.internal.network;
 
-import io.journalq.client.error.ClientClosedException;
-import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.JournalQException;
-import io.journalq.client.error.RequestTimedOutException;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.netty.buffer.ByteBuf;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** Blocking requests, for lookups and administration. Any thread except the event loop. */
-@SuppressWarnings("FutureReturnValueIgnored") // the event loop logs tasks that fail
 public final class BlockingCalls {
     /** Stands for any broker. */
     public static final int ANY_BROKER = Integer.MIN_VALUE;
 
     /** The time that a caller waits in addition to the timeout of its request, in milliseconds. */
-    public static final long RESPONSE_GRACE_MS = 1_000;
+    private static final long RESPONSE_GRACE_MS = 1_000;
 
     private static final long NO_CONNECTION_PAUSE_MS = 50;
 
@@ -53,21 +47,22 @@ public final class BlockingCalls {
         /** Waits before the next attempt. Throws {@code cause} if it is not retriable or the deadline has passed. */
         public void pauseOrThrow(JournalQException cause) {
             failures++;
+            reportIfRefused(cause);
             long delayMs = cluster.config().retryBackoff().delayMs(failures);
             if (!cause.retriable() || delayMs > leftMs()) {
                 throw cause;
             }
-            sleep(delayMs);
+            cluster.waits().pause(delayMs);
         }
     }
 
-    /** Returns the deadline of a call that starts now, according to {@code callTimeoutMs}. */
+    /** Returns the deadline of a call that starts now, according to {@code callTimeout}. */
     public Deadline deadline() {
         return new Deadline(cluster.config().callTimeoutMs());
     }
 
     /**
-     * Repeats {@code attempt} until it returns, fails with an error that is not retriable, or {@code callTimeoutMs} has
+     * Repeats {@code attempt} until it returns, fails with an error that is not retriable, or {@code callTimeout} has
      * passed.
      */
     public <R> R retrying(Supplier<R> attempt) {
@@ -107,36 +102,28 @@ public final class BlockingCalls {
         int timeoutMs =
                 Math.min(cluster.config().requestTimeoutMs(), cluster.config().callTimeoutMs());
         CompletableFuture<ApiMessage> result = new CompletableFuture<>();
-        cluster.eventLoop().execute(() -> send(nodeId, new FutureCall(key, newest, timeoutMs, maker, result)));
-        return responseType.cast(await(result, timeoutMs + RESPONSE_GRACE_MS, "response to " + key));
+        cluster.execute(() -> send(nodeId, new FutureCall(key, newest, timeoutMs, maker, result)));
+        return responseType.cast(await(result, timeoutMs, key + " request"));
+    }
+
+    /** Logs a failure that is thrown without another attempt, if it is a refused authorization. */
+    public void reportIfRefused(JournalQException failure) {
+        cluster.failureLog().reportIfRefused(failure.getMessage(), failure);
     }
 
     /**
-     * Waits for a result.
+     * Waits for the result of a request, a little longer than the request itself may take.
      *
      * @param what the subject of error messages
      * @throws JournalQException if the result is a failure or does not arrive in time
      */
-    public static <R> R await(CompletableFuture<R> result, long timeoutMs, String what) {
-        try {
-            return result.get(timeoutMs, TimeUnit.MILLISECONDS);
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof JournalQException known) {
-                throw known;
-            }
-            throw new IllegalStateException("cannot send a request", e.getCause());
-        } catch (TimeoutException e) {
-            throw new RequestTimedOutException(
-                    "no " + what + " within " + timeoutMs + " ms; check the broker, or raise requestTimeoutMs", e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedWaitException("interrupted while waiting for " + what, e);
-        }
+    public <R> R await(CompletableFuture<R> result, long timeoutMs, String what) {
+        return cluster.waits().join(result, timeoutMs + RESPONSE_GRACE_MS, what);
     }
 
     private void send(int nodeId, FutureCall call) {
         if (cluster.isClosed()) {
-            call.onFailure(new ClientClosedException("the client is closed; build another"));
+            call.onFailure(Cluster.closedClient());
             return;
         }
         BrokerConnection connection = nodeId == ANY_BROKER ? cluster.anyConnection() : cluster.connection(nodeId);
@@ -144,21 +131,13 @@ public final class BlockingCalls {
             if (nodeId != ANY_BROKER) {
                 cluster.metadata().requestUpdate();
             }
-            cluster.eventLoop()
-                    .schedule(() -> call.onFailure(cluster.noBroker()), NO_CONNECTION_PAUSE_MS, TimeUnit.MILLISECONDS);
+            cluster.executeLater(
+                    () -> call.onFailure(cluster.isClosed() ? Cluster.closedClient() : cluster.noBroker()),
+                    TimeUnit.MILLISECONDS.toNanos(NO_CONNECTION_PAUSE_MS));
             return;
         }
         connection.send(call);
         connection.flush();
-    }
-
-    private static void sleep(long delayMs) {
-        try {
-            Thread.sleep(delayMs);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedWaitException("interrupted before a retry", e);
-        }
     }
 
     private static final class FutureCall extends Call {

@@ -120,8 +120,9 @@ public final class BrokerConnection {
         return state == State.READY;
     }
 
-    boolean isClosed() {
-        return state == State.CLOSED;
+    /** Whether the versions were negotiated before the connection closed. */
+    boolean wasReady() {
+        return versions != null;
     }
 
     /** Whether the outbound buffer has room. Calls can be sent even if it has none. */
@@ -172,7 +173,7 @@ public final class BrokerConnection {
         }
         if (oldest != null && oldest.isOverdue(nowNanos)) {
             close(new RequestTimedOutException(address + " did not respond to " + oldest.apiKey() + " within "
-                    + oldest.timeoutMs() + " ms; check the load of the broker, or raise requestTimeoutMs"));
+                    + oldest.timeoutMs() + " ms; check the load of the broker, or raise requestTimeout"));
         }
     }
 
@@ -188,7 +189,7 @@ public final class BrokerConnection {
     }
 
     void closeForGood() {
-        close(new ClientClosedException("the client was closed before " + address + " was completed"));
+        close(new ClientClosedException("the client was closed before " + address + " responded"));
     }
 
     @Override

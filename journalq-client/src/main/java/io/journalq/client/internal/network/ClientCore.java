@@ -1,5 +1,7 @@
 package io.journalq.client.internal.network;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 /**
  * The parts of a client that consumer and admin share: its event loop, its cluster, and its blocking calls. {@link
  * #close()} closes the connections. Thread-safe.
@@ -8,6 +10,7 @@ public final class ClientCore implements AutoCloseable {
     private final ClientLoop loop = ClientLoop.acquire();
     private final Cluster cluster;
     private final BlockingCalls calls;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     /**
      * Starts the client.
@@ -28,10 +31,17 @@ public final class ClientCore implements AutoCloseable {
         return calls;
     }
 
-    /** Closes the connections and waits until they are closed. Further calls have no effect. */
+    /** Throws if {@link #close()} has been called. */
+    public void requireOpen() {
+        if (closed.get()) {
+            throw Cluster.closedClient();
+        }
+    }
+
+    /** Closes the connections and waits until they are closed. Calls in progress fail. Further calls have no effect. */
     @Override
     public void close() {
-        if (loop.isHeld()) {
+        if (closed.compareAndSet(false, true)) {
             loop.eventLoop().submit(cluster::close).syncUninterruptibly();
             loop.close();
         }

@@ -56,16 +56,6 @@ public final class ClientLoop implements AutoCloseable {
         return eventLoop;
     }
 
-    /** Whether {@link #close} has not been called. */
-    boolean isHeld() {
-        LOCK.lock();
-        try {
-            return !closed;
-        } finally {
-            LOCK.unlock();
-        }
-    }
-
     static Class<? extends Channel> channelType() {
         return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
     }

@@ -7,8 +7,11 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -43,14 +46,22 @@ public final class Cluster {
     private final Map<Integer, BrokerConnection> connections = new HashMap<>();
     private final Map<Integer, BrokerFailures> failures = new HashMap<>();
     private final BrokerConnection.Listener connectionListener = new ConnectionListener();
+    private final FailureLog failureLog;
+    private final BlockingWaits waits = new BlockingWaits();
+    /** Tasks that wait for their time. They run at once when the client closes, so that nothing waits for them forever. */
+    private final Set<Later> scheduled = new LinkedHashSet<>();
+
     private ScheduledFuture<?> ticks;
     private boolean closed;
     private int nextNode;
     private volatile JournalQException lastFailure;
 
-    /** BrokerFailures of a broker since its last ready connection. */
+    /** The failures of a broker since its last ready connection. */
     private static final class BrokerFailures {
         private int count;
+        /** Whether the last connection broke before it was ready. A broker may close one that was not used for long. */
+        private boolean unreachable;
+
         private long retryAtNanos;
         private JournalQException last;
     }
@@ -59,6 +70,7 @@ public final class Cluster {
         this.config = config;
         this.eventLoop = eventLoop;
         this.listener = listener;
+        this.failureLog = new FailureLog(config);
         this.metadata = new Metadata(this, config, listener);
     }
 
@@ -77,6 +89,80 @@ public final class Cluster {
 
     public Metadata metadata() {
         return metadata;
+    }
+
+    /** Where failures are counted and logged. Any thread. */
+    public FailureLog failureLog() {
+        return failureLog;
+    }
+
+    /** Where threads of the application wait. Any thread except the event loop. */
+    public BlockingWaits waits() {
+        return waits;
+    }
+
+    /**
+     * Runs a task on the event loop. Any thread.
+     *
+     * @throws ClientClosedException if the client is closed
+     */
+    public void execute(Runnable task) {
+        try {
+            eventLoop.execute(task);
+        } catch (RejectedExecutionException e) {
+            throw closedClient(e);
+        }
+    }
+
+    /**
+     * Runs a task on the event loop and waits for it. Any thread except the event loop.
+     *
+     * @throws ClientClosedException if the client is closed
+     */
+    public void executeAndWait(Runnable task) {
+        try {
+            eventLoop.submit(task).syncUninterruptibly();
+        } catch (RejectedExecutionException e) {
+            throw closedClient(e);
+        }
+    }
+
+    /** Runs a task on the event loop after a delay, or when the client closes. */
+    public void executeLater(Runnable task, long delayNanos) {
+        if (closed) {
+            execute(task);
+            return;
+        }
+        Later later = new Later(task);
+        scheduled.add(later);
+        later.timer = eventLoop.schedule(later, delayNanos, TimeUnit.NANOSECONDS);
+    }
+
+    /** Returns the exception for a call of a client that is closed. */
+    public static ClientClosedException closedClient() {
+        return closedClient(null);
+    }
+
+    private static ClientClosedException closedClient(Throwable cause) {
+        return new ClientClosedException("the client is closed; build another one", cause);
+    }
+
+    /** A task that waits for its time. */
+    private final class Later implements Runnable {
+        private final Runnable task;
+        private ScheduledFuture<?> timer;
+
+        private Later(Runnable task) {
+            this.task = task;
+        }
+
+        @Override
+        public void run() {
+            if (scheduled.remove(this)) {
+                timer.cancel(false);
+                task.run();
+            }
+        }
     }
 
     public boolean isClosed() {
@@ -149,10 +235,12 @@ public final class Cluster {
         if (ticks != null) {
             ticks.cancel(false);
         }
-        metadata.close(new ClientClosedException("the client was closed"));
+        metadata.close(new ClientClosedException("the client was closed during this call"));
         for (BrokerConnection connection : List.copyOf(connections.values())) {
             connection.closeForGood();
         }
+        List.copyOf(scheduled).forEach(Later::run);
+        waits.endAll();
     }
 
     private List<Integer> candidates() {
@@ -162,6 +250,22 @@ public final class Cluster {
             nodes.add(-1 - i);
         }
         return nodes;
+    }
+
+    /** Whether the last attempts to connect to every known broker and bootstrap address have failed. */
+    private boolean isNoneReachable() {
+        for (BrokerConnection connection : connections.values()) {
+            if (connection.isReady()) {
+                return false;
+            }
+        }
+        for (int node : candidates()) {
+            BrokerFailures failed = failures.get(node);
+            if (failed == null || !failed.unreachable) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private HostAndPort addressOf(int nodeId) {
@@ -199,11 +303,16 @@ public final class Cluster {
             connections.remove(connection.nodeId(), connection);
             BrokerFailures failed = failures.computeIfAbsent(connection.nodeId(), id -> new BrokerFailures());
             failed.count++;
+            failed.unreachable = !connection.wasReady();
             failed.last = cause;
             lastFailure = cause;
             failed.retryAtNanos = System.nanoTime()
                     + TimeUnit.MILLISECONDS.toNanos(config.reconnectBackoff().delayMs(failed.count));
             nextNode++;
+            if (failed.unreachable && isNoneReachable()) {
+                failureLog.report(
+                        FailureLog.Cause.NO_BROKER, config.bootstrapServers().toString(), cause);
+            }
             metadata.requestUpdate();
             listener.onConnectionClosed(connection);
         }

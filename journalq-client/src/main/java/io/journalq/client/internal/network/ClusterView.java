@@ -1,5 +1,6 @@
 package io.journalq.client.internal.network;
 
+import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import java.util.Map;
@@ -30,6 +31,12 @@ public record ClusterView(
     public record Topic(String name, Uuid id, int[] leaders, int[] leaderEpochs) {
         public int partitionCount() {
             return leaders.length;
+        }
+
+        /** Returns the exception for a partition that does not exist. */
+        public UnknownTopicException noPartition(int partition) {
+            return new UnknownTopicException("topic " + name + " has no partition " + partition + "; it has "
+                    + leaders.length + ", numbered from 0");
         }
     }
 

@@ -74,18 +74,18 @@ public final class Errors {
                     ILLEGAL_GENERATION,
                     REBALANCE_IN_PROGRESS ->
                 "; the consumer is no longer a member of the group: poll to join it again, and poll more often or raise"
-                        + " maxPollIntervalMs if this happens often";
+                        + " maxPollInterval if this happens often";
             case UNRELEASED_INSTANCE_ID ->
                 "; stop the member that uses it, or subscribe again after the session timeout of the broker if that"
                         + " member died";
             case FENCED_INSTANCE_ID -> "; use a different groupInstanceId for each running member";
             case PRODUCER_FENCED, INVALID_PRODUCER_EPOCH ->
                 "; another producer with this transactionalId replaced this one, or the transaction was open for"
-                        + " longer than transactionTimeoutMs: close this producer, and build a new one if needed";
+                        + " longer than transactionTimeout: close this producer, and build a new one if needed";
             case TRANSACTION_ABORTABLE, INVALID_TXN_STATE, INVALID_PRODUCER_ID_MAPPING ->
                 "; the transaction is aborted: run it again";
             case INVALID_TRANSACTION_TIMEOUT ->
-                "; lower transactionTimeoutMs, or raise the broker's transaction.max.timeout.ms";
+                "; lower transactionTimeout, or raise the broker's transaction.max.timeout.ms";
             case UNSUPPORTED_ASSIGNOR -> "; use an assignor that the broker supports, such as uniform or range";
             case INVALID_REGULAR_EXPRESSION -> "; use RE2 syntax";
             case GROUP_MAX_SIZE_REACHED -> "; run fewer consumers, or raise group.max.size of the broker";

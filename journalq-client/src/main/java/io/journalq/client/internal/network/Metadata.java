@@ -32,12 +32,21 @@ public final class Metadata {
     /** How long a lookup of an unknown topic is retried, because the topic may have been created a moment ago. */
     private static final long UNKNOWN_TOPIC_PATIENCE_MS = 1_500;
 
+    /** The interval in which a topic that does not exist is looked up again. */
+    private static final long UNKNOWN_TOPIC_RECHECK_NANOS = FailureLog.INTERVAL_NANOS;
+
     private static final short FIRST_VERSION_WITH_AUTO_CREATION = 4;
 
     private final Cluster cluster;
     private final ClientConfig config;
     private final Cluster.Listener listener;
+    /** The topics whose partitions are used. */
     private final Set<String> topics = new HashSet<>();
+    /** Those of them that are fetched. */
+    private final Set<String> tracked = new HashSet<>();
+    /** The topics that only have to exist, because the group assigns their partitions. */
+    private Set<String> subscribed = Set.of();
+
     private final List<CompletableFuture<ClusterView>> waiters = new ArrayList<>();
     private volatile ClusterView view = ClusterView.EMPTY;
     private boolean autoCreate;
@@ -80,7 +89,7 @@ public final class Metadata {
             ErrorCode error = now.errors().get(topic);
             long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
             if (error != null) {
-                throwIfHopeless(topic, error, elapsedMs);
+                failIfHopeless(topic, error, elapsedMs);
             }
             awaitUpdate(topic, timeoutMs - elapsedMs);
         }
@@ -92,7 +101,7 @@ public final class Metadata {
      */
     public CompletableFuture<ClusterView> update(String topic) {
         CompletableFuture<ClusterView> result = new CompletableFuture<>();
-        cluster.eventLoop().execute(() -> {
+        cluster.execute(() -> {
             if (closed != null) {
                 result.completeExceptionally(closed);
                 return;
@@ -115,20 +124,38 @@ public final class Metadata {
 
     /** Adds a topic whose metadata is kept up to date. */
     public void track(String topic) {
+        tracked.add(topic);
         topics.add(topic);
     }
 
     /** Removes a topic whose metadata was kept up to date. It may no longer exist. */
     public void untrack(String topic) {
+        tracked.remove(topic);
         topics.remove(topic);
+    }
+
+    /** Sets the topics of a subscription. If one of them does not exist, the failure log says so. */
+    public void subscribe(Set<String> names) {
+        subscribed = Set.copyOf(names);
+        if (!subscribed.isEmpty()) {
+            requestUpdate();
+        }
     }
 
     void onTick(long nowNanos) {
         long maxAgeNanos = TimeUnit.MILLISECONDS.toNanos(config.metadataMaxAgeMs());
-        if (!topics.isEmpty() && updatedNanos != 0 && nowNanos - updatedNanos > maxAgeNanos) {
+        if (!(topics.isEmpty() && subscribed.isEmpty()) && updatedNanos != 0 && nowNanos - updatedNanos > maxAgeNanos) {
+            wanted = true;
+        }
+        if (nowNanos - updatedNanos > UNKNOWN_TOPIC_RECHECK_NANOS
+                && view.errors().keySet().stream().anyMatch(this::isUsed)) {
             wanted = true;
         }
         tryUpdate(nowNanos);
+    }
+
+    private boolean isUsed(String topic) {
+        return topics.contains(topic) || subscribed.contains(topic);
     }
 
     void close(JournalQException cause) {
@@ -138,12 +165,11 @@ public final class Metadata {
 
     private void awaitUpdate(String topic, long leftMs) {
         if (leftMs <= 0) {
-            throw new RequestTimedOutException(
-                    "no broker sent the metadata of topic " + topic + " in time; check that a broker runs at "
-                            + config.bootstrapServers() + ", or raise callTimeoutMs");
+            throw new RequestTimedOutException("no broker sent the metadata of topic " + topic
+                    + " in time; check that a broker runs at " + config.bootstrapServers() + ", or raise callTimeout");
         }
         try {
-            update(topic).get(leftMs, TimeUnit.MILLISECONDS);
+            cluster.waits().get(update(topic), leftMs);
         } catch (TimeoutException e) {
             JournalQException cause = cluster.noBroker();
             throw new RequestTimedOutException(
@@ -159,13 +185,39 @@ public final class Metadata {
         }
     }
 
-    private static void throwIfHopeless(String topic, ErrorCode error, long elapsedMs) {
-        boolean unknown = error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION || error == ErrorCode.UNKNOWN_TOPIC_ID;
-        if (unknown && elapsedMs >= UNKNOWN_TOPIC_PATIENCE_MS) {
-            throw new UnknownTopicException("topic " + topic + " does not exist; create it, or check its name");
+    private void failIfHopeless(String topic, ErrorCode error, long elapsedMs) {
+        if (isUnknown(error) ? elapsedMs < UNKNOWN_TOPIC_PATIENCE_MS : error.retriable()) {
+            return;
         }
-        if (!unknown && !error.retriable()) {
-            throw Errors.of(error, "topic " + topic, null);
+        // The application learns it from the exception, and the topic is looked up again when it is used again.
+        cluster.execute(() -> {
+            if (!tracked.contains(topic)) {
+                topics.remove(topic);
+            }
+        });
+        JournalQException failure = failure(topic, error);
+        if (autoCreate && isUnknown(error)) {
+            cluster.failureLog().report(FailureLog.Cause.UNKNOWN_TOPIC, topic, failure);
+        }
+        throw failure;
+    }
+
+    private static boolean isUnknown(ErrorCode error) {
+        return error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION || error == ErrorCode.UNKNOWN_TOPIC_ID;
+    }
+
+    private static JournalQException failure(String topic, ErrorCode error) {
+        return isUnknown(error)
+                ? new UnknownTopicException("topic " + topic + " does not exist; create it, or check its name")
+                : Errors.of(error, "topic " + topic, null);
+    }
+
+    /** A missing topic that the broker may be creating for this client is reported by {@link #failIfHopeless}. */
+    private void report(String topic, ErrorCode error, boolean wasKnown) {
+        if (error == ErrorCode.INVALID_TOPIC_EXCEPTION || (isUnknown(error) && (wasKnown || !autoCreate))) {
+            cluster.failureLog().report(FailureLog.Cause.UNKNOWN_TOPIC, topic, failure(topic, error));
+        } else {
+            cluster.failureLog().reportIfRefused("topic " + topic, failure(topic, error));
         }
     }
 
@@ -213,6 +265,7 @@ public final class Metadata {
                 complete &= hasLeaders(current);
             } else {
                 errors.put(topic.name(), error);
+                report(topic.name(), error, known.containsKey(topic.name()));
                 complete &= !error.retriable();
                 if (!error.retriable() || error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) {
                     known.remove(topic.name());
@@ -280,6 +333,11 @@ public final class Metadata {
             List<MetadataRequest.MetadataRequestTopic> asked = new ArrayList<>();
             for (String topic : topics) {
                 asked.add(new MetadataRequest.MetadataRequestTopic().setName(topic));
+            }
+            for (String topic : subscribed) {
+                if (!topics.contains(topic)) {
+                    asked.add(new MetadataRequest.MetadataRequestTopic().setName(topic));
+                }
             }
             MetadataRequest request = new MetadataRequest().setTopics(asked);
             return version < FIRST_VERSION_WITH_AUTO_CREATION ? request : request.setAllowAutoTopicCreation(autoCreate);

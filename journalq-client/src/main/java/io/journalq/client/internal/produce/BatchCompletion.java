@@ -158,6 +158,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
     private void end(PendingBatch batch, JournalQException cause) {
         boolean decided = batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause);
         if (decided) {
+            loop.cluster().failureLog().reportIfRefused(batch.lane.id.topic(), cause);
             counters.failedRecords.add(Math.max(1, batch.recordCount));
             gate.onFailed(cause);
         }

@@ -264,6 +264,7 @@ final class DirectSender {
         batch.rejected = BatchCompletion.isRejection(error) && config.idempotent();
         if (!batch.rejected && !error.retriable()) {
             counters.failedRecords.increment();
+            loop.cluster().failureLog().reportIfRefused(lane.id.topic(), cause);
             finish(lane, batch);
             throw cause;
         }
@@ -292,7 +293,7 @@ final class DirectSender {
         } finally {
             lane.lock.unlock();
         }
-        loop.cluster().eventLoop().execute(() -> loop.cluster().metadata().requestUpdate());
+        loop.cluster().execute(() -> loop.cluster().metadata().requestUpdate());
         giveBack(lane);
     }
 }

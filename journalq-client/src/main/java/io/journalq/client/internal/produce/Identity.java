@@ -138,6 +138,7 @@ final class Identity {
 
     private void refused(JournalQException cause) {
         asking = false;
+        cluster.failureLog().reportIfRefused("producer id", cause);
         onRefused.accept(
                 cause instanceof UnsupportedByBrokerException
                         ? new UnsupportedByBrokerException(

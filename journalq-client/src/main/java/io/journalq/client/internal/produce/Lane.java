@@ -1,6 +1,6 @@
 package io.journalq.client.internal.produce;
 
-import io.journalq.client.error.ClientClosedException;
+import io.journalq.client.internal.network.Cluster;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.RecordBatch;
 import java.util.ArrayDeque;
@@ -115,7 +115,7 @@ final class Lane {
 
     void checkNotShut() {
         if (shut) {
-            throw new ClientClosedException("the producer is closed; build a new one");
+            throw Cluster.closedClient();
         }
     }
 

@@ -72,7 +72,7 @@ final class ProduceLoop implements Cluster.Listener {
         this.gate = gate;
         this.memory = memory;
         this.gathering = new Gathering(config.maxRequestSizeBytes());
-        this.lingerNanos = TimeUnit.MILLISECONDS.toNanos(config.lingerMs());
+        this.lingerNanos = config.lingerNanos();
         this.cluster = new Cluster(config.client(), loop, this);
         this.identity = new Identity(cluster, config.transactional(), this::onIdentity, this::failAll);
         this.completion = new BatchCompletion(this, config, counters, memory, gate);
@@ -94,7 +94,7 @@ final class ProduceLoop implements Cluster.Listener {
     void signal(Lane lane) {
         queue.add(lane);
         if (draining.compareAndSet(false, true)) {
-            cluster.eventLoop().execute(drainTask);
+            cluster.execute(drainTask);
         }
     }
 
@@ -217,7 +217,7 @@ final class ProduceLoop implements Cluster.Listener {
 
     /** Ends a pause early. Any thread. */
     void drainNow() {
-        cluster.eventLoop().execute(drainTask);
+        cluster.execute(drainTask);
     }
 
     /** After a response, lets the senders that it has woken return before the next request is sent. */

@@ -17,7 +17,7 @@ public record ProducerConfig(
         boolean idempotent,
         boolean roundRobin,
         int batchSizeBytes,
-        int lingerMs,
+        long lingerNanos,
         long bufferMemoryBytes,
         int maxRequestSizeBytes,
         int deliveryTimeoutMs,

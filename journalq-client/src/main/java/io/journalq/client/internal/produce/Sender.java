@@ -1,9 +1,9 @@
 package io.journalq.client.internal.produce;
 
-import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.RecordTooLargeException;
+import io.journalq.client.internal.check.Arguments;
 import io.journalq.client.internal.network.ClientLoop;
 import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.record.BatchMetadata;
@@ -120,7 +120,7 @@ public final class Sender implements AutoCloseable {
         Lane lane = partition == ProducerRecord.ANY_PARTITION ? topic.nextLane() : topic.lane(partition);
         long boundBytes = RecordBatch.HEADER_SIZE_BYTES;
         for (int i = 0; i < records.size(); i++) {
-            boundBytes += recordBound(records.get(i));
+            boundBytes += recordBound(Arguments.notNull(records.get(i), "each of records"));
         }
         checkSize(boundBytes);
         memory.acquire(boundBytes);
@@ -286,10 +286,15 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    private TopicLanes topic(String name) {
+    /** Throws if the producer is closed. */
+    public void requireOpen() {
         if (closed) {
-            throw new ClientClosedException("the producer is closed; build a new one");
+            throw Cluster.closedClient();
         }
+    }
+
+    private TopicLanes topic(String name) {
+        requireOpen();
         TopicLanes known = topics.get(name);
         if (known != null) {
             return known;

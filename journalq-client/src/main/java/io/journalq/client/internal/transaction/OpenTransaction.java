@@ -1,5 +1,8 @@
 package io.journalq.client.internal.transaction;
 
+import static io.journalq.client.internal.check.Arguments.noNulls;
+import static io.journalq.client.internal.check.Arguments.notNull;
+
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.group.GroupMember;
 import io.journalq.client.internal.produce.Sender;
@@ -25,28 +28,29 @@ final class OpenTransaction implements Transaction {
 
     @Override
     public RecordMetadata send(ProducerRecord record) {
-        return open().send(record);
+        return open().send(notNull(record, "record"));
     }
 
     @Override
     public CompletableFuture<RecordMetadata> sendAsync(ProducerRecord record) {
-        return open().sendAsync(record);
+        return open().sendAsync(notNull(record, "record"));
     }
 
     @Override
     public CompletableFuture<BatchMetadata> sendBatch(String topic, int partition, List<ProducerRecord> records) {
-        return open().sendBatch(topic, partition, records);
+        return open().sendBatch(notNull(topic, "topic"), partition, notNull(records, "records"));
     }
 
     @Override
     public void commitOffsets(String groupId, Map<TopicPartition, CommittedOffset> offsets) {
-        commitOffsets(GroupMember.outsider(groupId), offsets);
+        commitOffsets(GroupMember.outsider(notNull(groupId, "groupId")), offsets);
     }
 
     @Override
     public void commitOffsets(GroupMember member, Map<TopicPartition, CommittedOffset> offsets) {
-        open();
-        if (!offsets.isEmpty()) {
+        open().requireOpen();
+        notNull(member, "member");
+        if (!noNulls(offsets, "offsets").isEmpty()) {
             transactor.commitOffsets(member, Map.copyOf(offsets));
         }
     }

@@ -7,9 +7,9 @@ import io.journalq.client.error.TransactionAbortedException;
 import io.journalq.client.error.TransactionUnknownException;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.group.GroupMember;
-import io.journalq.client.internal.coordinator.BlockingWait;
 import io.journalq.client.internal.coordinator.Coordinator;
 import io.journalq.client.internal.coordinator.CoordinatorRequest;
+import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.internal.produce.Gate;
 import io.journalq.client.internal.produce.ProducerConfig;
 import io.journalq.client.internal.produce.Sender;
@@ -69,7 +69,7 @@ public final class TransactionRunner {
 
                     @Override
                     public void fail(JournalQException cause) {
-                        sender.cluster().eventLoop().execute(() -> sender.failWaiting(cause));
+                        sender.cluster().execute(() -> sender.failWaiting(cause));
                     }
                 });
         gate.open(participants);
@@ -124,14 +124,14 @@ public final class TransactionRunner {
                     member.groupId(), id -> new Coordinator(sender.cluster(), Coordinator.Kind.GROUP, id));
             ask(ofGroup, TransactionRequests.commitOffsets(config, current, second, member, offsets));
         } catch (JournalQException e) {
-            sender.cluster().eventLoop().submit(() -> participants.onFailed(e)).syncUninterruptibly();
+            onLoop(() -> participants.onFailed(e));
             throw e;
         }
     }
 
     private void begin() {
         if (closed) {
-            throw new ClientClosedException("the producer is closed; build a new one");
+            throw Cluster.closedClient();
         }
         if (replaced != null) {
             throw replaced;
@@ -188,7 +188,7 @@ public final class TransactionRunner {
         } catch (ProducerReplacedException e) {
             throw e;
         } catch (JournalQException e) {
-            if (e.retriable()) {
+            if (e.retriable() || e instanceof ClientClosedException) {
                 throw new TransactionUnknownException(
                         "it is unknown whether transaction " + config.transactionalId() + " is committed ("
                                 + e.getMessage() + "); check before you run it again",
@@ -254,16 +254,17 @@ public final class TransactionRunner {
         onLoop(() -> {
             var unused = participants.settled().whenComplete((done, ignored) -> settled.complete(null));
         });
-        BlockingWait.join(settled, waitTimeoutMs, "transaction " + config.transactionalId());
+        sender.cluster().waits().join(settled, waitTimeoutMs, "transaction " + config.transactionalId());
     }
 
     private <R extends ApiMessage> R ask(Coordinator whom, CoordinatorRequest<R> coordinatorRequest) {
-        return BlockingWait.join(
-                whom.ask(coordinatorRequest, callTimeoutMs), waitTimeoutMs, coordinatorRequest.toString());
+        return sender.cluster()
+                .waits()
+                .join(whom.ask(coordinatorRequest, callTimeoutMs), waitTimeoutMs, coordinatorRequest.toString());
     }
 
     private void onLoop(Runnable task) {
-        sender.cluster().eventLoop().submit(task).syncUninterruptibly();
+        sender.cluster().executeAndWait(task);
     }
 
     /**

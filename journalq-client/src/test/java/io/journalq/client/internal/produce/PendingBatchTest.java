@@ -2,6 +2,7 @@ package io.journalq.client.internal.produce;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.client.Producer;
 import io.journalq.client.internal.network.Backoff;
 import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.HostAndPort;
@@ -71,8 +72,8 @@ class PendingBatchTest {
 
     static ProducerConfig config() {
         Backoff backoff = new Backoff(1, 1);
-        ClientConfig client =
-                new ClientConfig(HostAndPort.parseList("localhost:1"), "test", 1, 1, 1, 1, backoff, backoff);
+        ClientConfig client = new ClientConfig(
+                Producer.class, HostAndPort.parseList("localhost:1"), "test", 1, 1, 1, 1, backoff, backoff);
         return new ProducerConfig(
                 client, CompressionCodec.NONE, (short) 1, false, false, 1 << 16, 0, 1 << 20, 1 << 20, 1, null);
     }
