@@ -4,10 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.cli.shell.ExitCode;
+import io.journalq.cli.shell.Terminal;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -276,5 +281,38 @@ class MessageCommandsTest {
         assertThat(process.waitFor()).isEqualTo(ExitCode.FAILED);
         assertThat(Files.readAllLines(err))
                 .containsExactly("journalq: topic absent does not exist; create it, or check its name");
+    }
+
+    @Test
+    void shouldWarnInOneLineWhenTheBrokerStopsWhileAConsumerWaits() throws Exception {
+        // given
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, err, "");
+        CommandBroker mortal = new CommandBroker(folder.resolve("mortal"));
+        CompletableFuture<Integer> exitCode;
+        try {
+            mortal.doneWithInput("hello\n", "produce", "orders");
+            exitCode = CompletableFuture.supplyAsync(() -> JournalqMain.run(
+                    terminal,
+                    "consume",
+                    "orders",
+                    "--from=beginning",
+                    "--timeout=3s",
+                    "--bootstrap=" + mortal.bootstrap()));
+            while (out.size() == 0 && !exitCode.isDone()) {
+                Thread.sleep(10);
+            }
+        } finally {
+            // when
+            mortal.close();
+        }
+
+        // then
+        assertThat(exitCode.get(60, TimeUnit.SECONDS)).isZero();
+        assertThat(out.toString(UTF_8)).isEqualTo("hello\n");
+        assertThat(err.toString(UTF_8).lines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: warning: ")
+                .contains(mortal.bootstrap()));
     }
 }

@@ -7,6 +7,7 @@ import io.journalq.cli.shell.Position;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecords;
+import io.journalq.client.error.JournalQException;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
 import java.time.Duration;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Parameters;
 public final class ConsumeCommand extends ClientCommand {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);
     private static final long PROGRESS_INTERVAL_NS = 500_000_000L;
+    private static final long WARNING_INTERVAL_NS = 30_000_000_000L;
 
     @Parameters(paramLabel = "TOPIC", description = "Name of the topic.")
     private String topic;
@@ -95,6 +97,8 @@ public final class ConsumeCommand extends ClientCommand {
     private final VisitedMessage shown = new VisitedMessage();
     private long messageCount;
     private long messageBytes;
+    private JournalQException warned;
+    private long nextWarningNs = System.nanoTime();
 
     @Override
     protected void execute() {
@@ -150,14 +154,27 @@ public final class ConsumeCommand extends ClientCommand {
             terminal().flush();
             if (messageCount > before) {
                 lastMessage = clock.instant();
-            } else if (timeout != null
-                    && Duration.between(lastMessage, clock.instant()).compareTo(timeout) >= 0) {
-                return;
+            } else {
+                warnOfFailures(consumer);
+                if (timeout != null
+                        && Duration.between(lastMessage, clock.instant()).compareTo(timeout) >= 0) {
+                    return;
+                }
             }
             if ((countOnly || !terminal().writesToPerson()) && System.nanoTime() - nextProgressNs > 0) {
                 terminal().showProgress(Quantity.count(messageCount, "message") + " read");
                 nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
             }
+        }
+    }
+
+    /** Reports why no messages arrive, because the consumer retries without an exception. */
+    private void warnOfFailures(Consumer consumer) {
+        JournalQException last = consumer.metrics().lastError();
+        if (last != warned && System.nanoTime() - nextWarningNs >= 0) {
+            terminal().tell("journalq: warning: " + last.getMessage());
+            warned = last;
+            nextWarningNs = System.nanoTime() + WARNING_INTERVAL_NS;
         }
     }
 
