@@ -1,14 +1,23 @@
 package io.journalq.common.unit;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The grammar of durations and sizes on the command lines of all programs. Stateless. */
+/** The grammar of durations and sizes in settings and on the command lines of all programs. Stateless. */
 public final class Units {
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h|d)");
-    private static final Pattern SIZE = Pattern.compile("(\\d{1,18})(B|KiB|MiB|GiB|TiB)?");
+    /** The units of durations, smallest first. */
+    public static final List<String> DURATION_UNITS = List.of("ms", "s", "m", "h", "d");
+    /** The units of sizes, smallest first. */
+    public static final List<String> SIZE_UNITS = List.of("B", "KiB", "MiB", "GiB", "TiB");
+
+    private static final Pattern DURATION = Pattern.compile("(\\d{1,12}) *(ms|s|m|h|d)");
+    private static final Pattern SIZE = Pattern.compile("(\\d{1,18}) *(B|KiB|MiB|GiB|TiB)?");
     private static final int BITS_PER_STEP = 10;
+    private static final long SIZE_STEP = 1L << BITS_PER_STEP;
+    private static final long[] SIZE_STEPS = {SIZE_STEP, SIZE_STEP, SIZE_STEP, SIZE_STEP};
+    private static final long[] DURATION_STEPS = {1_000, 60, 60, 24};
 
     private Units() {}
 
@@ -62,5 +71,25 @@ public final class Units {
         throw new IllegalArgumentException(
                 "'" + text + "' is not a size; use a number of bytes, or a number with one of the units B, KiB, MiB,"
                         + " GiB, TiB, such as 64KiB");
+    }
+
+    /** Formats a duration of more than 0 in the largest unit in which it is whole: {@code 5h}. */
+    public static String formatDuration(long ms) {
+        return format(ms, DURATION_UNITS, DURATION_STEPS);
+    }
+
+    /** Formats a size of more than 0 in the largest unit in which it is whole: {@code 64KiB}. */
+    public static String formatSize(long sizeBytes) {
+        return format(sizeBytes, SIZE_UNITS, SIZE_STEPS);
+    }
+
+    private static String format(long number, List<String> units, long[] steps) {
+        long amount = number;
+        int unit = 0;
+        while (unit < steps.length && amount % steps[unit] == 0) {
+            amount /= steps[unit];
+            unit++;
+        }
+        return amount + units.get(unit);
     }
 }

@@ -2,7 +2,6 @@ package io.journalq.server.config;
 
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /**
  * The text of {@code conf/journalq.yaml}: every setting with its documentation. Each setting is commented out at its
@@ -112,14 +111,8 @@ public final class ConfigFileText {
 
     /** A number in the largest unit in which it is whole, and any other value in its canonical text. */
     private static String suffixed(ConfigKey<?> key) {
-        String best = key.format(key.defaultValue());
-        if (key.defaultValue() instanceof Number number && number.longValue() > 0) {
-            for (Map.Entry<String, Long> suffix : key.unit().factorBySuffix().entrySet()) {
-                if (suffix.getValue() > 1 && number.longValue() % suffix.getValue() == 0) {
-                    best = number.longValue() / suffix.getValue() + suffix.getKey();
-                }
-            }
-        }
-        return best;
+        return key.defaultValue() instanceof Number number && key.unit() != ConfigUnit.NONE
+                ? key.unit().format(number.longValue())
+                : key.format(key.defaultValue());
     }
 }

@@ -1,7 +1,6 @@
 package io.journalq.server.config;
 
 import java.util.List;
-import java.util.Map;
 
 /**
  * One setting: its name, type, unit, range, default and documentation, and its conversion from and to text. Immutable.
@@ -187,21 +186,10 @@ public final class ConfigKey<T> {
     }
 
     private static long readNumber(String text, ConfigUnit unit, long lowest, long highest) throws ConfigException {
-        String digits = text.strip();
-        long factor = 1;
-        // Longest suffix first: "ms" also ends with "s", "KiB" also with "B".
-        int suffixLength = 0;
-        for (Map.Entry<String, Long> suffix : unit.factorBySuffix().entrySet()) {
-            if (digits.endsWith(suffix.getKey()) && suffix.getKey().length() > suffixLength) {
-                suffixLength = suffix.getKey().length();
-                factor = suffix.getValue();
-            }
-        }
-        digits = digits.substring(0, digits.length() - suffixLength).strip();
         long value;
         try {
-            value = Math.multiplyExact(Long.parseLong(digits), factor);
-        } catch (NumberFormatException notANumber) {
+            value = unit.parse(text.strip());
+        } catch (IllegalArgumentException notANumber) {
             throw new ConfigException("must be a whole number" + suffixWords(unit));
         } catch (ArithmeticException tooLarge) {
             throw new ConfigException(rangeWords(lowest, highest));
@@ -222,10 +210,7 @@ public final class ConfigKey<T> {
     }
 
     private static String suffixWords(ConfigUnit unit) {
-        return unit == ConfigUnit.NONE
-                ? ""
-                : ", alone or followed by one of "
-                        + String.join(", ", unit.factorBySuffix().keySet());
+        return unit == ConfigUnit.NONE ? "" : ", alone or followed by one of " + String.join(", ", unit.suffixes());
     }
 
     private static String oneOf(List<String> choices, String text) throws ConfigException {

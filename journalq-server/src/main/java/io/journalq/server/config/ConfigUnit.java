@@ -1,32 +1,51 @@
 package io.journalq.server.config;
 
-import java.util.Collections;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import io.journalq.common.unit.Units;
+import java.util.List;
+import java.util.regex.Pattern;
 
-/** The unit of a number, and the suffixes that its text may have. */
+/** The unit of a number, which its text may name. */
 public enum ConfigUnit {
-    NONE(Map.of()),
-    BYTES(ordered("B", 1L, "KiB", 1L << 10, "MiB", 1L << 20, "GiB", 1L << 30, "TiB", 1L << 40)),
-    MILLISECONDS(ordered("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L, "d", 86_400_000L));
+    NONE(List.of()),
+    BYTES(Units.SIZE_UNITS),
+    MILLISECONDS(Units.DURATION_UNITS);
 
-    @SuppressWarnings("ImmutableEnumChecker") // ordered() returns an unmodifiable map
-    private final Map<String, Long> factorBySuffix;
+    private static final Pattern PLAIN = Pattern.compile("[+-]?\\d+");
 
-    ConfigUnit(Map<String, Long> factorBySuffix) {
-        this.factorBySuffix = factorBySuffix;
+    @SuppressWarnings("ImmutableEnumChecker") // the lists are immutable
+    private final List<String> suffixes;
+
+    ConfigUnit(List<String> suffixes) {
+        this.suffixes = suffixes;
     }
 
-    /** Suffixes with their factors, smallest first. */
-    Map<String, Long> factorBySuffix() {
-        return factorBySuffix;
+    /** The suffixes that the text of a number may have, smallest unit first. */
+    List<String> suffixes() {
+        return suffixes;
     }
 
-    private static Map<String, Long> ordered(Object... pairs) {
-        Map<String, Long> map = new LinkedHashMap<>();
-        for (int i = 0; i < pairs.length; i += 2) {
-            map.put((String) pairs[i], (Long) pairs[i + 1]);
+    /**
+     * Parses a number, alone or with a suffix.
+     *
+     * @throws IllegalArgumentException if it is not a number
+     * @throws ArithmeticException if it is too large
+     */
+    long parse(String text) {
+        if (this == NONE || PLAIN.matcher(text).matches()) {
+            return Long.parseLong(text);
         }
-        return Collections.unmodifiableMap(map);
+        return this == BYTES
+                ? Units.parseSizeBytes(text)
+                : Units.parseDuration(text).toMillis();
+    }
+
+    /** Formats a number in the largest unit in which it is whole; without a unit if that is the smallest one. */
+    String format(long number) {
+        String plain = Long.toString(number);
+        if (this == NONE || number <= 0) {
+            return plain;
+        }
+        String suffixed = this == BYTES ? Units.formatSize(number) : Units.formatDuration(number);
+        return suffixed.equals(plain + suffixes.get(0)) ? plain : suffixed;
     }
 }
