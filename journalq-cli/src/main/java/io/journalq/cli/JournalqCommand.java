@@ -4,12 +4,14 @@ import io.journalq.cli.group.GroupsCommand;
 import io.journalq.cli.journal.JournalCommand;
 import io.journalq.cli.message.ConsumeCommand;
 import io.journalq.cli.message.ProduceCommand;
+import io.journalq.cli.profile.ProfileCommand;
 import io.journalq.cli.shell.ClientProgram;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.cli.topic.ClusterCommand;
 import io.journalq.cli.topic.ConfigsCommand;
 import io.journalq.cli.topic.TopicsCommand;
 import io.journalq.cli.transaction.TransactionsCommand;
+import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
@@ -29,6 +31,7 @@ import picocli.CommandLine.ScopeType;
             ConfigsCommand.class,
             ClusterCommand.class,
             JournalCommand.class,
+            ProfileCommand.class,
             CompletionCommand.class
         },
         versionProvider = ProgramVersion.class,
@@ -36,7 +39,7 @@ import picocli.CommandLine.ScopeType;
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:done", "1:failed; a line on standard error states the reason", "2:wrong usage"})
 final class JournalqCommand extends ClientProgram {
-    JournalqCommand(Terminal terminal) {
-        super(terminal);
+    JournalqCommand(Terminal terminal, Map<String, String> environment) {
+        super(terminal, environment);
     }
 }

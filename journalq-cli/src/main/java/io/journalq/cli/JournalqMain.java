@@ -1,6 +1,7 @@
 package io.journalq.cli;
 
 import io.journalq.cli.shell.Terminal;
+import java.util.Map;
 import picocli.CommandLine;
 
 /** The entry point of {@code bin/journalq}. */
@@ -10,15 +11,19 @@ public final class JournalqMain {
     /** Runs one command and exits with its exit code. */
     public static void main(String[] arguments) {
         // Exits explicitly, because a thread of a connection must not keep the process alive.
-        System.exit(run(Terminal.ofProcess(), arguments));
+        System.exit(run(Terminal.ofProcess(), System.getenv(), arguments));
     }
 
     /** Returns the command line with all commands and options. */
     public static CommandLine commandLine(Terminal terminal) {
-        return CommandLines.of(new JournalqCommand(terminal), terminal);
+        return commandLine(terminal, System.getenv());
     }
 
-    static int run(Terminal terminal, String... arguments) {
-        return CommandLines.run(commandLine(terminal), terminal, arguments);
+    private static CommandLine commandLine(Terminal terminal, Map<String, String> environment) {
+        return CommandLines.of(new JournalqCommand(terminal, environment), terminal);
+    }
+
+    static int run(Terminal terminal, Map<String, String> environment, String... arguments) {
+        return CommandLines.run(commandLine(terminal, environment), terminal, arguments);
     }
 }

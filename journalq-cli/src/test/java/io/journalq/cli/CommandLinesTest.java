@@ -9,11 +9,11 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +48,13 @@ class CommandLinesTest {
                 "produce a --format json --key-separator : | --key-separator requires --format value",
                 "configs describe | --topic=NAME | --broker=ID",
                 "configs describe --topic a --broker 1 | mutually exclusive",
+                "configs describe --broker one | --broker must be the number of a broker or 'all'",
+                "topics list --bootstrap a:1 --profile b | --bootstrap and --profile are mutually exclusive",
+                "profile add prod | specify the address of the broker: --bootstrap HOST:PORT",
+                "profile add prod --bootstrap nowhere | is not of the form host:port",
+                "profile add a/b --bootstrap a:1 | 'a/b' is not a name",
+                "consume a --group g --partition 1 | --group cannot be combined with --until or --partition",
+                "consume a --group g --from 5 | with --group, --from must be beginning or end",
                 "configs set --topic a | Missing required parameter: 'KEY=VALUE'",
             })
     void shouldExplainInOneLineWhenUsageIsWrong(String arguments, String expected) {
@@ -64,25 +71,6 @@ class CommandLinesTest {
                 .startsWith("journalq: ")
                 .contains(expected)
                 .endsWith("--help'"));
-    }
-
-    @Test
-    void shouldNameTheRemedyWhenNoBrokerAnswers() throws IOException {
-        // given
-        int freePort;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            freePort = socket.getLocalPort();
-        }
-
-        // when
-        CommandRun before = CommandRun.journalq("--bootstrap", "localhost:" + freePort, "topics", "list");
-        CommandRun after = CommandRun.journalq("consume", "orders", "--bootstrap=localhost:" + freePort);
-
-        // then
-        String line = "journalq: no broker responds at localhost:" + freePort
-                + "; start one with bin/journalq-server start, or set the address with --bootstrap";
-        assertThat(before).isEqualTo(new CommandRun(ExitCode.FAILED, "", line + System.lineSeparator()));
-        assertThat(after).isEqualTo(before);
     }
 
     @Test
@@ -135,7 +123,7 @@ class CommandLinesTest {
         Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), closedPipe, err, "");
 
         // when
-        int exitCode = JournalqMain.run(terminal, "completion");
+        int exitCode = JournalqMain.run(terminal, Map.of(), "completion");
 
         // then
         assertThat(exitCode).isEqualTo(ExitCode.DONE);
@@ -145,7 +133,7 @@ class CommandLinesTest {
     /** Every command that does something, as its words. */
     private static List<List<String>> leaves() {
         List<List<String>> leaves = new ArrayList<>();
-        collect(new CommandLine(new JournalqCommand(NOBODY)), List.of(), leaves);
+        collect(new CommandLine(new JournalqCommand(NOBODY, Map.of())), List.of(), leaves);
         collect(new CommandLine(new ServerCommand(NOBODY)), List.of(), leaves);
         return leaves;
     }

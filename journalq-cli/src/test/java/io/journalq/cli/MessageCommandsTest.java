@@ -295,6 +295,7 @@ class MessageCommandsTest {
             mortal.doneWithInput("hello\n", "produce", "orders");
             exitCode = CompletableFuture.supplyAsync(() -> JournalqMain.run(
                     terminal,
+                    Map.of(),
                     "consume",
                     "orders",
                     "--from=beginning",
@@ -314,5 +315,50 @@ class MessageCommandsTest {
         assertThat(err.toString(UTF_8).lines()).singleElement().satisfies(line -> assertThat(line)
                 .startsWith("journalq: warning: ")
                 .contains(mortal.bootstrap()));
+    }
+
+    @Test
+    void shouldWarnWhenProducingCreatesTheTopic() {
+        // when
+        CommandRun nothing = broker.doneWithInput("", "produce", "misspelt");
+        CommandRun first = broker.doneWithInput("a\n", "produce", "misspelt");
+        CommandRun second = broker.doneWithInput("b\n", "produce", "misspelt");
+        CommandRun toPartition = broker.doneWithInput("c\n", "produce", "another", "--partition", "0");
+
+        // then
+        String created = "did not exist; the broker created it with 1 partition and its default settings";
+        assertThat(nothing.errLines()).containsExactly("0 messages (0 B) written to misspelt");
+        assertThat(first.errLines())
+                .containsExactly("warning: topic misspelt " + created, "1 message (1 B) written to misspelt");
+        assertThat(second.errLines()).containsExactly("1 message (1 B) written to misspelt");
+        assertThat(toPartition.errLines())
+                .containsExactly("warning: topic another " + created, "1 message (1 B) written to another");
+    }
+
+    @Test
+    void shouldContinueAtTheCommittedOffsetsWhenReadingAsAMemberOfAGroup() {
+        // given
+        create("grouped", 1);
+        broker.doneWithInput("1\n2\n3\n4\n5\n", "produce", "grouped");
+        String[] asMember = {"consume", "grouped", "--group", "billing", "--from", "beginning", "--timeout", "10s"};
+
+        // when
+        CommandRun first = broker.done(append(asMember, "--max-messages", "2"));
+        CommandRun second = broker.done(append(asMember, "--max-messages", "2", "--count"));
+        CommandRun third = broker.done(append(asMember, "--max-messages", "1"));
+        CommandRun lag = broker.done("groups", "lag", "billing", "--output", "json");
+        CommandRun group = broker.done("groups", "describe", "billing", "--output", "json");
+
+        // then
+        assertThat(first.outLines()).containsExactly("1", "2");
+        assertThat(second.outLines()).containsExactly("2 messages, 2 B");
+        assertThat(third.outLines()).containsExactly("5");
+        assertThat(lag.out()).contains("\"committed\" : 5", "\"lag\" : 0");
+        assertThat(group.out()).as("every member has left").contains("\"members\" : [ ]");
+    }
+
+    private static String[] append(String[] words, String... more) {
+        return java.util.stream.Stream.concat(java.util.Arrays.stream(words), java.util.Arrays.stream(more))
+                .toArray(String[]::new);
     }
 }

@@ -8,11 +8,14 @@ import io.journalq.cli.shell.Quantity;
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecords;
 import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.WakeupException;
+import io.journalq.client.group.CommittedOffset;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +36,7 @@ import picocli.CommandLine.Parameters;
             "  journalq consume orders --from beginning --until end      existing messages, then ends",
             "  journalq consume orders --from '10m ago' --format '{partition}:{offset} {key} {value}'",
             "  journalq consume orders --count --from 2026-01-31 --until 2026-02-01",
+            "  journalq consume orders --group billing --from beginning --timeout 5s",
             "  journalq consume orders --partition 3 --from 1500 --max-messages 10 --format json"
         })
 public final class ConsumeCommand extends ClientCommand {
@@ -57,6 +61,13 @@ public final class ConsumeCommand extends ClientCommand {
                     "Where to stop, exclusive. The same forms as for --from; 'end' is the end of the partition when "
                             + "the command starts (default: never).")
     private String until;
+
+    @Option(
+            names = "--group",
+            paramLabel = "NAME",
+            description = "Reads as a member of this group: continues at its committed offsets, and commits what was "
+                    + "written. --from is then beginning or end, for partitions without a committed offset.")
+    private String group;
 
     @Option(names = "--max-messages", paramLabel = "COUNT", description = "Ends after this many messages.")
     private long maxMessages = Long.MAX_VALUE;
@@ -99,6 +110,8 @@ public final class ConsumeCommand extends ClientCommand {
     private long messageBytes;
     private JournalQException warned;
     private long nextWarningNs = System.nanoTime();
+    /** With --group, by partition: the offset after the last written message, or 0 if it is committed. */
+    private long[] nextOffsets = {};
 
     @Override
     protected void execute() {
@@ -112,6 +125,49 @@ public final class ConsumeCommand extends ClientCommand {
         if (maxMessages < 1) {
             throw wrongUsage("--max-messages must be 1 or more");
         }
+        if (group != null) {
+            checkGroup(start);
+            readAsMember(start, messageFormat);
+        } else {
+            readRange(start, stop, messageFormat);
+        }
+        if (countOnly) {
+            printCount();
+        }
+    }
+
+    private void checkGroup(Position start) {
+        if (group.isBlank()) {
+            throw wrongUsage("--group must not be empty");
+        }
+        if (until != null || partitions != null) {
+            throw wrongUsage("--group cannot be combined with --until or --partition");
+        }
+        if (!(start instanceof Position.Beginning) && !(start instanceof Position.End)) {
+            throw wrongUsage("with --group, --from must be beginning or end; to move the committed offsets, run"
+                    + " journalq groups reset-offsets");
+        }
+    }
+
+    /** Commits after the messages are written: they are written at least once. Leaves the group in any case. */
+    private void readAsMember(Position start, MessageFormat messageFormat) {
+        Consumer.Builder builder = Consumer.builder()
+                .groupId(group)
+                .autoCommit(false)
+                .startAt(start instanceof Position.Beginning ? Consumer.Start.BEGINNING : Consumer.Start.END);
+        try (InterruptGuard guard = new InterruptGuard();
+                Consumer consumer = program().configure(builder).build()) {
+            guard.onInterrupt(consumer::wakeup);
+            // An unknown topic is an error here, as it is without a group.
+            consumer.partitionsOf(topic);
+            consumer.subscribe(List.of(topic));
+            readAll(consumer, ReadRange.ofMember(consumer, clock), messageFormat);
+        } catch (WakeupException interrupted) {
+            terminal().flush();
+        }
+    }
+
+    private void readRange(Position start, Position stop, MessageFormat messageFormat) {
         try (Consumer consumer = program().configure(Consumer.builder()).build()) {
             ReadRange range = new ReadRange(consumer, partitionsToRead(consumer), clock);
             range.start(start);
@@ -122,9 +178,6 @@ public final class ConsumeCommand extends ClientCommand {
                                 + "; to show existing messages, add --from beginning.");
             }
             readAll(consumer, range, messageFormat);
-        }
-        if (countOnly) {
-            printCount();
         }
     }
 
@@ -147,11 +200,12 @@ public final class ConsumeCommand extends ClientCommand {
             } else {
                 show(records, range, messageFormat);
             }
+            // Flushes immediately, so that each message is visible when it arrives.
+            terminal().flush();
+            commit(consumer);
             if (messageCount == maxMessages) {
                 return;
             }
-            // Flushes immediately, so that each message is visible when it arrives.
-            terminal().flush();
             if (messageCount > before) {
                 lastMessage = clock.instant();
             } else {
@@ -184,6 +238,7 @@ public final class ConsumeCommand extends ClientCommand {
             if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
                 messageFormat.print(shown.at(topicName, partition, record));
                 messageCount++;
+                written(partition, record.offset());
             }
         });
     }
@@ -194,8 +249,32 @@ public final class ConsumeCommand extends ClientCommand {
             if (messageCount < maxMessages && range.contains(partition, record.offset(), record.timestampMs())) {
                 messageCount++;
                 messageBytes += Math.max(0, record.valueSizeBytes());
+                written(partition, record.offset());
             }
         });
+    }
+
+    private void written(int partition, long offset) {
+        if (group != null) {
+            if (partition >= nextOffsets.length) {
+                nextOffsets = Arrays.copyOf(nextOffsets, Math.max(partition + 1, 2 * nextOffsets.length));
+            }
+            nextOffsets[partition] = offset + 1;
+        }
+    }
+
+    /** Commits what was written since the last commit, which is less than what was polled after --max-messages. */
+    private void commit(Consumer consumer) {
+        Map<TopicPartition, CommittedOffset> offsets = new LinkedHashMap<>();
+        for (int partition = 0; partition < nextOffsets.length; partition++) {
+            if (nextOffsets[partition] > 0) {
+                offsets.put(new TopicPartition(topic, partition), CommittedOffset.of(nextOffsets[partition]));
+            }
+        }
+        if (!offsets.isEmpty()) {
+            consumer.commit(offsets);
+            Arrays.fill(nextOffsets, 0);
+        }
     }
 
     private Set<TopicPartition> partitionsToRead(Consumer consumer) {

@@ -5,7 +5,9 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.client.Acks;
+import io.journalq.client.Admin;
 import io.journalq.client.Producer;
+import io.journalq.client.error.UnknownTopicException;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
 import io.journalq.common.record.CompressionCodec;
@@ -29,7 +31,8 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(
         name = "produce",
-        description = "Writes messages to a topic, one for each line of standard input.",
+        description =
+                "Writes messages to a topic, one for each line of standard input. Warns if this creates the topic.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  echo hello | journalq produce orders",
@@ -94,6 +97,8 @@ public final class ProduceCommand extends ClientCommand {
     private int maxLineBytes = DEFAULT_MAX_LINE_BYTES;
 
     private Acknowledgements acknowledgements;
+    /** Whether the topic does not exist and the user has not been told so. */
+    private boolean missing;
 
     @Override
     protected void execute() throws IOException, InterruptedException {
@@ -118,6 +123,7 @@ public final class ProduceCommand extends ClientCommand {
                 .linger(Duration.ofMillis(terminal().readsFromPerson() ? 0 : LINGER_MS))
                 .maxRequestSizeBytes(Math.max(maxLineBytes, 2 * LineBatches.BATCH_SIZE_BYTES) + LINE_OVERHEAD_BYTES)
                 .build()) {
+            missing = topicIsMissing();
             checkPartition(producer);
             bytes = sendLines(producer);
             producer.flush();
@@ -139,11 +145,32 @@ public final class ProduceCommand extends ClientCommand {
         if (partition == ProducerRecord.ANY_PARTITION) {
             return;
         }
-        int count = producer.partitionCount(topic);
+        int count = partitionCount(producer);
         if (partition < 0 || partition >= count) {
             throw new CommandFailure(
                     "topic " + topic + " has no partition " + partition + "; it has 0 to " + (count - 1));
         }
+    }
+
+    private boolean topicIsMissing() {
+        try (Admin admin = openAdmin()) {
+            admin.describeTopics(List.of(topic));
+            return false;
+        } catch (UnknownTopicException unknown) {
+            return true;
+        }
+    }
+
+    /** Returns the number of partitions. Asking for it creates a missing topic if the broker allows that. */
+    private int partitionCount(Producer producer) {
+        int count = producer.partitionCount(topic);
+        if (missing) {
+            missing = false;
+            terminal()
+                    .tell("warning: topic " + topic + " did not exist; the broker created it with "
+                            + Quantity.count(count, "partition") + " and its default settings");
+        }
+        return count;
     }
 
     /** Returns the number of bytes read. */
@@ -171,6 +198,9 @@ public final class ProduceCommand extends ClientCommand {
         long nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
         for (byte[] line = lines.next(); line != null && !acknowledgements.failed(); line = lines.next()) {
             ProducerRecord record = parser.parse(line, lines.lineNumber());
+            if (missing) {
+                partitionCount(producer);
+            }
             if (batches == null) {
                 acknowledgements.follow(producer.sendAsync(record));
             } else {

@@ -30,10 +30,20 @@ final class ReadRange {
     private Position.Time stopTime;
 
     ReadRange(Consumer consumer, Set<TopicPartition> partitions, Clock clock) {
-        this.consumer = consumer;
-        this.open = new LinkedHashSet<>(partitions);
-        this.clock = clock;
+        this(consumer, clock);
+        open.addAll(partitions);
         consumer.assign(partitions);
+    }
+
+    private ReadRange(Consumer consumer, Clock clock) {
+        this.consumer = consumer;
+        this.open = new LinkedHashSet<>();
+        this.clock = clock;
+    }
+
+    /** Returns the range of a member of a group, whose partitions and positions the group decides: it has no end. */
+    static ReadRange ofMember(Consumer consumer, Clock clock) {
+        return new ReadRange(consumer, clock);
     }
 
     /** Sets the start positions. */

@@ -1,10 +1,12 @@
 package io.journalq.cli.topic;
 
 import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Table;
 import io.journalq.client.Admin;
+import io.journalq.client.admin.BrokerNode;
 import io.journalq.client.admin.ConfigChange;
 import io.journalq.client.admin.ConfigEntry;
 import io.journalq.client.admin.ConfigResource;
@@ -52,7 +54,8 @@ public final class ConfigsCommand extends CommandGroup {
                 description = "Configurations of this client metrics subscription (KIP-714).")
         private String clientMetrics;
 
-        private ConfigResource resource() {
+        /** Returns the resource. A broker must exist: a client would wait for it until its call times out. */
+        private ConfigResource resource(Admin admin) {
             if (topic != null) {
                 return ConfigResource.topic(topic);
             }
@@ -62,7 +65,24 @@ public final class ConfigsCommand extends CommandGroup {
             if (clientMetrics != null) {
                 return new ConfigResource(ConfigResource.Type.CLIENT_METRICS, clientMetrics);
             }
-            return new ConfigResource(ConfigResource.Type.BROKER, broker.equals(EVERY_BROKER) ? "" : broker);
+            if (broker.equals(EVERY_BROKER)) {
+                return new ConfigResource(ConfigResource.Type.BROKER, "");
+            }
+            List<Integer> ids = admin.describeCluster().brokers().stream()
+                    .map(BrokerNode::id)
+                    .toList();
+            if (!ids.contains(Integer.parseInt(broker))) {
+                throw new CommandFailure("there is no broker " + broker + " in the cluster; its brokers are "
+                        + String.join(", ", ids.stream().map(String::valueOf).toList()));
+            }
+            return ConfigResource.broker(Integer.parseInt(broker));
+        }
+
+        /** Validates the options before a request is sent. */
+        private void check(ClientCommand command) {
+            if (broker != null && !broker.equals(EVERY_BROKER) && !broker.matches("\\d{1,9}")) {
+                throw command.wrongUsage("--broker must be the number of a broker or '" + EVERY_BROKER + "'");
+            }
         }
     }
 
@@ -71,7 +91,7 @@ public final class ConfigsCommand extends CommandGroup {
             name = "describe",
             description = "Shows the effective configurations, and the origin of each value.",
             footerHeading = "%nExamples:%n",
-            footer = {"  journalq configs describe --topic orders", "  journalq configs describe --broker 1 --changed"})
+            footer = {"  journalq configs describe --topic orders", "  journalq configs describe --broker 0 --changed"})
     static final class Describe extends ClientCommand {
         @ArgGroup(multiplicity = "1")
         private Resource named;
@@ -81,9 +101,10 @@ public final class ConfigsCommand extends CommandGroup {
 
         @Override
         protected void execute() {
-            ConfigResource resource = named.resource();
+            named.check(this);
             List<ConfigEntry> entries;
             try (Admin admin = openAdmin()) {
+                ConfigResource resource = named.resource(admin);
                 entries = admin.describeConfigs(List.of(resource)).get(resource).stream()
                         .filter(entry -> !changed || !entry.isDefault())
                         .toList();
@@ -138,7 +159,7 @@ public final class ConfigsCommand extends CommandGroup {
 
         @Override
         protected void execute() {
-            change(this, named.resource(), ConfigChanges.of(values, List.of()));
+            change(this, named, ConfigChanges.of(values, List.of()));
         }
     }
 
@@ -157,12 +178,15 @@ public final class ConfigsCommand extends CommandGroup {
 
         @Override
         protected void execute() {
-            change(this, named.resource(), ConfigChanges.of(Map.of(), keys));
+            change(this, named, ConfigChanges.of(Map.of(), keys));
         }
     }
 
-    private static void change(ClientCommand command, ConfigResource resource, List<ConfigChange> changes) {
+    private static void change(ClientCommand command, Resource named, List<ConfigChange> changes) {
+        named.check(command);
+        ConfigResource resource;
         try (Admin admin = command.openAdmin()) {
+            resource = named.resource(admin);
             admin.alterConfigs(resource, changes);
         }
         List<Object> json = new ArrayList<>();

@@ -34,7 +34,8 @@ public final class BrokerConfigLoader {
             "JOURNALQ_LOGBACK",
             "JOURNALQ_LOG_LEVEL",
             "JOURNALQ_LOG_DIR",
-            "JOURNALQ_BOOTSTRAP");
+            "JOURNALQ_BOOTSTRAP",
+            "JOURNALQ_PROFILE");
 
     /** Variables that Kubernetes sets for a service called journalq, such as JOURNALQ_PORT_9092_TCP. */
     private static final Pattern SERVICE_VARIABLES =

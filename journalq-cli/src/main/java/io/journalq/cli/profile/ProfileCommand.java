@@ -1,0 +1,106 @@
+package io.journalq.cli.profile;
+
+import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.CommandGroup;
+import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.Profiles;
+import io.journalq.cli.shell.Table;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** {@code journalq profile}. */
+@Command(
+        name = "profile",
+        description = "Names brokers, so that --profile NAME can replace --bootstrap HOST:PORT.",
+        subcommands = {ProfileCommand.Add.class, ProfileCommand.ListAll.class, ProfileCommand.Remove.class})
+public final class ProfileCommand extends CommandGroup {
+    /** {@code journalq profile add}. */
+    @Command(
+            name = "add",
+            description = {
+                "Adds a profile, or changes the address of an existing one. The broker does not have to be running.",
+                "Profiles are stored in journalq/profiles in the directory XDG_CONFIG_HOME (default: ~/.config)."
+            },
+            footerHeading = "%nExamples:%n",
+            footer = {
+                "  journalq profile add prod --bootstrap broker1.example.com:9092,broker2.example.com:9092",
+                "  journalq profile add local --bootstrap localhost:9092"
+            })
+    static final class Add extends ClientCommand {
+        @Parameters(paramLabel = "NAME", description = "Name of the profile: letters, digits, '.', '_' and '-'.")
+        private String name;
+
+        @Override
+        protected void execute() throws IOException {
+            if (!Profiles.isName(name)) {
+                throw wrongUsage("'" + name + "' is not a name; use letters, digits, '.', '_' and '-'");
+            }
+            String address = program().givenBootstrap();
+            if (address == null) {
+                throw wrongUsage("specify the address of the broker: --bootstrap HOST:PORT");
+            }
+            boolean changed = program().profiles().put(name, address);
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("profile", name);
+            json.put("bootstrap", address);
+            report((changed ? "changed" : "added") + " profile " + name + ": " + address, json);
+        }
+    }
+
+    /** {@code journalq profile list}. */
+    @Command(
+            name = "list",
+            description = "Lists the profiles.",
+            footerHeading = "%nExamples:%n",
+            footer = {"  journalq profile list", "  journalq profile list --output json"})
+    static final class ListAll extends ClientCommand {
+        @Override
+        protected void execute() throws IOException {
+            SortedMap<String, String> profiles = program().profiles().all();
+            if (wantsJson()) {
+                List<Object> json = new ArrayList<>();
+                profiles.forEach((name, address) -> {
+                    Map<String, Object> one = new LinkedHashMap<>();
+                    one.put("profile", name);
+                    one.put("bootstrap", address);
+                    json.add(one);
+                });
+                terminal().printLine(Json.document(json));
+                return;
+            }
+            Table table = new Table("PROFILE", "BOOTSTRAP");
+            profiles.forEach((name, address) -> table.row(name, address));
+            table.printTo(terminal());
+        }
+    }
+
+    /** {@code journalq profile remove}. */
+    @Command(
+            name = "remove",
+            description = "Removes a profile.",
+            footerHeading = "%nExamples:%n",
+            footer = "  journalq profile remove prod")
+    static final class Remove extends ClientCommand {
+        @Parameters(paramLabel = "NAME", description = "Name of the profile.")
+        private String name;
+
+        @Override
+        protected void execute() throws IOException {
+            if (!program().profiles().remove(name)) {
+                throw new CommandFailure(
+                        "there is no profile " + name + "; to list all profiles, run journalq profile list");
+            }
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("profile", name);
+            json.put("removed", true);
+            report("removed profile " + name, json);
+        }
+    }
+}
