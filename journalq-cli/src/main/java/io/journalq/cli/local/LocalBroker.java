@@ -5,6 +5,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.directory.DataLocks;
 import io.journalq.server.directory.LockHolder;
@@ -22,10 +23,11 @@ import java.util.Optional;
  * The broker on this machine that a configuration describes, as seen from outside. Immutable.
  *
  * @param dataDirectory the first data directory, absolute; it identifies the broker
+ * @param named whether the configuration names the data directory, and does not only have the default
  * @param address the address for clients on this machine, {@code host:port}; null while the broker is starting
  * @param adminAddress the address of the health page, {@code host:port}; null if there is none
  */
-record LocalBroker(Path dataDirectory, String address, String adminAddress) {
+record LocalBroker(Path dataDirectory, boolean named, String address, String adminAddress) {
     private static final int CHECK_TIMEOUT_MS = 1_000;
     private static final int HTTP_OK = 200;
 
@@ -36,6 +38,7 @@ record LocalBroker(Path dataDirectory, String address, String adminAddress) {
             String admin = config.get(BrokerSettings.ADMIN_LISTENER);
             return new LocalBroker(
                     config.dataDirectories().get(0).toAbsolutePath().normalize(),
+                    config.origin(BrokerSettings.DATA_DIRECTORIES) != ConfigOrigin.DEFAULT,
                     config.listeners().get(0).reachableHere(),
                     admin.isEmpty() ? null : ListenerAddress.parse(admin).reachableHere());
         } catch (ConfigException wrong) {
@@ -61,14 +64,24 @@ record LocalBroker(Path dataDirectory, String address, String adminAddress) {
         }
     }
 
-    /** Returns the message for the case that no process has locked the data directory. */
-    String notRunning() {
-        return "no broker is running with " + dataDirectory
-                + (somebodyListens()
-                        ? ", but another program is listening at " + address
-                                + "; if it is a broker with another data directory, set that with --set"
-                                + " data.directories"
-                        : "; start one with bin/journalq-server start");
+    /**
+     * Returns the message for the case that no process has locked the data directory.
+     *
+     * @param others all brokers on this machine
+     */
+    String notRunning(List<RunningBroker> others) {
+        StringBuilder text = new StringBuilder("no broker is running with ").append(dataDirectory);
+        if (others.isEmpty() && somebodyListens()) {
+            return text.append(", but another program is listening at ")
+                    .append(address)
+                    .toString();
+        }
+        text.append("; start one with bin/journalq-server start");
+        for (RunningBroker other : others) {
+            text.append("\nrunning with another data directory: ").append(other);
+        }
+        return text.append(others.isEmpty() ? "" : "\nto select one of these, add --set data.directories=DIRECTORY")
+                .toString();
     }
 
     /**
@@ -76,12 +89,14 @@ record LocalBroker(Path dataDirectory, String address, String adminAddress) {
      * any yet.
      */
     LocalBroker asReported() {
-        return LockHolder.read(dataDirectory).map(this::as).orElseGet(() -> new LocalBroker(dataDirectory, null, null));
+        return LockHolder.read(dataDirectory)
+                .map(this::as)
+                .orElseGet(() -> new LocalBroker(dataDirectory, named, null, null));
     }
 
     /** Returns this broker with the addresses that its process reports, which the configuration can leave open. */
     LocalBroker as(LockHolder who) {
-        return new LocalBroker(dataDirectory, who.address(), who.adminAddress());
+        return new LocalBroker(dataDirectory, named, who.address(), who.adminAddress());
     }
 
     /** Whether the broker responds, on its health page if it has one. */

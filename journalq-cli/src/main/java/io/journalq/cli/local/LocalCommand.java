@@ -2,6 +2,7 @@ package io.journalq.cli.local;
 
 import io.journalq.cli.shell.Program;
 import io.journalq.cli.shell.Terminal;
+import io.journalq.server.config.BrokerConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -52,6 +53,6 @@ abstract class LocalCommand implements Callable<Integer> {
 
     /** The directory that contains bin, conf and lib. */
     final Path home() {
-        return Path.of(System.getProperty("journalq.home", "."));
+        return Path.of(System.getProperty(BrokerConfig.HOME_PROPERTY, "."));
     }
 }

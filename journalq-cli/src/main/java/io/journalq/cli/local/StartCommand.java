@@ -60,12 +60,12 @@ public final class StartCommand extends LocalCommand {
             throw new CommandFailure("start --foreground requires the script bin/journalq-server; run that script");
         }
         LocalBroker broker = broker();
-        new SystemFileStore().createDurableDirectories(broker.dataDirectory());
         awaitFree(broker);
         if (broker.somebodyListens()) {
             throw new CommandFailure("another program is listening at " + broker.address()
                     + "; stop it, or choose another port with --set listeners=PLAINTEXT://localhost:PORT");
         }
+        new SystemFileStore().createDurableDirectories(broker.dataDirectory());
         Path logDirectory = logDirectory();
         // The log of the broker does not contain the output of Java itself, for example if it cannot start.
         Path output = logDirectory.resolve(OUTPUT_FILE);
@@ -103,7 +103,7 @@ public final class StartCommand extends LocalCommand {
     /** The directory for the log and output of the broker. */
     private Path logDirectory() throws IOException {
         String chosen = System.getenv("JOURNALQ_LOG_DIR");
-        Path directory = chosen == null || chosen.isEmpty() ? home().resolve("logs") : Path.of(chosen);
+        Path directory = home().resolve(chosen == null || chosen.isEmpty() ? "logs" : chosen);
         try {
             Files.createDirectories(directory);
         } catch (IOException denied) {

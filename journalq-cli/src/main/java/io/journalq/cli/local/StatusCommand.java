@@ -8,6 +8,7 @@ import io.journalq.server.directory.LockHolder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Command;
@@ -18,7 +19,8 @@ import picocli.CommandLine.Option;
         name = "status",
         description = {
             "Shows whether the broker is running and ready.",
-            "The broker is identified by its data directory. Its other settings do not matter."
+            "The broker is identified by its data directory. Its other settings do not matter. If it is not running, shows"
+                    + " which brokers are running on this machine."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -42,10 +44,11 @@ public final class StatusCommand extends LocalCommand {
         // A program at the configured address may be another broker.
         LocalBroker broker = running ? wanted.asReported() : wanted;
         boolean ready = running && broker.ready();
+        List<RunningBroker> others = running ? List.of() : RunningBroker.all();
         if (output == OutputFormat.JSON) {
-            terminal().printLine(Json.document(jsonOf(broker, process, running, ready)));
+            terminal().printLine(Json.document(jsonOf(broker, process, running, ready, others)));
         } else {
-            terminal().printLine(running ? sentence(broker, process, ready) : broker.notRunning());
+            terminal().printLine(running ? sentence(broker, process, ready) : broker.notRunning(others));
         }
         if (!running) {
             return ExitCode.NOT_RUNNING;
@@ -69,7 +72,11 @@ public final class StatusCommand extends LocalCommand {
     }
 
     private static Map<String, Object> jsonOf(
-            LocalBroker broker, Optional<ProcessHandle> process, boolean running, boolean ready) {
+            LocalBroker broker,
+            Optional<ProcessHandle> process,
+            boolean running,
+            boolean ready,
+            List<RunningBroker> others) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("running", running);
         json.put("ready", ready);
@@ -80,6 +87,9 @@ public final class StatusCommand extends LocalCommand {
                 "uptimeMs",
                 process.flatMap(StatusCommand::uptime).map(Duration::toMillis).orElse(null));
         json.put("dataDirectory", broker.dataDirectory());
+        if (!running) {
+            json.put("otherBrokers", others.stream().map(RunningBroker::json).toList());
+        }
         return json;
     }
 }

@@ -6,6 +6,7 @@ import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.server.directory.LockHolder;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -15,7 +16,9 @@ import picocli.CommandLine.Option;
         name = "stop",
         description = {
             "Stops the broker and waits until its journals are flushed and closed.",
-            "The broker is identified by its data directory. Its other settings do not matter."
+            "The broker is identified by its data directory. Its other settings do not matter. If it is not running, shows"
+                    + " which brokers are running on this machine. Fails if there are any and the command does not"
+                    + " name a data directory."
         },
         footerHeading = "%nExamples:%n",
         footer = {
@@ -43,7 +46,15 @@ public final class StopCommand extends LocalCommand {
                 throw new CommandFailure("a broker is running with " + broker.dataDirectory()
                         + ", but its process is not visible from here; stop it in its container or on its machine");
             }
-            terminal().printLine(broker.notRunning());
+            List<RunningBroker> others = RunningBroker.all();
+            if (!broker.named() && !others.isEmpty()) {
+                throw new CommandFailure("no broker is running with " + broker.dataDirectory() + ", but there is "
+                        + String.join(
+                                "; ",
+                                others.stream().map(RunningBroker::toString).toList())
+                        + "; to stop one of these, add --set data.directories=DIRECTORY");
+            }
+            terminal().printLine(broker.notRunning(others));
             return ExitCode.DONE;
         }
         ProcessHandle process = running.get();

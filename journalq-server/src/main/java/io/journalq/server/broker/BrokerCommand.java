@@ -1,5 +1,6 @@
 package io.journalq.server.broker;
 
+import io.journalq.server.config.BrokerConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,7 +12,7 @@ import java.util.List;
  * build, which has no scripts yet, the command runs Java with the class path. Stateless.
  */
 public final class BrokerCommand {
-    private static final String HOME = "journalq.home";
+    private static final String HOME = BrokerConfig.HOME_PROPERTY;
 
     private BrokerCommand() {}
 

@@ -9,6 +9,9 @@ import java.util.Optional;
 
 /** The settings of a broker, each with its value and origin. Immutable. {@link BrokerConfigLoader} creates it. */
 public final class BrokerConfig {
+    /** The system property with the directory that contains bin, conf, and by default data and logs. Scripts set it. */
+    public static final String HOME_PROPERTY = "journalq.home";
+
     private final Map<String, Setting> settingByName;
 
     /**
@@ -78,9 +81,14 @@ public final class BrokerConfig {
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
-    /** Directories of the journals, at least one. */
+    /** Directories of the journals, at least one. A relative path is relative to the home directory, if there is one. */
     public List<Path> dataDirectories() {
-        return get(BrokerSettings.DATA_DIRECTORIES).stream().map(Path::of).toList();
+        String home = System.getProperty(HOME_PROPERTY);
+        return get(BrokerSettings.DATA_DIRECTORIES).stream()
+                .map(text -> home == null
+                        ? Path.of(text)
+                        : Path.of(home).resolve(text).toAbsolutePath().normalize())
+                .toList();
     }
 
     /** The settings of a topic without overrides. */

@@ -46,7 +46,8 @@ public final class BrokerSettings {
     public static final ConfigKey<List<String>> DATA_DIRECTORIES = ConfigKey.ofList(
                     "data.directories",
                     List.of("./data"),
-                    "Directories of the journals. The first one also holds the metadata log. Partitions are "
+                    "Directories of the journals. A relative path is relative to the directory that contains bin, not to "
+                            + "the working directory. The first one also holds the metadata log. Partitions are "
                             + "distributed over all of them.",
                     BrokerSettings::readDirectory)
             .atLeastOneItem();
