@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.cli.shell.ExitCode;
 import java.nio.file.Path;
+import java.util.List;
+import org.apache.kafka.clients.admin.Admin;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -80,7 +82,7 @@ class TopicCommandsTest {
         assertThat(describe.outLines()).hasSize(5);
         assertThat(describe.outLines().get(0))
                 .matches("Topic described  id [\\w-]{22}  2 partitions  3 messages  .* B");
-        assertThat(describe.outLines().get(1)).isEqualTo("  retention.ms=60000");
+        assertThat(describe.outLines().get(1)).isEqualTo("  retention.ms=60000 (1m)");
         assertThat(describe.outLines().get(2))
                 .matches("PARTITION +LEADER +EPOCH +REPLICAS +IN-SYNC +FIRST +END +MESSAGES +SIZE");
         assertThat(describe.outLines().get(3)).matches(" +0 +0 +\\d+ +0 +0 +0 +3 +3 +\\d+ B");
@@ -118,7 +120,7 @@ class TopicCommandsTest {
         // then
         assertThat(set.out()).contains("changed", "configured", "retention.ms=86400000");
         assertThat(changed.outLines()).hasSize(2);
-        assertThat(changed.outLines().get(1)).matches("retention.ms +86400000 +dynamic topic");
+        assertThat(changed.outLines().get(1)).matches("retention.ms +86400000 \\(1d\\) +dynamic topic");
         assertThat(json.out())
                 .contains(
                         "\"name\" : \"retention.ms\"",
@@ -129,6 +131,33 @@ class TopicCommandsTest {
         assertThat(unset.out()).contains("retention.ms reset to its default");
         assertThat(after.outLines()).hasSize(1);
         assertThat(broker.done("configs", "describe", "--broker", "0").out()).contains("num.partitions");
+    }
+
+    @Test
+    void shouldShowUnitsThatKafkasClientsDoNotSee() throws Exception {
+        // given
+        broker.done("topics", "create", "units", "--config", "retention.ms=5h", "--config", "segment.bytes=64MiB");
+        broker.done("configs", "set", "--topic", "units", "max.message.bytes=1000");
+
+        // when
+        org.apache.kafka.clients.admin.Config kafka;
+        org.apache.kafka.common.config.ConfigResource units = new org.apache.kafka.common.config.ConfigResource(
+                org.apache.kafka.common.config.ConfigResource.Type.TOPIC, "units");
+        try (Admin admin = broker.admin()) {
+            kafka = admin.describeConfigs(List.of(units)).all().get().get(units);
+        }
+        CommandRun table = broker.done("configs", "describe", "--topic", "units", "--changed");
+        CommandRun json = broker.done("configs", "describe", "--topic", "units", "--changed", "--output", "json");
+
+        // then
+        assertThat(kafka.get("retention.ms").value()).isEqualTo("18000000");
+        assertThat(kafka.get("segment.bytes").value()).isEqualTo("67108864");
+        assertThat(table.out())
+                .containsPattern("retention.ms +18000000 \\(5h\\) +dynamic topic")
+                .containsPattern("segment.bytes +67108864 \\(64MiB\\) +dynamic topic")
+                .containsPattern("max.message.bytes +1000 +dynamic topic");
+        assertThat(json.out()).contains("\"value\" : \"18000000\"").doesNotContain("5h");
+        assertThat(broker.done("topics", "describe", "units").out()).contains("  retention.ms=18000000 (5h)\n");
     }
 
     @Test

@@ -116,8 +116,10 @@ public final class ConfigsCommand extends CommandGroup {
                 return;
             }
             Table table = new Table("NAME", "VALUE", "SOURCE");
-            entries.forEach(entry ->
-                    table.row(entry.name(), entry.sensitive() ? "(hidden)" : entry.value(), words(entry.source())));
+            entries.forEach(entry -> table.row(
+                    entry.name(),
+                    entry.sensitive() ? "(hidden)" : SettingText.of(entry.name(), entry.value()),
+                    words(entry.source())));
             table.printTo(terminal());
         }
 

@@ -112,7 +112,8 @@ final class DescribeTopicsCommand extends ClientCommand {
                         + Quantity.count(topic.partitions().size(), "partition") + "  "
                         + Quantity.count(description.messageCount(), "message") + "  "
                         + Quantity.size(description.sizeBytes()));
-        description.configs().forEach((name, value) -> terminal().printLine("  " + name + "=" + value));
+        description.configs().forEach((name, value) -> terminal()
+                .printLine("  " + name + "=" + SettingText.of(name, value)));
         Table table =
                 new Table("PARTITION", "LEADER", "EPOCH", "REPLICAS", "IN-SYNC", "FIRST", "END", "MESSAGES", "SIZE");
         for (Holding holding : description.partitions()) {

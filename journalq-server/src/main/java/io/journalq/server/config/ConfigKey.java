@@ -148,6 +148,18 @@ public final class ConfigKey<T> {
                 : String.valueOf(value);
     }
 
+    /**
+     * The canonical text of a value in any form. A text that this release refuses stays as it is: another release stored
+     * it.
+     */
+    public String canonical(String text) {
+        try {
+            return format(parse(text));
+        } catch (ConfigException ofAnotherRelease) {
+            return text;
+        }
+    }
+
     @Override
     public String toString() {
         return name;

@@ -41,6 +41,15 @@ public final class TopicConfig {
         TopicSettings.ALL.get(name).parse(value);
     }
 
+    /**
+     * The canonical text of a setting: a plain number instead of one with a unit, as Kafka's clients read it. The value
+     * of a setting that this release does not have stays as it is.
+     */
+    public static String canonical(String name, String text) {
+        ConfigKey<?> key = TopicSettings.ALL.find(name);
+        return key == null ? text : key.canonical(text);
+    }
+
     /** The value of one of {@link TopicSettings}' keys. */
     @SuppressWarnings("unchecked") // of() stores only what the key itself parsed
     public <T> T get(ConfigKey<T> key) {

@@ -139,8 +139,7 @@ public final class MetadataMachine {
             if (refused != null) {
                 return refused;
             }
-            records.add(
-                    new ConfigRecord().setTopicId(id).setName(config.getKey()).setValue(config.getValue()));
+            records.add(configRecord(id, config.getKey(), config.getValue()));
         }
         return Decision.append(records);
     }
@@ -211,10 +210,7 @@ public final class MetadataMachine {
             if (refused != null) {
                 return refused;
             }
-            records.add(new ConfigRecord()
-                    .setTopicId(topic.id())
-                    .setName(change.getKey())
-                    .setValue(change.getValue()));
+            records.add(configRecord(topic.id(), change.getKey(), change.getValue()));
         }
         return Decision.append(records);
     }
@@ -396,7 +392,8 @@ public final class MetadataMachine {
         if (record.value() == null) {
             configs.remove(record.name());
         } else {
-            configs.put(record.name(), record.value());
+            // Earlier releases wrote the text as it was set.
+            configs.put(record.name(), TopicConfig.canonical(record.name(), record.value()));
         }
         put(new TopicImage(topic.name(), topic.id(), topic.partitions(), configs));
     }
@@ -475,6 +472,13 @@ public final class MetadataMachine {
                 : Decision.refuse(
                         ErrorCode.POLICY_VIOLATION,
                         "the memory limit of the metadata is reached (" + StatePart.METADATA.setting() + ")");
+    }
+
+    private static ConfigRecord configRecord(Uuid topicId, String name, String value) {
+        return new ConfigRecord()
+                .setTopicId(topicId)
+                .setName(name)
+                .setValue(value == null ? null : TopicConfig.canonical(name, value));
     }
 
     private static Decision checkConfig(String name, String value) {

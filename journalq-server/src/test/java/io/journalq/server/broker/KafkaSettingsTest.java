@@ -19,6 +19,7 @@ import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.AlterConfigOp.OpType;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.CreateTopicsResult;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.KafkaFuture;
@@ -148,6 +149,61 @@ class KafkaSettingsTest {
         get(alter(flushed, "flush.ms", "", OpType.DELETE));
         assertThat(describe(flushed).get("flush.interval.ms").source())
                 .isEqualTo(ConfigEntry.ConfigSource.DEFAULT_CONFIG);
+    }
+
+    @Test
+    void shouldReportPlainNumbersWhenTopicSettingsHaveUnits() throws Exception {
+        // given
+        NewTopic created = new NewTopic("created", 1, (short) 1)
+                .configs(Map.of("retention.ms", "5h", "segment.bytes", "64MiB", "max.message.bytes", "2 MiB"));
+
+        // when
+        CreateTopicsResult result = admin.createTopics(List.of(created));
+        get(alter(ORDERS, "retention.ms", "5h", OpType.SET));
+        get(alter(ORDERS, "retention.bytes", "10GiB", OpType.SET));
+
+        // then
+        assertThat(get(result.config("created")).get("retention.ms").value()).isEqualTo("18000000");
+        Config ofCreated = describe(new ConfigResource(ConfigResource.Type.TOPIC, "created"));
+        assertNumber(ofCreated, "retention.ms", ConfigEntry.ConfigType.LONG, "18000000");
+        assertNumber(ofCreated, "segment.bytes", ConfigEntry.ConfigType.INT, "67108864");
+        assertNumber(ofCreated, "max.message.bytes", ConfigEntry.ConfigType.INT, "2097152");
+        Config ofAltered = describe(ORDERS);
+        assertNumber(ofAltered, "retention.ms", ConfigEntry.ConfigType.LONG, "18000000");
+        assertNumber(ofAltered, "retention.bytes", ConfigEntry.ConfigType.LONG, "10737418240");
+    }
+
+    @Test
+    void shouldReportPlainNumbersWhenBrokerSettingsHaveUnits() throws Exception {
+        // given
+        admin.close();
+        broker.stop();
+        broker.with("retention.ms", "5h").with("segment.bytes", "64MiB").start();
+        admin = broker.admin();
+        ConfigResource group = new ConfigResource(ConfigResource.Type.GROUP, "billing");
+
+        // when
+        get(alter(BROKER, "flush.interval.ms", "2s", OpType.SET));
+        get(alter(EVERY_BROKER, "retention.bytes", "1GiB", OpType.SET));
+        get(alter(group, "consumer.session.timeout.ms", "50s", OpType.SET));
+
+        // then
+        for (ConfigResource resource : List.of(BROKER, ORDERS)) {
+            Config described = describe(resource);
+            assertNumber(described, "retention.ms", ConfigEntry.ConfigType.LONG, "18000000");
+            assertNumber(described, "segment.bytes", ConfigEntry.ConfigType.INT, "67108864");
+            assertNumber(described, "flush.interval.ms", ConfigEntry.ConfigType.LONG, "2000");
+            assertNumber(described, "retention.bytes", ConfigEntry.ConfigType.LONG, "1073741824");
+        }
+        assertThat(describe(EVERY_BROKER).get("retention.bytes").value()).isEqualTo("1073741824");
+        assertThat(describe(group).get("consumer.session.timeout.ms").value()).isEqualTo("50000");
+    }
+
+    private static void assertNumber(Config config, String name, ConfigEntry.ConfigType type, String value) {
+        assertThat(config.get(name).value()).as(name).isEqualTo(value);
+        assertThat(config.get(name).type()).as(name).isEqualTo(type);
+        assertThat(config.get(name).synonyms()).first().satisfies(first -> assertThat(first.value())
+                .isEqualTo(value));
     }
 
     @Test

@@ -59,6 +59,7 @@ class BrokerConfigLoaderTest {
 
         assertThat(config.get(BrokerSettings.FETCH_MAX_BYTES)).isEqualTo(1 << 20);
         assertThat(config.topicDefaults().get(TopicSettings.RETENTION_MS)).isEqualTo(604_800_000L);
+        assertThat(config.text(TopicSettings.RETENTION_MS)).isEqualTo("604800000");
         assertThat(config.listeners())
                 .containsExactly(
                         new ListenerAddress("PLAINTEXT", "localhost", 0), new ListenerAddress("INTERNAL", "::1", 9094));

@@ -3,6 +3,7 @@ package io.journalq.server.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,22 @@ class TopicConfigTest {
             TopicConfig.check(key.name(), key.format(key.defaultValue()));
             assertThat(key.documentation()).as(key.name()).endsWith(".");
         }
+    }
+
+    /** Commands show values with a unit by the suffix of the name: the protocol does not report units. */
+    @Test
+    void shouldEndInItsUnitWhenASettingHasOne() {
+        Map<ConfigUnit, String> suffixes = Map.of(ConfigUnit.MILLISECONDS, ".ms", ConfigUnit.BYTES, ".bytes");
+        List<ConfigKey<?>> keys = new ArrayList<>(BrokerSettings.ALL.all());
+        keys.addAll(TopicSettings.ALL.all());
+        keys.addAll(GroupSettings.ALL.all());
+        keys.addAll(ClientMetricsSettings.ALL.all());
+        // Its name is Kafka's.
+        keys.remove(BrokerSettings.ALL.find("log.cleaner.dedupe.buffer.size"));
+
+        assertThat(keys)
+                .allSatisfy(key -> suffixes.forEach((unit, suffix) ->
+                        assertThat(key.name().endsWith(suffix)).as(key.name()).isEqualTo(key.unit() == unit)));
     }
 
     @Test

@@ -156,6 +156,52 @@ class MetadataMachineTest {
     }
 
     @Test
+    void shouldKeepSettingsInCanonicalFormWhenTheyAreSetWithAUnit() {
+        // when
+        TopicSpec spec = new TopicSpec(
+                "a",
+                1,
+                TopicSpec.DEFAULT,
+                List.of(),
+                Map.of("retention.ms", "5h", "cleanup.policy", "compact, delete"));
+        Decision created = machine.createTopic(spec, ID);
+        apply(created);
+        Decision altered = machine.alterTopicConfig("a", Map.of("segment.bytes", "1MiB"));
+        apply(altered);
+
+        // then
+        assertThat(values(created)).containsExactly("compact,delete", "18000000");
+        assertThat(values(altered)).containsExactly("1048576");
+        assertThat(machine.image().topic("a").configs())
+                .containsOnly(
+                        Map.entry("retention.ms", "18000000"),
+                        Map.entry("segment.bytes", "1048576"),
+                        Map.entry("cleanup.policy", "compact,delete"));
+    }
+
+    @Test
+    void shouldReadSettingsInCanonicalFormWhenAnEarlierReleaseHasKeptTheirUnit() {
+        // given
+        apply(machine.createTopic(named("a"), ID));
+
+        // when
+        machine.replay(new ConfigRecord().setTopicId(ID).setName("retention.ms").setValue("5h"));
+        machine.replay(
+                new ConfigRecord().setTopicId(ID).setName("of.a.later.release").setValue("5h"));
+
+        // then
+        assertThat(machine.image().topic("a").configs())
+                .containsOnly(Map.entry("retention.ms", "18000000"), Map.entry("of.a.later.release", "5h"));
+    }
+
+    private static List<String> values(Decision decision) {
+        return decision.records().stream()
+                .filter(ConfigRecord.class::isInstance)
+                .map(record -> ((ConfigRecord) record).value())
+                .toList();
+    }
+
+    @Test
     void shouldNeverGiveAProducerIdTwice() {
         long first = machine.nextProducerId();
         apply(machine.allocateProducerIds(1_000));

@@ -5,7 +5,6 @@ import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfi
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ClientMetricsSettings;
-import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigKey;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.GroupSettings;
@@ -159,16 +158,7 @@ public final class ConfigDescriber {
 
     private static List<DescribeConfigsSynonym> own(ConfigKey<?> key, Map<String, String> configs, byte source) {
         String text = configs.get(key.name());
-        return text == null ? List.of() : List.of(synonym(key, plain(key, text), source));
-    }
-
-    /** The value without a suffix of its unit, because tools read a number. */
-    private static String plain(ConfigKey<?> key, String text) {
-        try {
-            return key.format(key.parse(text));
-        } catch (ConfigException ofAnotherRelease) {
-            return text;
-        }
+        return text == null ? List.of() : List.of(synonym(key, key.canonical(text), source));
     }
 
     private static DescribeConfigsResourceResult result(
