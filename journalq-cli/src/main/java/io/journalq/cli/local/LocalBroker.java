@@ -25,9 +25,10 @@ import java.util.Optional;
  * @param dataDirectory the first data directory, absolute; it identifies the broker
  * @param named whether the configuration names the data directory, and does not only have the default
  * @param address the address for clients on this machine, {@code host:port}; null while the broker is starting
+ * @param openAddresses the addresses that other machines can reach, separated by commas; empty if there are none
  * @param adminAddress the address of the health page, {@code host:port}; null if there is none
  */
-record LocalBroker(Path dataDirectory, boolean named, String address, String adminAddress) {
+record LocalBroker(Path dataDirectory, boolean named, String address, String openAddresses, String adminAddress) {
     private static final int CHECK_TIMEOUT_MS = 1_000;
     private static final int HTTP_OK = 200;
 
@@ -40,6 +41,7 @@ record LocalBroker(Path dataDirectory, boolean named, String address, String adm
                     config.dataDirectories().get(0).toAbsolutePath().normalize(),
                     config.origin(BrokerSettings.DATA_DIRECTORIES) != ConfigOrigin.DEFAULT,
                     config.listeners().get(0).reachableHere(),
+                    "",
                     admin.isEmpty() ? null : ListenerAddress.parse(admin).reachableHere());
         } catch (ConfigException wrong) {
             throw new CommandFailure(wrong.getMessage());
@@ -91,12 +93,19 @@ record LocalBroker(Path dataDirectory, boolean named, String address, String adm
     LocalBroker asReported() {
         return LockHolder.read(dataDirectory)
                 .map(this::as)
-                .orElseGet(() -> new LocalBroker(dataDirectory, named, null, null));
+                .orElseGet(() -> new LocalBroker(dataDirectory, named, null, "", null));
     }
 
     /** Returns this broker with the addresses that its process reports, which the configuration can leave open. */
     LocalBroker as(LockHolder who) {
-        return new LocalBroker(dataDirectory, named, who.address(), who.adminAddress());
+        return new LocalBroker(dataDirectory, named, who.address(), who.openAddresses(), who.adminAddress());
+    }
+
+    /** Returns a warning about addresses that other machines can reach; null if there are none. */
+    String warning() {
+        return openAddresses.isEmpty()
+                ? null
+                : "warning: open to other machines, without authentication and encryption: " + openAddresses;
     }
 
     /** Whether the broker responds, on its health page if it has one. */

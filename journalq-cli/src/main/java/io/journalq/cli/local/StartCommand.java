@@ -191,6 +191,9 @@ public final class StartCommand extends LocalCommand {
         if (broker.adminAddress() != null) {
             terminal().printLine("  health   http://" + broker.adminAddress() + "/health, metrics at /metrics");
         }
+        if (broker.warning() != null) {
+            terminal().tell(broker.warning());
+        }
     }
 
     private void showLog(List<LogTail> tails) throws IOException {

@@ -48,7 +48,11 @@ public final class StatusCommand extends LocalCommand {
         if (output == OutputFormat.JSON) {
             terminal().printLine(Json.document(jsonOf(broker, process, running, ready, others)));
         } else {
+            String warning = broker.warning();
             terminal().printLine(running ? sentence(broker, process, ready) : broker.notRunning(others));
+            if (warning != null) {
+                terminal().tell(warning);
+            }
         }
         if (!running) {
             return ExitCode.NOT_RUNNING;
@@ -81,6 +85,11 @@ public final class StatusCommand extends LocalCommand {
         json.put("running", running);
         json.put("ready", ready);
         json.put("address", broker.address());
+        json.put(
+                "openAddresses",
+                broker.openAddresses().isEmpty()
+                        ? List.of()
+                        : List.of(broker.openAddresses().split(",", -1)));
         json.put("adminAddress", broker.adminAddress());
         json.put("processId", process.map(ProcessHandle::pid).orElse(null));
         json.put(

@@ -161,7 +161,7 @@ class ServerCommandTest {
             assertThat(stop.errLines())
                     .containsExactly("journalq: a broker is running with " + folder
                             + ", but its process is not visible from here; stop it in its container or on its machine");
-            held.announce("localhost:1", null);
+            held.announce("localhost:1", "", null);
         }
     }
 
@@ -276,6 +276,30 @@ class ServerCommandTest {
     }
 
     @Test
+    void shouldWarnAsLongAsOtherMachinesCanConnect() throws Exception {
+        // given
+        Path home = folder.resolve("home");
+        Process open = broker(home, "listeners=LOCAL://localhost:0,OPEN://0.0.0.0:0");
+        try {
+            awaitReady(home);
+
+            // when
+            CommandRun status = inHome(home, "status");
+            CommandRun json = inHome(home, "status", "--output", "json");
+
+            // then
+            String warning = "open to other machines, without authentication and encryption: ";
+            assertThat(status.outLines()).hasSize(1);
+            assertThat(status.err()).matches("warning: " + warning + "0\\.0\\.0\\.0:\\d+\\R");
+            assertThat(json.out()).containsPattern("\"openAddresses\" : \\[ \"0\\.0\\.0\\.0:\\d+\" ]");
+            assertThat(Files.readString(folder.resolve("broker.out"))).containsOnlyOnce(warning);
+            inHome(home, "stop");
+        } finally {
+            open.destroyForcibly().waitFor();
+        }
+    }
+
+    @Test
     void shouldFindTheBrokerOfAHomeWhereverItAndTheCommandWereStarted() throws Exception {
         // given
         Path home = folder.resolve("home");
@@ -283,6 +307,7 @@ class ServerCommandTest {
         Process broker = broker(home, "listeners=PLAINTEXT://127.0.0.1:0");
         try {
             CommandRun status = awaitReady(home);
+            assertThat(status.err()).as("nothing is open").isEmpty();
             assertThat(status.out()).contains(", process " + broker.pid(), ", data in " + home.resolve("data"));
             assertThat(folder.resolve("elsewhere")).isEmptyDirectory();
 

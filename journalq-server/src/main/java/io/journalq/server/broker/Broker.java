@@ -208,7 +208,8 @@ public final class Broker implements AutoCloseable {
         }
         serve(loops, opened, directMemory.smallRequestBytes() / (2L * loops.count()), memory);
         serving = true;
-        locks.announce(bootstrapServers(), adminAddress());
+        String open = openAddresses();
+        locks.announce(bootstrapServers(), open, adminAddress());
         log.info(
                 "broker started: node={} listeners={} shards={} partitions={} tookMs={}",
                 config.get(BrokerSettings.NODE_ID),
@@ -216,6 +217,18 @@ public final class Broker implements AutoCloseable {
                 loops.count(),
                 opened.shards().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+        if (!open.isEmpty()) {
+            log.warn("open to other machines, without authentication and encryption: addresses={}", open);
+        }
+    }
+
+    private String openAddresses() {
+        List<String> open = new ArrayList<>();
+        listeners.stream().filter(ListenerAddress::isOpen).forEach(listener -> open.add(listener.address()));
+        config.adminListener()
+                .filter(ListenerAddress::isOpen)
+                .ifPresent(listener -> open.add(listener.withPort(adminPort).address()));
+        return String.join(",", open);
     }
 
     private CoordinatorSlices openCoordinatorStore() throws IOException {

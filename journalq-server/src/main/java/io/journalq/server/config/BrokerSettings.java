@@ -18,9 +18,10 @@ public final class BrokerSettings {
             ConfigKey.ofInt("node.id", ConfigUnit.NONE, 0, 0, Integer.MAX_VALUE, "Id of this broker in its cluster.");
     public static final ConfigKey<List<String>> LISTENERS = ConfigKey.ofList(
                     "listeners",
-                    List.of("PLAINTEXT://0.0.0.0:9092"),
+                    List.of("PLAINTEXT://localhost:9092"),
                     "Addresses on which clients connect, as NAME://host:port. An empty host binds all interfaces, "
-                            + "and port 0 any free port.",
+                            + "and port 0 any free port. Connections are neither authenticated nor encrypted, so the "
+                            + "broker warns about each address that other machines can reach.",
                     BrokerSettings::readListener)
             .atLeastOneItem();
     public static final ConfigKey<List<String>> ADVERTISED_LISTENERS = ConfigKey.ofList(

@@ -1,5 +1,8 @@
 package io.journalq.server.config;
 
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -37,10 +40,26 @@ public record ListenerAddress(String name, String host, int port) {
         return host.isEmpty() || host.equals("0.0.0.0") || host.equals("::");
     }
 
+    /** Whether other machines can reach it. A name that does not resolve may be that of any address. */
+    public boolean isOpen() {
+        if (bindsEveryInterface()) {
+            return true;
+        }
+        try {
+            return !Arrays.stream(InetAddress.getAllByName(host)).allMatch(InetAddress::isLoopbackAddress);
+        } catch (UnknownHostException unknown) {
+            return true;
+        }
+    }
+
     /** The address for a program on this machine: {@code host:port}. */
     public String reachableHere() {
-        String reached = bindsEveryInterface() ? "localhost" : host;
-        return (reached.contains(":") ? "[" + reached + "]" : reached) + ":" + port;
+        return bindsEveryInterface() ? "localhost:" + port : address();
+    }
+
+    /** The address without the name of the listener: {@code host:port}. */
+    public String address() {
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
     }
 
     /** The same listener with the port that it is bound to. */
@@ -50,6 +69,6 @@ public record ListenerAddress(String name, String host, int port) {
 
     @Override
     public String toString() {
-        return name + "://" + (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+        return name + "://" + address();
     }
 }

@@ -139,10 +139,11 @@ public final class DataLocks implements AutoCloseable {
      * Writes the addresses of this broker into every lock file, for operators and tools.
      *
      * @param address where clients on this machine reach it, {@code host:port}
+     * @param openAddresses the addresses that other machines can reach, separated by commas
      * @param adminAddress of the health page, {@code host:port}; null when there is none
      */
-    public void announce(String address, String adminAddress) {
-        write(LockHolder.thisProcess().at(address, adminAddress));
+    public void announce(String address, String openAddresses, String adminAddress) {
+        write(LockHolder.thisProcess().at(address, openAddresses, adminAddress));
     }
 
     /**

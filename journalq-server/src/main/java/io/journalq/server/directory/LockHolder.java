@@ -19,9 +19,11 @@ import java.util.Optional;
  * @param processId id of the process in its own system
  * @param startedMs start time of the process, in milliseconds since 1970
  * @param address where clients on its machine reach it, {@code host:port}; null while it is starting
+ * @param openAddresses the addresses that other machines can reach, separated by commas; empty for none, or while it is
+ *     starting
  * @param adminAddress of its health page, {@code host:port}; null when there is none, or while it is starting
  */
-public record LockHolder(long processId, long startedMs, String address, String adminAddress) {
+public record LockHolder(long processId, long startedMs, String address, String openAddresses, String adminAddress) {
     private static final String LOCK_FILE = ".lock";
 
     /** A larger file was not written by this program. */
@@ -38,11 +40,11 @@ public record LockHolder(long processId, long startedMs, String address, String 
         ProcessHandle process = ProcessHandle.current();
         long startedMs =
                 process.info().startInstant().map(Instant::toEpochMilli).orElse(0L);
-        return new LockHolder(process.pid(), startedMs, null, null);
+        return new LockHolder(process.pid(), startedMs, null, "", null);
     }
 
-    LockHolder at(String clientAddress, String healthAddress) {
-        return new LockHolder(processId, startedMs, clientAddress, healthAddress);
+    LockHolder at(String clientAddress, String reachableAddresses, String healthAddress) {
+        return new LockHolder(processId, startedMs, clientAddress, reachableAddresses, healthAddress);
     }
 
     String text() {
@@ -50,6 +52,7 @@ public record LockHolder(long processId, long startedMs, String address, String 
         text.append("process=").append(processId).append('\n');
         text.append("started=").append(startedMs).append('\n');
         if (address != null) {
+            text.append("open=").append(openAddresses).append('\n');
             text.append("admin=")
                     .append(adminAddress == null ? "" : adminAddress)
                     .append('\n');
@@ -91,6 +94,7 @@ public record LockHolder(long processId, long startedMs, String address, String 
                     Long.parseLong(values.getOrDefault("process", "")),
                     Long.parseLong(values.getOrDefault("started", "")),
                     address,
+                    address == null ? "" : values.getOrDefault("open", ""),
                     address == null || admin.isEmpty() ? null : admin));
         } catch (NumberFormatException unreadable) {
             return Optional.empty();

@@ -187,4 +187,16 @@ class BrokerConfigLoaderTest {
     private Path file(String... lines) throws IOException {
         return Files.write(folder.resolve("journalq.yaml"), List.of(lines));
     }
+
+    @Test
+    void shouldBeReachableFromThisMachineOnlyUnlessAnotherAddressIsSet() throws ConfigException {
+        assertThat(BrokerConfig.defaults().listeners())
+                .containsExactly(new ListenerAddress("PLAINTEXT", "localhost", 9092));
+        for (String here : List.of("localhost:1", "127.0.0.1:1", "[::1]:1")) {
+            assertThat(ListenerAddress.parse(here).isOpen()).as(here).isFalse();
+        }
+        for (String open : List.of(":1", "0.0.0.0:1", "[::]:1", "192.0.2.1:1", "no-such-host.invalid:1")) {
+            assertThat(ListenerAddress.parse(open).isOpen()).as(open).isTrue();
+        }
+    }
 }

@@ -27,7 +27,7 @@ class DataLocksTest {
         // when
         DataLocks locks = DataLocks.acquire(List.of(one, two));
         String starting = Files.readString(one.resolve(".lock"));
-        locks.announce("localhost:9092", "localhost:9644");
+        locks.announce("localhost:9092", "0.0.0.0:9093", "localhost:9644");
 
         // then
         long self = ProcessHandle.current().pid();
@@ -36,6 +36,7 @@ class DataLocksTest {
             LockHolder holder = LockHolder.read(directory).orElseThrow();
             assertThat(holder.process()).contains(ProcessHandle.current());
             assertThat(holder.address()).isEqualTo("localhost:9092");
+            assertThat(holder.openAddresses()).isEqualTo("0.0.0.0:9093");
             assertThat(holder.adminAddress()).isEqualTo("localhost:9644");
             assertThat(holder.describe()).isEqualTo("process " + self + " at localhost:9092");
             assertThat(DataLocks.isHeld(directory)).isTrue();
@@ -57,7 +58,7 @@ class DataLocksTest {
 
             assertThat(DataLocks.isHeld(free)).isFalse();
             assertThat(DataLocks.isHeld(held)).isTrue();
-            first.announce("localhost:1", null);
+            first.announce("localhost:1", "", null);
         }
         assertThat(DataLocks.isHeld(held)).isFalse();
     }
@@ -142,6 +143,6 @@ class DataLocksTest {
     void shouldLeaveOutALineThatIsStillBeingWritten() throws IOException {
         Files.writeString(folder.resolve(".lock"), "process=1\nstarted=2\nadmin=localhost:9644\naddress=localh");
 
-        assertThat(LockHolder.read(folder)).contains(new LockHolder(1, 2, null, null));
+        assertThat(LockHolder.read(folder)).contains(new LockHolder(1, 2, null, "", null));
     }
 }
