@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,13 +76,67 @@ class JournalCommandsTest {
         CommandRun repair = run("repair");
 
         assertThat(verify.exitCode()).as(verify.out() + verify.err()).isEqualTo(ExitCode.DONE);
-        assertThat(verify.outLines().get(0)).matches("JOURNAL +SEGMENTS +BATCHES +RECORDS +FIRST +END +SIZE +FINDINGS");
+        assertThat(verify.outLines().get(0))
+                .matches("TOPIC +PARTITION +SEGMENTS +BATCHES +RECORDS +FIRST +END +SIZE +FINDINGS +JOURNAL");
         assertThat(verify.outLines())
-                .anySatisfy(line ->
-                        assertThat(line).matches(log.getParent().getFileName() + " +1 +5 +5 +0 +5 +[\\d.]+ K?i?B +0"))
-                .anySatisfy(line -> assertThat(line).startsWith("metadata "));
-        assertThat(json.out()).contains("\"records\" : 5", "\"findings\" : [ ]");
+                .anySatisfy(line -> assertThat(line)
+                        .matches("orders +0 +1 +5 +5 +0 +5 +[\\d.]+ K?i?B +0 +"
+                                + log.getParent().getFileName()))
+                .anySatisfy(line -> assertThat(line).startsWith("- ").endsWith(" metadata"));
+        assertThat(json.out())
+                .contains(
+                        "\"topic\" : \"orders\"",
+                        "\"partition\" : 0",
+                        "\"topic\" : null",
+                        "\"records\" : 5",
+                        "\"findings\" : [ ]");
         assertThat(repair.out()).isEqualTo("no damage found in " + data + "\n");
+    }
+
+    @Test
+    void shouldNameTheTopicOfOneJournalAndOfDamagedMetadata() throws Exception {
+        // given
+        Path metadata = find(data.resolve("metadata"), ".log", "nothing");
+        byte[] bytes = Files.readAllBytes(metadata);
+        bytes[bytes.length - 1] ^= 1;
+        Files.write(metadata, bytes);
+
+        // when
+        CommandRun one =
+                CommandRun.journalq("journal", "verify", log.getParent().toString());
+        Files.delete(metadata);
+        CommandRun unknown =
+                CommandRun.journalq("journal", "verify", log.getParent().toString());
+
+        // then
+        assertThat(one.exitCode()).as(one.err()).isEqualTo(ExitCode.DONE);
+        assertThat(one.outLines().get(1)).startsWith("orders ");
+        assertThat(unknown.exitCode()).as(unknown.err()).isEqualTo(ExitCode.DONE);
+        assertThat(unknown.outLines().get(1)).matches(" +- +- +1 +5 .*");
+    }
+
+    @Test
+    void shouldNameTheTopicWhenOnlyASnapshotOfTheMetadataHasItsName() throws Exception {
+        // given enough changes for a snapshot of the metadata, whose log is then lost
+        String replicas = String.join(",", Collections.nCopies(8_000, "0:0"));
+        try (CommandBroker broker = new CommandBroker(data)) {
+            for (int i = 0; i < 40; i++) {
+                broker.done("configs", "set", "--topic", "orders", "leader.replication.throttled.replicas=" + replicas);
+            }
+        }
+        try (Stream<Path> files = Files.list(data.resolve("metadata"))) {
+            for (Path file :
+                    files.filter(name -> name.toString().endsWith(".log")).toList()) {
+                Files.delete(file);
+            }
+        }
+
+        // when
+        CommandRun verify =
+                CommandRun.journalq("journal", "verify", log.getParent().toString());
+
+        // then
+        assertThat(verify.outLines().get(1)).startsWith("orders ");
     }
 
     @Test

@@ -5,6 +5,9 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Table;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.control.StoredTopicNames;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.JournalFinding;
 import io.journalq.server.journal.file.FileStore;
@@ -16,6 +19,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -25,11 +30,14 @@ import picocli.CommandLine.Parameters;
         description = {
             "Reads all segments, indexes, snapshots and checkpoints of a data directory or journal, and verifies"
                     + " names, sizes, offsets and CRCs. Changes nothing.",
+            "The names of topics come from the metadata log of the same data directory.",
             "Exits with 1 if there are findings. Each finding states file and position."
         },
         footerHeading = "%nExamples:%n",
         footer = {"  journalq journal verify data", "  journalq journal verify data/metadata --output json"})
 final class VerifyCommand extends ClientCommand {
+    private static final Pattern PARTITION_DIRECTORY = Pattern.compile("([A-Za-z0-9_-]{22})-(\\d{1,9})");
+
     @Parameters(paramLabel = "DIR", description = "A data directory, or one journal in it.")
     private Path directory;
 
@@ -43,14 +51,17 @@ final class VerifyCommand extends ClientCommand {
             reports.add(JournalCheck.run(store, journal));
         }
         terminal().endProgress();
+        Map<Uuid, String> topics =
+                StoredTopicNames.read(store, folder.dataFolder().resolve(JournalFolder.METADATA));
         int findings =
                 reports.stream().mapToInt(report -> report.findings().size()).sum();
         if (wantsJson()) {
             terminal()
-                    .printLine(Json.document(
-                            reports.stream().map(VerifyCommand::jsonOf).toList()));
+                    .printLine(Json.document(reports.stream()
+                            .map(report -> jsonOf(report, partitionOf(report, topics)))
+                            .toList()));
         } else {
-            print(folder, reports);
+            print(folder, reports, topics);
         }
         String pendingRedo = folder.pendingRedo(store);
         if (pendingRedo != null) {
@@ -63,26 +74,44 @@ final class VerifyCommand extends ClientCommand {
         }
     }
 
-    private void print(JournalFolder folder, List<JournalCheck.Report> reports) {
-        Table table = new Table("JOURNAL", "SEGMENTS", "BATCHES", "RECORDS", "FIRST", "END", "SIZE", "FINDINGS");
+    /**
+     * Returns the topic and partition of a journal, whose directory is named by id and number. Returns null for the
+     * metadata log, and if the metadata log does not know the topic.
+     */
+    private static TopicPartition partitionOf(JournalCheck.Report report, Map<Uuid, String> topics) {
+        Matcher matcher =
+                PARTITION_DIRECTORY.matcher(String.valueOf(report.directory().getFileName()));
+        if (!matcher.matches()) {
+            return null;
+        }
+        String topic = topics.get(Uuid.parse(matcher.group(1)));
+        return topic == null ? null : new TopicPartition(topic, Integer.parseInt(matcher.group(2)));
+    }
+
+    private void print(JournalFolder folder, List<JournalCheck.Report> reports, Map<Uuid, String> topics) {
+        Table table = new Table(
+                "TOPIC", "PARTITION", "SEGMENTS", "BATCHES", "RECORDS", "FIRST", "END", "SIZE", "FINDINGS", "JOURNAL");
         for (JournalCheck.Report report : reports) {
             Path name = report.directory().getFileName();
+            TopicPartition partition = partitionOf(report, topics);
             table.row(
-                    name == null ? folder.path() : name,
+                    partition == null ? null : partition.topic(),
+                    partition == null ? null : partition.partition(),
                     report.segments(),
                     report.batches(),
                     report.records(),
                     report.startOffset(),
                     report.endOffset(),
                     Quantity.size(report.sizeBytes()),
-                    report.findings().size());
+                    report.findings().size(),
+                    name == null ? folder.path() : name);
         }
         table.printTo(terminal());
         reports.forEach(
                 report -> report.findings().forEach(finding -> terminal().printLine(finding.toString())));
     }
 
-    private static Map<String, Object> jsonOf(JournalCheck.Report report) {
+    private static Map<String, Object> jsonOf(JournalCheck.Report report, TopicPartition partition) {
         List<Object> findings = new ArrayList<>();
         for (JournalFinding found : report.findings()) {
             Map<String, Object> finding = new LinkedHashMap<>();
@@ -95,6 +124,8 @@ final class VerifyCommand extends ClientCommand {
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("journal", report.directory());
+        json.put("topic", partition == null ? null : partition.topic());
+        json.put("partition", partition == null ? null : partition.partition());
         json.put("segments", report.segments());
         json.put("batches", report.batches());
         json.put("records", report.records());

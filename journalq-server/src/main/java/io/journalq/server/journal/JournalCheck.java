@@ -11,6 +11,7 @@ import io.journalq.server.journal.segment.SparseIndex;
 import io.journalq.server.journal.transaction.TransactionIndexFile;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -101,6 +102,14 @@ public final class JournalCheck {
         SegmentState segment = JournalCheckpoint.decode(file, store.read(file, JournalCheckpoint.MAX_FILE_SIZE_BYTES))
                 .segment(baseOffsetOf(log));
         return segment == null ? 0 : segment.extent().sizeBytes();
+    }
+
+    /** The state in a snapshot file. */
+    public static ByteBuffer snapshotState(FileStore store, Path file) throws IOException {
+        return ProducerSnapshots.decode(
+                        file, store.read(file, ProducerSnapshots.MAX_SNAPSHOT_SIZE_BYTES), baseOffsetOf(file))
+                .snapshot()
+                .state();
     }
 
     /** Checks a journal. */
