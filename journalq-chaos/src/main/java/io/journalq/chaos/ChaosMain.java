@@ -5,9 +5,13 @@ import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.TopicConfig;
+import io.journalq.server.config.TopicSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -19,43 +23,32 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** Injects faults into a broker process while clients work, and reads back what was acknowledged. */
 @Command(
         name = "journalq-chaos",
         mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
         subcommands = {SoakCommand.class, HostileCommand.class},
         description = {
             "Injects faults into a broker process under load, and checks every acknowledged message.",
-            "Each cycle injects one fault, kills the broker with SIGKILL and starts it again:",
-            "  kill       Only the kill.",
-            "  freeze     Sends SIGSTOP before the kill.",
-            "  damage     Flips one bit in a file of the killed broker. In a partition, only",
-            "             the damaged batch may be lost, and the log of the broker or",
-            "             'journal verify' must name it. If the metadata log is damaged,",
-            "             the broker must refuse to start and report the position and how",
-            "             to repair it. The bit is then restored.",
-            "  directory  Moves the data directory or its identity file away from the running",
-            "             broker, which must stop acknowledging and report it on /health. Or",
-            "             moves the metadata directory away from the killed broker, which",
-            "             must refuse to start. Everything is moved back, and nothing may be",
-            "             lost.",
-            "  flood      For 10 s, sends one of the following beside the load: names of new",
-            "             topics, members of 1 MB in new groups, eight concurrent requests",
-            "             of 60 MiB, or fetches of 10,000 partitions. The broker and the load",
-            "             must continue."
+            "Each cycle injects one fault, kills the broker with SIGKILL and starts it again."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:no guarantee was broken",
             "1:a guarantee was broken: the findings are printed, the data and the log are kept",
-            "2:wrong command line"
+            "2:wrong usage"
         },
+        footerHeading = "%nExamples:%n",
         footer = {
-            "%nExamples:",
             "  journalq-chaos --cycles 500 --seed 1",
             "  journalq-chaos --cycles 100 --faults kill,damage --mode consistent"
         })
@@ -74,11 +67,18 @@ public final class ChaosMain implements Callable<Integer> {
     private static final int MOST_AWAITED_MESSAGES = 300;
     private static final long LONGEST_WAIT_MS = 20_000;
 
+    @Spec
+    private CommandSpec spec;
+
     @Option(names = "--cycles", defaultValue = "20", description = "Number of cycles (default: 20).")
     private int cycles;
 
-    @Option(names = "--minutes", description = "Stop after this number of minutes, even if cycles are left.")
-    private Double minutes;
+    @Option(
+            names = "--duration",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            description = "Stop after this time, such as 30m, even if cycles are left.")
+    private Duration duration;
 
     @Option(
             names = "--seed",
@@ -90,7 +90,21 @@ public final class ChaosMain implements Callable<Integer> {
             split = ",",
             defaultValue = "kill,freeze,damage,directory,flood",
             paramLabel = "FAULT",
-            description = "Faults to choose from at random: kill, freeze, damage, directory, flood (default: all).")
+            description = {
+                "Faults to choose from at random, separated by commas (default: all).",
+                "kill: only the kill.",
+                "freeze: sends SIGSTOP before the kill.",
+                "damage: flips one bit in a file of the killed broker. In a partition, only the damaged batch may be"
+                        + " lost, and the log of the broker or 'journal verify' must name it. If the metadata log is"
+                        + " damaged, the broker must refuse to start and report the position and how to repair it. The"
+                        + " bit is then restored.",
+                "directory: moves the data directory or its identity file away from the running broker, which must stop"
+                        + " acknowledging and report it on /health. Or moves the metadata directory away from the killed"
+                        + " broker, which must refuse to start. Everything is moved back, and nothing may be lost.",
+                "flood: for 10 s, sends one of the following beside the load: names of new topics, members of 1 MB in new"
+                        + " groups, eight concurrent requests of 60 MiB, or fetches of 10,000 partitions. The broker and"
+                        + " the load must continue."
+            })
     private List<InjectedFault> faults;
 
     @Option(
@@ -106,25 +120,65 @@ public final class ChaosMain implements Callable<Integer> {
     private int checkEvery;
 
     @Option(
-            names = "--pause-ms",
-            defaultValue = "2",
-            description = "Pause of each producer between two messages, in milliseconds (default: 2).")
-    private int pauseMs;
+            names = "--pause",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            defaultValue = "2ms",
+            description = "Pause of each producer between two messages (default: 2ms).")
+    private Duration pause;
 
     @Option(names = "--keep", description = "Keep the directory with the data and the log even if there is no finding.")
     private boolean keep;
 
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(commandLine().setUsageHelpAutoWidth(true).execute(arguments));
     }
 
     /** The command line with its options and help. */
     public static CommandLine commandLine() {
-        return new CommandLine(new ChaosMain()).setCaseInsensitiveEnumValuesAllowed(true);
+        return new CommandLine(new ChaosMain())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler(ChaosMain::explainUsage);
+    }
+
+    @Command(
+            name = "completion",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            description = "Prints a script that completes commands and options in bash and zsh.")
+    int completion() {
+        spec.commandLine().getOut().println(AutoComplete.bash(spec.name(), spec.commandLine()));
+        return CommandLine.ExitCode.OK;
+    }
+
+    private static int explainUsage(ParameterException wrong, String... arguments) {
+        CommandLine command = wrong.getCommandLine();
+        String reason = wrong.getMessage().lines().findFirst().orElse("");
+        command.getErr()
+                .println("journalq-chaos: " + reason + "; see '"
+                        + command.getCommandSpec().qualifiedName() + " --help'");
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    /** Refuses a value before anything is created. */
+    static void requirePositive(CommandSpec spec, String option, double value) {
+        if (!(value > 0)) {
+            throw new ParameterException(spec.commandLine(), option + " must be more than 0");
+        }
     }
 
     @Override
     public Integer call() throws Exception {
+        requirePositive(spec, "--cycles", cycles);
+        requirePositive(spec, "--check-every", checkEvery);
+        if (faults.isEmpty()) {
+            throw new ParameterException(spec.commandLine(), "--faults must name at least one");
+        }
+        try {
+            TopicConfig.check(TopicSettings.DELIVERY_MODE.name(), mode);
+        } catch (ConfigException wrong) {
+            throw new ParameterException(spec.commandLine(), wrong.getMessage());
+        }
         long runSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         Path directory = Files.createTempDirectory("journalq-chaos");
         System.out.printf(
@@ -186,7 +240,7 @@ public final class ChaosMain implements Callable<Integer> {
                 broker, port, health, ledger, new JournalDamage(broker.dataDirectory(), partitionByDirectory), random);
         int done = 0;
         long consumed = 0;
-        try (ClientThreads load = new ClientThreads(ledger, broker.address(), pauseMs)) {
+        try (ClientThreads load = new ClientThreads(ledger, broker.address(), pause.toMillis())) {
             begin(load, topics, transactions);
             try {
                 done = injectFaults(cycle, ledger, reading, random);
@@ -256,11 +310,11 @@ public final class ChaosMain implements Callable<Integer> {
 
     /** Runs cycles until enough are done, the time has passed, or there is a finding. Returns the number of cycles. */
     private int injectFaults(Cycle cycle, Ledger ledger, Reading reading, Random random) throws Exception {
-        long endNanos =
-                minutes == null ? Long.MAX_VALUE : System.nanoTime() + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
+        long startNanos = System.nanoTime();
+        long limitNanos = duration == null ? Long.MAX_VALUE : duration.toNanos();
         int done = 0;
         while (done < cycles
-                && System.nanoTime() < endNanos
+                && System.nanoTime() - startNanos < limitNanos
                 && ledger.findings().isEmpty()) {
             Thread.sleep(SHORTEST_LIFE_MS + random.nextInt(LONGEST_LIFE_MS));
             awaitProgress(ledger, random.nextInt(MOST_AWAITED_MESSAGES));

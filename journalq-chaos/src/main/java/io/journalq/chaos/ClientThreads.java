@@ -11,7 +11,7 @@ final class ClientThreads implements AutoCloseable {
 
     private final Ledger ledger;
     private final String servers;
-    private final int pauseMs;
+    private final long pauseMs;
     private final AtomicLong consumed = new AtomicLong();
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean stopping;
@@ -22,7 +22,7 @@ final class ClientThreads implements AutoCloseable {
      * @param servers address of the broker
      * @param pauseMs pause of each producer between two messages or transactions
      */
-    ClientThreads(Ledger ledger, String servers, int pauseMs) {
+    ClientThreads(Ledger ledger, String servers, long pauseMs) {
         this.ledger = ledger;
         this.servers = servers;
         this.pauseMs = pauseMs;

@@ -8,22 +8,31 @@ import io.journalq.chaos.hostile.Requests;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.config.BrokerConfigLoader;
+import io.journalq.server.config.ConfigException;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** Measures how hostile clients affect the latency of a healthy one. */
 @Command(
         name = "hostile",
         mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
         description = {
             "Measures the latency of a healthy client, alone and beside each kind of hostile load.",
             "",
@@ -34,18 +43,27 @@ import picocli.CommandLine.Option;
                     + " does not affect the exit code."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:the p99 stayed within the factor beside each load", "1:it did not, or the broker failed"})
+        exitCodeList = {
+            "0:the p99 stayed within the factor beside each load",
+            "1:it did not, or the broker failed",
+            "2:wrong usage"
+        })
 final class HostileCommand implements Callable<Integer> {
     private static final String BROKER_HEAP = "512m";
     private static final int BACKLOG_BATCHES = 64;
     private static final int BACKLOG_BATCH_BYTES = 900 << 10;
     private static final double WARM_UP_SECONDS = 6;
 
+    @Spec
+    private CommandSpec spec;
+
     @Option(
-            names = "--seconds",
-            defaultValue = "4",
-            description = "Seconds of each measurement, alone and beside a load (default: 4).")
-    private double seconds;
+            names = "--duration",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            defaultValue = "4s",
+            description = "Duration of each measurement, alone and beside a load (default: 4s).")
+    private Duration duration;
 
     @Option(names = "--rounds", defaultValue = "5", description = "Number of rounds for each load (default: 5).")
     private int rounds;
@@ -76,6 +94,15 @@ final class HostileCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        ChaosMain.requirePositive(spec, "--rounds", rounds);
+        ChaosMain.requirePositive(spec, "--rate", rate);
+        ChaosMain.requirePositive(spec, "--factor", factor);
+        ChaosMain.requirePositive(spec, "--counts", counts);
+        try {
+            BrokerConfigLoader.load(null, Map.of(), settings);
+        } catch (ConfigException wrong) {
+            throw new ParameterException(spec.commandLine(), wrong.getMessage());
+        }
         Path directory = Files.createTempDirectory("journalq-hostile");
         int metricsPort = BrokerUnderTest.freePort();
         int port = BrokerUnderTest.freePort();
@@ -87,6 +114,7 @@ final class HostileCommand implements Callable<Integer> {
             prepare(broker.address(), port);
             try (LatencyProbe probe = new LatencyProbe(port)) {
                 probe.run(WARM_UP_SECONDS, rate);
+                double seconds = (double) duration.toMillis() / TimeUnit.SECONDS.toMillis(1);
                 HostileMeasurement measurement =
                         new HostileMeasurement(probe, new MetricsPage(metricsPort), broker.pid(), port, seconds, rate);
                 System.out.println(HostileMeasurement.HEADING);

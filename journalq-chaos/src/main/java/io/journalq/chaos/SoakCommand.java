@@ -9,23 +9,28 @@ import io.journalq.common.record.CompressionCodec;
 import java.io.BufferedWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Keeps one broker under load for a long time, and checks whether its resources grow. */
 @Command(
         name = "soak",
         mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
         description = "Runs one broker under mixed load and checks for growth of memory, file handles and threads.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:nothing grew in the second half, and no client failed",
-            "1:a resource grew or a client failed"
+            "1:a resource grew or a client failed",
+            "2:wrong usage"
         })
 final class SoakCommand implements Callable<Integer> {
     private static final int PARTITIONS = 4;
@@ -42,8 +47,16 @@ final class SoakCommand implements Callable<Integer> {
             new Limit("file_handles", 0.03, 4),
             new Limit("threads", 0.03, 2));
 
-    @Option(names = "--minutes", defaultValue = "120", description = "Duration in minutes (default: 120).")
-    private double minutes;
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--duration",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            defaultValue = "2h",
+            description = "Duration of the load (default: 2h).")
+    private Duration duration;
 
     @Option(
             names = "--rate",
@@ -52,16 +65,19 @@ final class SoakCommand implements Callable<Integer> {
     private int rate;
 
     @Option(
-            names = "--sample-seconds",
-            defaultValue = "20",
-            description = "Seconds between two samples. Each sample begins with a full collection (default: 20).")
-    private double sampleSeconds;
+            names = "--sample-interval",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            defaultValue = "20s",
+            description = "Time between two samples. Each sample begins with a full collection (default: 20s).")
+    private Duration sampleInterval;
 
     @Option(names = "--csv", defaultValue = "soak.csv", description = "File for the samples (default: soak.csv).")
     private Path csv;
 
     @Override
     public Integer call() throws Exception {
+        ChaosMain.requirePositive(spec, "--rate", rate);
         Path directory = Files.createTempDirectory("journalq-soak");
         int metricsPort = BrokerUnderTest.freePort();
         List<String> settings = List.of(
@@ -76,8 +92,8 @@ final class SoakCommand implements Callable<Integer> {
                 "transaction.state.log.num.partitions=4");
         System.out.printf(
                 Locale.ROOT,
-                "%.0f minutes, %d messages per second, directory %s, samples in %s%n",
-                minutes,
+                "%d minutes, %d messages per second, directory %s, samples in %s%n",
+                duration.toMinutes(),
                 rate,
                 directory,
                 csv);
@@ -140,11 +156,11 @@ final class SoakCommand implements Callable<Integer> {
     private List<List<Double>> sample(BrokerUnderTest broker, MetricsPage metrics, Ledger ledger) throws Exception {
         List<List<Double>> samples = new ArrayList<>();
         long startNanos = System.nanoTime();
-        long endNanos = startNanos + (long) (minutes * TimeUnit.MINUTES.toNanos(1));
         try (BufferedWriter out = Files.newBufferedWriter(csv)) {
             out.write("seconds," + String.join(",", SoakSample.COLUMNS) + ",acknowledged\n");
-            while (System.nanoTime() < endNanos && ledger.findings().isEmpty()) {
-                Thread.sleep((long) (sampleSeconds * TimeUnit.SECONDS.toMillis(1)));
+            while (System.nanoTime() - startNanos < duration.toNanos()
+                    && ledger.findings().isEmpty()) {
+                Thread.sleep(sampleInterval.toMillis());
                 if (!broker.isAlive()) {
                     ledger.report("the broker ended on its own");
                     break;

@@ -1,5 +1,6 @@
 package io.journalq.sim;
 
+import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -7,20 +8,26 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Runs seeds until all are done, the time has passed, or a guarantee is broken. */
 @Command(
         name = "journalq-sim",
         mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
         description =
                 "Runs a broker on a simulated clock and disk, crashes it at any point, and checks what it guarantees.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:no guarantee was broken", "1:a guarantee was broken: the command that replays it is printed"
+        exitCodeList = {
+            "0:no guarantee was broken",
+            "1:a guarantee was broken: the command that replays it is printed",
+            "2:wrong usage"
         })
 public final class SimMain implements Callable<Integer> {
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -32,8 +39,12 @@ public final class SimMain implements Callable<Integer> {
     @Option(names = "--seeds", defaultValue = "1", description = "Number of seeds, from the first one on (default: 1).")
     private long seeds;
 
-    @Option(names = "--minutes", description = "Stop after this number of minutes, even if seeds are left.")
-    private Double minutes;
+    @Option(
+            names = "--duration",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            description = "Stop after this time, such as 30m, even if seeds are left.")
+    private Duration duration;
 
     @Option(names = "--twice", description = "Run each seed twice, and compare the hashes of all events.")
     private boolean twice;
@@ -53,22 +64,43 @@ public final class SimMain implements Callable<Integer> {
     private CommandSpec spec;
 
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(commandLine().setUsageHelpAutoWidth(true).execute(arguments));
     }
 
     /** The command line with its options and help. */
     public static CommandLine commandLine() {
-        return new CommandLine(new SimMain());
+        return new CommandLine(new SimMain()).setParameterExceptionHandler(SimMain::explainUsage);
+    }
+
+    @Command(
+            name = "completion",
+            mixinStandardHelpOptions = true,
+            versionProvider = ProgramVersion.class,
+            description = "Prints a script that completes commands and options in bash and zsh.")
+    int completion() {
+        spec.commandLine().getOut().println(AutoComplete.bash(spec.name(), spec.commandLine()));
+        return CommandLine.ExitCode.OK;
+    }
+
+    private static int explainUsage(ParameterException wrong, String... arguments) {
+        String reason = wrong.getMessage().lines().findFirst().orElse("");
+        wrong.getCommandLine().getErr().println("journalq-sim: " + reason + "; see 'journalq-sim --help'");
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    private void requirePositive(String option, long value) {
+        if (value < 1) {
+            throw new ParameterException(spec.commandLine(), option + " must be 1 or more");
+        }
     }
 
     @Override
     public Integer call() throws InterruptedException, ExecutionException {
-        if (parallel < 1) {
-            throw new CommandLine.ParameterException(spec.commandLine(), "--parallel must be at least 1");
-        }
+        requirePositive("--seeds", seeds);
+        requirePositive("--parallel", parallel);
         long first = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         long startNanos = System.nanoTime();
-        long limitNanos = minutes == null ? Long.MAX_VALUE : (long) (minutes * TimeUnit.MINUTES.toNanos(1));
+        long limitNanos = duration == null ? Long.MAX_VALUE : duration.toNanos();
         System.out.printf(Locale.ROOT, "seed %d, %d seeds%n", first, seeds);
         SeedRun run = new SeedRun(new SeedRun.Plan(first, seeds, twice, keepGoing), this::simulate, SimMain::explain);
         CompletableFuture<Void> done = run.start(parallel);
