@@ -13,17 +13,18 @@ import picocli.CommandLine.UnmatchedArgumentException;
 final class CommandLines {
     private static final String DEBUG_HINT = "; for details, set JOURNALQ_LOG_LEVEL=DEBUG in the environment";
 
-    private static final int HELP_WIDTH = 110;
-
     private CommandLines() {}
 
-    /** Returns the command line of {@code program}, an annotated top-level command. */
+    /**
+     * Returns the command line of {@code program}, an annotated top-level command. Its help is as wide as the terminal, and
+     * 80 columns wide if standard output is not a terminal.
+     */
     static CommandLine of(Object program, Terminal terminal) {
         return new CommandLine(program)
                 .setOut(terminal.outWriter())
                 .setErr(terminal.errWriter())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setUsageHelpWidth(HELP_WIDTH)
+                .setUsageHelpAutoWidth(terminal.writesToPerson())
                 .setParameterExceptionHandler((wrong, words) -> explainUsage(wrong, terminal))
                 .setExecutionExceptionHandler((failure, command, parsed) -> explainFailure(failure, terminal));
     }

@@ -30,7 +30,7 @@ import picocli.CommandLine.ScopeType;
             "  JAVA_HOME        the JDK to use (default: the newest found, 17 to 25)",
             "  JOURNALQ_HEAP    Java heap of the broker, such as 2g (default: 512m)",
             "  JOURNALQ_OPTS    additional Java options for the broker",
-            "  JOURNALQ_LOG_DIR where start writes the broker's log (default: logs/ next to bin/)"
+            "  JOURNALQ_LOG_DIR directory of the broker's log (default: logs/ next to bin/)"
         })
 final class ServerCommand extends CommandGroup implements Program {
     private final Terminal terminal;

@@ -93,6 +93,35 @@ class CommandLinesTest {
     }
 
     @Test
+    void shouldWrapHelpAtTheWidthOfTheTerminalIfThereIsOne() {
+        Terminal ofPerson = new Terminal(
+                new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "1");
+
+        assertThat(JournalqMain.commandLine(ofPerson).isUsageHelpAutoWidth()).isTrue();
+        assertThat(JournalqMain.commandLine(NOBODY).isUsageHelpAutoWidth()).isFalse();
+    }
+
+    @Test
+    void shouldFitEightyColumnsAndEndSentencesInTheHelpOfEveryCommand() {
+        List<CommandLine> commands = new ArrayList<>();
+        collectAll(JournalqMain.commandLine(NOBODY), commands);
+        collectAll(ServerMain.commandLine(NOBODY), commands);
+
+        assertThat(commands).allSatisfy(command -> {
+            assertThat(command.getUsageMessage(CommandLine.Help.Ansi.OFF).lines())
+                    .allMatch(line -> line.length() <= 80);
+            assertThat(command.getCommandSpec().usageMessage().description()).allMatch(text -> text.endsWith("."));
+            // An example that is wrapped cannot be copied.
+            assertThat(command.getCommandSpec().usageMessage().footer()).allMatch(line -> line.length() < 80);
+        });
+    }
+
+    private static void collectAll(CommandLine command, List<CommandLine> commands) {
+        commands.add(command);
+        command.getSubcommands().values().forEach(child -> collectAll(child, commands));
+    }
+
+    @Test
     void shouldPrintACompletionScriptThatBashAccepts(@TempDir Path folder) throws Exception {
         // given
         CommandRun run = CommandRun.journalq("completion");

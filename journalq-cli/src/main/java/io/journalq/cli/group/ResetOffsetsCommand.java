@@ -31,9 +31,9 @@ import picocli.CommandLine.Parameters;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  journalq groups reset-offsets billing --all-topics --to-earliest",
-            "  journalq groups reset-offsets billing --topic orders --to-datetime 2026-01-31T12:00 --execute",
-            "  journalq groups reset-offsets billing --topic orders:0,5 --shift-by -100 --execute",
+            "  journalq groups reset-offsets billing --all-topics --to-earliest --execute",
+            "  journalq groups reset-offsets billing --topic orders --to-datetime 2026-01-31",
+            "  journalq groups reset-offsets billing --topic orders:0,5 --shift-by -100",
             "  journalq groups reset-offsets billing --topic orders --by-duration 2h"
         })
 final class ResetOffsetsCommand extends ClientCommand {

@@ -27,9 +27,9 @@ import picocli.CommandLine.Option;
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq-server start",
-            "  journalq-server start --set listeners=PLAINTEXT://0.0.0.0:9092 "
-                    + "--set advertised.listeners=PLAINTEXT://broker1.example.com:9092",
-            "  JOURNALQ_HEAP=2g journalq-server start --foreground --config /etc/journalq/journalq.yaml"
+            "  journalq-server start --set listeners=PLAINTEXT://0.0.0.0:9092",
+            "  JOURNALQ_HEAP=2g journalq-server start --config /etc/journalq/journalq.yaml",
+            "  journalq-server start --foreground"
         })
 public final class StartCommand extends LocalCommand {
     private static final int CHECK_INTERVAL_MS = 50;

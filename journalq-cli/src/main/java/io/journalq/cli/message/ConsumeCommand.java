@@ -32,12 +32,12 @@ import picocli.CommandLine.Parameters;
         description = "Reads the messages of a topic and writes them to standard output, one per line.",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  journalq consume orders                                   new messages",
-            "  journalq consume orders --from beginning --until end      existing messages, then ends",
-            "  journalq consume orders --from '10m ago' --format '{partition}:{offset} {key} {value}'",
+            "  journalq consume orders                                new messages",
+            "  journalq consume orders --from beginning --until end   existing messages",
+            "  journalq consume orders --from '10m ago' --format '{partition} {key} {value}'",
             "  journalq consume orders --count --from 2026-01-31 --until 2026-02-01",
             "  journalq consume orders --group billing --from beginning --timeout 5s",
-            "  journalq consume orders --partition 3 --from 1500 --max-messages 10 --format json"
+            "  journalq consume orders --partition 3 --from 1500 --max-messages 10"
         })
 public final class ConsumeCommand extends ClientCommand {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(200);

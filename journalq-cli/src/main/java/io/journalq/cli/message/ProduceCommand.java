@@ -36,9 +36,10 @@ import picocli.CommandLine.TypeConversionException;
         footerHeading = "%nExamples:%n",
         footer = {
             "  echo hello | journalq produce orders",
-            "  journalq produce orders --key-separator : --header source=shell <<< 'customer-1:first order'",
+            "  echo 'customer-1:first' | journalq produce orders --key-separator :",
+            "  echo hello | journalq produce orders --header source=shell",
             "  zcat old.txt.gz | journalq produce orders --compression lz4",
-            "  journalq consume orders --from beginning --until end --format json | journalq produce copy --format json"
+            "  journalq produce orders --format json < orders.json"
         })
 public final class ProduceCommand extends ClientCommand {
     private static final int DEFAULT_MAX_LINE_BYTES = 1024 * 1024;

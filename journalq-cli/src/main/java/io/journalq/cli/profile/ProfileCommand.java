@@ -30,7 +30,7 @@ public final class ProfileCommand extends CommandGroup {
             },
             footerHeading = "%nExamples:%n",
             footer = {
-                "  journalq profile add prod --bootstrap broker1.example.com:9092,broker2.example.com:9092",
+                "  journalq profile add prod --bootstrap broker1.example.com:9092",
                 "  journalq profile add local --bootstrap localhost:9092"
             })
     static final class Add extends ClientCommand {

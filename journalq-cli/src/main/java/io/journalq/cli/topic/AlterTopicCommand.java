@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq topics alter orders --partitions 400",
-            "  journalq topics alter orders --config retention.ms=86400000 --unset segment.bytes"
+            "  journalq topics alter orders --config retention.ms=1d --unset segment.bytes"
         })
 final class AlterTopicCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", description = "Name of the topic.")

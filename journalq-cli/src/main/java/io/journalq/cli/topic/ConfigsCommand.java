@@ -147,10 +147,10 @@ public final class ConfigsCommand extends CommandGroup {
             description = "Sets configurations. Takes effect immediately and persists across restarts.",
             footerHeading = "%nExamples:%n",
             footer = {
-                "  journalq configs set --topic orders retention.ms=86400000 segment.bytes=268435456",
-                "  journalq configs set --group billing consumer.session.timeout.ms=60000",
-                "  journalq configs set --broker all retention.ms=86400000",
-                "  journalq configs set --client-metrics slow interval.ms=30000 metrics=org.apache.kafka.producer."
+                "  journalq configs set --topic orders retention.ms=1d segment.bytes=256MiB",
+                "  journalq configs set --group billing consumer.session.timeout.ms=60s",
+                "  journalq configs set --broker all retention.ms=1d",
+                "  journalq configs set --client-metrics slow interval.ms=30s"
             })
     static final class Set extends ClientCommand {
         @ArgGroup(multiplicity = "1")

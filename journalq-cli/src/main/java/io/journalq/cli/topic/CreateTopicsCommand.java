@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq topics create orders --partitions 200",
-            "  journalq topics create audit --config retention.ms=604800000 --config cleanup.policy=compact"
+            "  journalq topics create audit --config retention.ms=7d --partitions 1"
         })
 final class CreateTopicsCommand extends ClientCommand {
     @Parameters(arity = "1..*", paramLabel = "NAME", description = "Names of the topics.")

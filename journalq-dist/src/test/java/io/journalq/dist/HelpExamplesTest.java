@@ -1,0 +1,236 @@
+package io.journalq.dist;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.cli.JournalqMain;
+import io.journalq.cli.ServerMain;
+import io.journalq.cli.shell.Terminal;
+import io.journalq.client.Producer;
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.record.ProducerRecord;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** Runs every example in the help of {@code bin/journalq} and {@code bin/journalq-server} in a shell, with a broker. */
+class HelpExamplesTest {
+    private static final Path BUILT = Path.of("target").toAbsolutePath();
+    private static final Terminal NOBODY = new Terminal(
+            new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "");
+    private static final Pattern ADDRESS = Pattern.compile("\"address\" : \"([^\"]+)\"");
+    /** Commands without an end wait for new messages. */
+    private static final Pattern ENDLESS = Pattern.compile("journalq consume (?!.*(--until|--timeout)).*");
+
+    private static final ProducerRecord ONE = ProducerRecord.of("orders", "one".getBytes(UTF_8));
+    private static final int ENDLESS_SECONDS = 3;
+    private static final int PARTITIONS = 8;
+
+    @TempDir
+    private Path directory;
+
+    private Path work;
+    private final Map<String, String> environment = new HashMap<>();
+
+    @BeforeEach
+    void unpack() throws Exception {
+        work = Files.createDirectory(directory.resolve("work"));
+        Path archive;
+        try (Stream<Path> files = Files.list(BUILT)) {
+            archive = files.filter(file -> file.toString().endsWith(".tar.gz"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+        done("tar xzf " + archive + " --strip-components=1 -C ..");
+        for (String place : List.of("of-etc/bash_completion.d", "of-etc/journalq", "of-lib", "of-tmp")) {
+            Files.createDirectories(directory.resolve(place));
+        }
+        environment.put("PATH", directory.resolve("bin") + ":" + System.getenv("PATH"));
+        environment.put("JAVA_HOME", System.getProperty("java.home"));
+        environment.put("XDG_CONFIG_HOME", directory.resolve("of-user").toString());
+        environment.put("JOURNALQ_LISTENERS", "PLAINTEXT://127.0.0.1:0");
+        environment.put("JOURNALQ_ADMIN_LISTENER", "127.0.0.1:0");
+        environment.put("JOURNALQ_WRITE_AHEAD_MAX_BYTES", "1MiB");
+    }
+
+    @AfterEach
+    void stopBrokers() {
+        ProcessHandle.allProcesses()
+                .filter(process -> process.info().commandLine().orElse("").contains(directory.toString()))
+                .forEach(ProcessHandle::destroyForcibly);
+    }
+
+    /** The examples of a program's commands, without the explanation behind three spaces. */
+    private static List<String> examples(CommandLine command) {
+        List<String> examples = new ArrayList<>();
+        for (String line : command.getCommandSpec().usageMessage().footer()) {
+            if (command.getSubcommands().isEmpty()) {
+                examples.add(line.strip().replaceFirst("   .*", ""));
+            }
+        }
+        command.getSubcommands().values().forEach(child -> examples.addAll(examples(child)));
+        return examples;
+    }
+
+    private static List<String> examplesOfClient(boolean ofJournals) {
+        return examples(JournalqMain.commandLine(NOBODY)).stream()
+                .filter(example -> example.contains("journalq journal ") == ofJournals)
+                .toList();
+    }
+
+    /** The example with directories and a port of this test. */
+    private String here(String example) {
+        return example.replaceAll("(?:/var)?/(etc|lib|tmp)/", directory + "/of-$1/")
+                .replace("0.0.0.0:9092", "0.0.0.0:0");
+    }
+
+    private ScriptRun run(String line) throws IOException, InterruptedException {
+        return ScriptRun.of(work, environment, List.of("bash", "-o", "pipefail", "-c", line));
+    }
+
+    private ScriptRun done(String line) throws IOException, InterruptedException {
+        ScriptRun run = run(line);
+        assertThat(run.exitCode()).as("%s: %s%s", line, run.out(), run.err()).isZero();
+        return run;
+    }
+
+    /** Checks that a command that does not end by itself runs without a complaint. */
+    private void runForAWhile(String line) throws IOException, InterruptedException {
+        Path output = work.resolve("endless.out");
+        Process process = ScriptRun.prepare(work, environment, List.of("bash", "-c", "exec " + line))
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        boolean ended = process.waitFor(ENDLESS_SECONDS, TimeUnit.SECONDS);
+        process.destroy();
+        process.waitFor();
+        assertThat(ended).as(line + ": " + Files.readString(output)).isFalse();
+        assertThat(output).as(line).isEmptyFile();
+    }
+
+    private void startBroker() throws IOException, InterruptedException {
+        done("journalq-server start");
+        Matcher address =
+                ADDRESS.matcher(done("journalq-server status --output json").out());
+        assertThat(address.find()).isTrue();
+        environment.put("JOURNALQ_BOOTSTRAP", address.group(1));
+    }
+
+    /** Runs a command in this process, which is faster. Its failure is not one: what it removes may not exist. */
+    private void prepare(String input, String words) {
+        Terminal terminal = new Terminal(
+                new ByteArrayInputStream(input.getBytes(UTF_8)),
+                new ByteArrayOutputStream(),
+                new ByteArrayOutputStream(),
+                "");
+        JournalqMain.commandLine(terminal)
+                .execute((words + " --bootstrap " + environment.get("JOURNALQ_BOOTSTRAP")).split(" ", -1));
+    }
+
+    /** Creates what the examples need: two topics with messages, and two groups without members. */
+    private void prepareTopics() {
+        prepare("", "topics delete orders audit --if-exists");
+        prepare("", "topics create orders audit --partitions " + PARTITIONS);
+        prepare("one\ntwo\nthree\n", "produce orders");
+        prepare("", "consume orders --group billing --from beginning --max-messages 3");
+        prepare("", "consume orders --group audit --from beginning --max-messages 3");
+    }
+
+    @Test
+    void shouldSucceedWhenAnExampleOfAClientCommandIsRun() throws Exception {
+        // given
+        startBroker();
+        done("seq 9 | gzip > old.txt.gz && echo '{\"value\":\"one\"}' > orders.json");
+        done("journalq profile add prod --bootstrap broker1.example.com:9092");
+        List<String> examples = examplesOfClient(false);
+        assertThat(examples).hasSizeGreaterThan(40);
+        try (Producer producer = Producer.builder()
+                .bootstrapServers(environment.get("JOURNALQ_BOOTSTRAP"))
+                .transactionalId("billing-1")
+                .build()) {
+            prepareTopics();
+            producer.inTransaction(transaction -> transaction.send(ONE));
+            for (String example : examples) {
+                prepareTopics();
+                if (example.contains("topics create")) {
+                    prepare("", "topics delete orders audit --if-exists");
+                }
+
+                // when / then
+                if (example.contains("transactions abort")) {
+                    assertThatThrownBy(() -> producer.inTransaction(transaction -> {
+                                transaction.send(ONE);
+                                done(here(example));
+                            }))
+                            .as(example)
+                            .isInstanceOf(JournalQException.class);
+                } else if (ENDLESS.matcher(example).matches()) {
+                    runForAWhile(here(example));
+                } else {
+                    done(here(example));
+                }
+            }
+        }
+        done("journalq-server stop");
+    }
+
+    @Test
+    void shouldSucceedWhenAnExampleForJournalsIsRun() throws Exception {
+        // given the data of a broker that is stopped
+        startBroker();
+        prepareTopics();
+        done("journalq-server stop && cp -r ../data data");
+
+        // when / then
+        List<String> examples = examplesOfClient(true);
+        assertThat(examples).hasSizeGreaterThan(5);
+        for (String example : examples) {
+            done(here(example));
+        }
+    }
+
+    @Test
+    void shouldSucceedWhenAnExampleForBrokersIsRun() throws Exception {
+        // given
+        Files.writeString(directory.resolve("of-etc/journalq/journalq.yaml"), "data.directories: of-etc/data\n");
+        List<String> examples = examples(ServerMain.commandLine(NOBODY));
+        assertThat(examples).hasSizeGreaterThan(5);
+
+        for (String example : examples) {
+            // when / then
+            String line = here(example);
+            String options = Stream.of("--config", "--set data.directories")
+                    .filter(line::contains)
+                    .findFirst()
+                    .map(option -> line.substring(line.indexOf(option)))
+                    .orElse("");
+            if (example.contains("--foreground")) {
+                done("(" + line + " > foreground.out 2>&1 &) ; until journalq-server status; do sleep 0.1; done");
+            } else if (example.contains(" start")) {
+                done(line);
+            } else {
+                done("journalq-server start " + options);
+                done(line);
+            }
+            done("journalq-server stop " + options);
+        }
+        assertThat(directory.resolve("of-lib/journalq")).isNotEmptyDirectory();
+        assertThat(directory.resolve("of-etc/data")).isNotEmptyDirectory();
+    }
+}
