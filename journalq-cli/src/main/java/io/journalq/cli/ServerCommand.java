@@ -15,7 +15,7 @@ import picocli.CommandLine.ScopeType;
         description = "Starts and stops a broker on this machine, and shows its status.",
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
-        subcommands = {StartCommand.class, StopCommand.class, StatusCommand.class},
+        subcommands = {StartCommand.class, StopCommand.class, StatusCommand.class, CompletionCommand.class},
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",

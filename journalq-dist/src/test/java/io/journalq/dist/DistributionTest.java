@@ -232,6 +232,20 @@ class DistributionTest {
         assertThat(done(command("journalq-bench", "produce", "--help")).out()).contains("--case");
     }
 
+    @Test
+    void shouldShowTheVersionAndCompleteInTheShellWhenAnyProgramIsAsked() throws Exception {
+        for (String program :
+                List.of("journalq", "journalq-server", "journalq-bench", "journalq-sim", "journalq-chaos")) {
+            ScriptRun version = done(command(program, "--version"));
+            ScriptRun completion = done(command(program, "completion"));
+            Path script = Files.writeString(folder.resolve(program), completion.out());
+            done(List.of("bash", "-c", "source " + script + " && complete -p " + program));
+
+            assertThat(version.out()).startsWith("JournalQ ").doesNotContain("not packaged");
+            assertThat(completion.out()).contains("--help");
+        }
+    }
+
     /** The names of the jars of a folder, without their versions. */
     private static List<String> jars(Path lib) throws IOException {
         try (Stream<Path> files = Files.list(lib)) {

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.openjdk.jmh.Main;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
@@ -29,7 +30,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
 @Command(
         name = "journalq-bench",
         mixinStandardHelpOptions = true,
-        version = "journalq-bench 0.1.0",
+        versionProvider = ProgramVersion.class,
         description = "Measures JournalQ and other brokers.",
         subcommands = {
             ProduceCasesCommand.class,
@@ -104,6 +105,15 @@ public final class BenchMain implements Runnable {
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, words) -> explainUsage(wrong))
                 .setExecutionExceptionHandler((failure, command, parsed) -> explainFailure(failure, command));
+    }
+
+    @Command(
+            name = "completion",
+            mixinStandardHelpOptions = true,
+            description = "Prints a script that completes commands and options in bash and zsh.")
+    int completion() {
+        spec.commandLine().getOut().println(AutoComplete.bash(spec.name(), spec.commandLine()));
+        return CommandLine.ExitCode.OK;
     }
 
     private static int explainUsage(ParameterException wrong) {
