@@ -9,6 +9,7 @@ import io.journalq.bench.measure.ProcessFinder;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.Callers;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceRun;
@@ -50,7 +51,8 @@ import picocli.CommandLine.Option;
 final class ProduceCasesCommand implements Callable<Integer> {
     static final int DEFAULT_CONSUMERS = 60;
 
-    private static final int DEFAULT_SYNC_THREADS = 100;
+    private static final int DEFAULT_VIRTUAL_THREADS = 6_400;
+    private static final int DEFAULT_PLATFORM_THREADS = 100;
     private static final int DEFAULT_BATCH_THREADS = 2;
 
     @Option(
@@ -99,12 +101,17 @@ final class ProduceCasesCommand implements Callable<Integer> {
             names = "--threads",
             paramLabel = "COUNT",
             converter = OptionTypes.PositiveInt.class,
-            description = "Threads that send (default: " + DEFAULT_SYNC_THREADS + " in cases 1 and 2, "
-                    + DEFAULT_BATCH_THREADS + " in cases 3 and 4).")
+            description = "Threads that send (default: in cases 1 and 2, " + DEFAULT_VIRTUAL_THREADS + " virtual or "
+                    + DEFAULT_PLATFORM_THREADS + " platform threads; in cases 3 and 4, " + DEFAULT_BATCH_THREADS + ").")
     private Integer threads;
 
-    @Option(names = "--virtual", description = "Sends on virtual threads (JDK 21 or newer).")
-    private boolean virtual;
+    @Option(
+            names = "--virtual",
+            negatable = true,
+            description =
+                    "Sends on virtual threads, or on platform threads with --no-virtual (default: virtual in cases 1 and"
+                            + " 2 on JDK " + Callers.VIRTUAL_SINCE + " or newer, otherwise platform).")
+    private Boolean virtual;
 
     @Option(
             names = "--producers",
@@ -200,8 +207,7 @@ final class ProduceCasesCommand implements Callable<Integer> {
         Workload workload = work.workload(topic, messageSizeBytes, consumers);
         PayloadPool pool = work.pool(messageSizeBytes);
         ClientDriver clientDriver = client.open();
-        List<Map<String, Object>> rows = new ArrayList<>();
-        boolean passed = true;
+        List<ProduceResult> results = new ArrayList<>();
         try (BrokerDriver brokerDriver = openBroker()) {
             brokerDriver.start();
             for (ProduceCase one : chosen) {
@@ -212,21 +218,29 @@ final class ProduceCasesCommand implements Callable<Integer> {
                         settings(one, workload),
                         pool,
                         System.err::println);
-                ProduceResult result = run.run();
-                passed &= result.problem() == null;
-                rows.add(ResultRow.of(result));
+                results.add(run.run());
             }
-            output.emit(Map.of("broker_settings", brokerDriver.settings().toString()), rows, Map.of());
+            output.emitSummary(
+                    Map.of("broker_settings", brokerDriver.settings().toString()),
+                    results.stream().map(ResultRow::of).toList(),
+                    ProduceSummary.of(results));
         }
-        return passed ? 0 : 1;
+        return results.stream().allMatch(result -> result.problem() == null) ? 0 : 1;
     }
 
     private ProduceSettings settings(ProduceCase one, Workload workload) {
-        int callers = threads != null ? threads : one.batched() ? DEFAULT_BATCH_THREADS : DEFAULT_SYNC_THREADS;
+        boolean onVirtual = virtual != null ? virtual : !one.batched() && Callers.virtualThreadsExist();
+        int defaultThreads =
+                one.batched() ? DEFAULT_BATCH_THREADS : onVirtual ? DEFAULT_VIRTUAL_THREADS : DEFAULT_PLATFORM_THREADS;
         return new ProduceSettings(
                 one,
                 workload,
-                new Tuning(callers, virtual, producers, inFlightBatches, clientSettings),
+                new Tuning(
+                        threads != null ? threads : defaultThreads,
+                        onVirtual,
+                        producers,
+                        inFlightBatches,
+                        clientSettings),
                 messagesPerSecond,
                 warmup,
                 duration);

@@ -4,15 +4,21 @@ import io.journalq.bench.BenchException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** A page that contains its charts and styles, and needs no other files. One thread. */
 public final class HtmlReport {
     private static final String STYLE = "body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;"
-            + "padding:0 1em;color:#222}table{border-collapse:collapse;font-size:13px}"
-            + "td,th{border:1px solid #ddd;padding:3px 8px;text-align:right}th{background:#f4f4f4}"
-            + "svg{max-width:100%;height:auto}dl{font-size:13px}dt{font-weight:600}dd{margin:0 0 .4em 1em}";
+            + "padding:0 1em;color:#222}table{border-collapse:collapse;font-size:12px;margin:1em 0}"
+            + "td,th{border:1px solid #ddd;padding:2px 5px;text-align:right;overflow-wrap:anywhere}"
+            + "th{background:#f4f4f4}figure{margin:1em 0}svg{max-width:100%;height:auto}"
+            + "dl{font-size:13px}dt{font-weight:600}dd{margin:0 0 .4em 1em;overflow-wrap:anywhere}";
+
+    /** A table with more columns does not fit a page. */
+    private static final int ROOMY_COLUMNS = 12;
 
     private final StringBuilder body = new StringBuilder();
     private final String title;
@@ -26,7 +32,7 @@ public final class HtmlReport {
     public HtmlReport about(Map<String, Object> values) {
         body.append("<dl>\n");
         values.forEach((name, value) -> body.append("<dt>")
-                .append(escaped(name))
+                .append(escaped(words(name)))
                 .append("</dt><dd>")
                 .append(escaped(String.valueOf(value)))
                 .append("</dd>\n"));
@@ -41,33 +47,79 @@ public final class HtmlReport {
         return this;
     }
 
-    /** Adds a table. All rows have the same names in the same order. */
+    /**
+     * Adds a table. All rows have the same names in the same order. Values that are the same in all rows are listed below
+     * the table, because a table with every column is wider than a page.
+     */
     public HtmlReport table(List<Map<String, Object>> rows) {
         if (rows.isEmpty()) {
             return this;
         }
-        body.append("<table><tr>");
-        rows.get(0)
-                .keySet()
-                .forEach(name -> body.append("<th>").append(escaped(name)).append("</th>"));
-        body.append("</tr>\n");
-        for (Map<String, Object> row : rows) {
-            body.append("<tr>");
-            row.values().forEach(value -> body.append("<td>")
-                    .append(value == null ? "" : escaped(String.valueOf(value)))
-                    .append("</td>"));
+        Map<String, Object> common = new LinkedHashMap<>();
+        if (rows.size() > 1) {
+            rows.get(0).forEach((name, value) -> {
+                if (rows.stream().allMatch(row -> Objects.equals(row.get(name), value))) {
+                    common.put(name, value);
+                }
+            });
+        }
+        List<Map<String, Object>> distinct = rows.stream()
+                .map(row -> {
+                    Map<String, Object> left = new LinkedHashMap<>(row);
+                    left.keySet().removeAll(common.keySet());
+                    return left;
+                })
+                .toList();
+        if (rows.size() <= ROOMY_COLUMNS && distinct.get(0).size() > ROOMY_COLUMNS) {
+            tableWithRowsAsColumns(distinct);
+        } else {
+            tableOf(distinct);
+        }
+        return common.isEmpty() ? this : about(common);
+    }
+
+    private void tableWithRowsAsColumns(List<Map<String, Object>> rows) {
+        body.append("<table>");
+        for (String name : rows.get(0).keySet()) {
+            body.append("<tr><th>").append(escaped(words(name))).append("</th>");
+            rows.forEach(row -> cell(row.get(name)));
             body.append("</tr>\n");
         }
         body.append("</table>\n");
-        return this;
+    }
+
+    private void tableOf(List<Map<String, Object>> rows) {
+        body.append("<table><tr>");
+        rows.get(0).keySet().forEach(name -> body.append("<th>")
+                .append(escaped(words(name)))
+                .append("</th>"));
+        body.append("</tr>\n");
+        for (Map<String, Object> row : rows) {
+            body.append("<tr>");
+            row.values().forEach(this::cell);
+            body.append("</tr>\n");
+        }
+        body.append("</table>\n");
+    }
+
+    private void cell(Object value) {
+        body.append("<td>")
+                .append(value == null ? "" : escaped(String.valueOf(value)))
+                .append("</td>");
+    }
+
+    /** The name of a value for people. */
+    private static String words(String name) {
+        return name.replace('_', ' ');
     }
 
     public void write(Path file) {
         try {
             Files.writeString(
                     file,
-                    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + escaped(title)
-                            + "</title><style>" + STYLE + "</style></head>\n<body>\n" + body + "</body></html>\n");
+                    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>"
+                            + escaped(title) + "</title><style>" + STYLE + "</style></head>\n<body>\n" + body
+                            + "</body></html>\n");
         } catch (IOException e) {
             throw new BenchException("cannot write " + file, "use a writable directory", e);
         }

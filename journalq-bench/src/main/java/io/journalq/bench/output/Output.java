@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Formats rows of named values as a table, as CSV or as JSON. Stateless. */
-final class Output {
+public final class Output {
     /** The format of a result. */
     enum Format {
         TABLE,
@@ -45,15 +45,6 @@ final class Output {
             case CSV -> csv(about, rows);
             case JSON -> json(about, rows, more);
         };
-    }
-
-    /** Prints to standard output, and writes to {@code file} unless it is null. */
-    static void emit(String text, Path file) {
-        System.out.print(text);
-        System.out.flush();
-        if (file != null) {
-            write(text, file);
-        }
     }
 
     static void write(String text, Path file) {
@@ -123,7 +114,7 @@ final class Output {
     }
 
     /** A table with a line per row, for many results with few values. */
-    static String listing(List<Map<String, Object>> rows) {
+    public static String listing(List<Map<String, Object>> rows) {
         if (rows.isEmpty()) {
             return "";
         }

@@ -16,7 +16,12 @@ public final class OutputOptions {
             description = "Format of the result: table, csv or json (default: ${DEFAULT-VALUE}).")
     private Output.Format format;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "Also writes the result to this file.")
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description =
+                    "Also writes the result to this file: all values as JSON if its name ends in .json, as CSV if it ends"
+                            + " in .csv, otherwise what is printed.")
     private Path file;
 
     /**
@@ -26,7 +31,33 @@ public final class OutputOptions {
      * @param more values that only JSON can represent
      */
     public void emit(Map<String, Object> settings, List<Map<String, Object>> rows, Map<String, Object> more) {
-        Output.emit(Output.format(format, about(settings), rows, more), file);
+        Map<String, Object> about = about(settings);
+        emit(about, rows, more, Output.format(Output.Format.TABLE, about, rows, more));
+    }
+
+    /** As {@link #emit(Map, List, Map)}, with a short table for people, and a line that says where all values are. */
+    public void emitSummary(Map<String, Object> settings, List<Map<String, Object>> rows, String summary) {
+        boolean complete = file != null && formatOf(file) != Output.Format.TABLE;
+        String where = complete ? file.toString() : "add --output json, or --out FILE.json";
+        emit(about(settings), rows, Map.of(), summary + "All values: " + where + "\n");
+    }
+
+    private void emit(
+            Map<String, Object> about, List<Map<String, Object>> rows, Map<String, Object> more, String table) {
+        System.out.print(format == Output.Format.TABLE ? table : Output.format(format, about, rows, more));
+        System.out.flush();
+        if (file != null) {
+            Output.Format written = formatOf(file);
+            Output.write(written == Output.Format.TABLE ? table : Output.format(written, about, rows, more), file);
+        }
+    }
+
+    private Output.Format formatOf(Path written) {
+        String name = written.toString();
+        if (name.endsWith(".json")) {
+            return Output.Format.JSON;
+        }
+        return name.endsWith(".csv") ? Output.Format.CSV : format;
     }
 
     /** As {@link #emit(Map, List, Map)}, and writes {@code results.csv} and {@code results.json}. */
@@ -39,7 +70,7 @@ public final class OutputOptions {
         Output.write(Output.format(Output.Format.CSV, about, rows, more), results.file("results.csv"));
         Output.write(Output.format(Output.Format.JSON, about, rows, more), results.file("results.json"));
         about.put("files", results.create().toString());
-        Output.emit(Output.format(format, about, rows, more), file);
+        emit(about, rows, more, Output.format(Output.Format.TABLE, about, rows, more));
     }
 
     /**
@@ -59,11 +90,7 @@ public final class OutputOptions {
         if (!csv) {
             shown.put("files", results.create().toString());
         }
-        Output.emit(
-                format == Output.Format.TABLE
-                        ? Output.listing(rows) + Output.format(format, shown, List.of(), Map.of())
-                        : Output.format(format, shown, rows, more),
-                file);
+        emit(shown, rows, more, Output.listing(rows) + Output.format(Output.Format.TABLE, shown, List.of(), Map.of()));
     }
 
     /** Machine, commit, JDK and time, then {@code settings}. */

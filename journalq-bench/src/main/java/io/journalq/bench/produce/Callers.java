@@ -14,12 +14,17 @@ public final class Callers {
     private final boolean virtual;
 
     Callers(boolean virtual) {
-        if (virtual && Runtime.version().feature() < VIRTUAL_SINCE) {
+        if (virtual && !virtualThreadsExist()) {
             throw BenchException.wrongUsage(
                     "this JDK " + Runtime.version().feature() + " has no virtual threads",
                     "leave --virtual out, or run on a JDK of " + VIRTUAL_SINCE + " or newer");
         }
         this.virtual = virtual;
+    }
+
+    /** Whether this JDK has virtual threads. */
+    public static boolean virtualThreadsExist() {
+        return Runtime.version().feature() >= VIRTUAL_SINCE;
     }
 
     void start(String name, Runnable body) {

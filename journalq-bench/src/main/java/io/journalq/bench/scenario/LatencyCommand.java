@@ -178,16 +178,14 @@ public final class LatencyCommand implements Callable<Integer> {
         about.put("measured_s", turns.duration().toMillis() / 1e3);
         about.put("repetitions", turns.repetitions());
         HtmlReport report = new HtmlReport("End-to-end latency at fixed rates").table(rows);
-        for (String percentile : List.of("p50_us", "p99_us", "p9999_us")) {
-            Chart chart = chart(percentile);
-            report.chart(chart);
-            chart.writePng(results.file("latency_" + percentile.replace("_us", "") + ".png"));
-        }
+        chart(report, "p50", "median");
+        chart(report, "p99", "99th percentile");
+        chart(report, "p9999", "99.99th percentile");
         report.about(OutputOptions.about(about)).write(results.file("latency.html"));
         output.emit(about, rows, Map.of(), results);
     }
 
-    private Chart chart(String value) {
+    private void chart(HtmlReport report, String percentile, String words) {
         List<Series> series = rows.stream()
                 .map(row -> row.get("broker"))
                 .distinct()
@@ -196,15 +194,17 @@ public final class LatencyCommand implements Callable<Integer> {
                         List.of(),
                         rows.stream()
                                 .filter(row -> row.get("broker").equals(broker))
-                                .map(row -> Math.max(1, (Double) row.get(value)))
+                                .map(row -> Math.max(1, (Double) row.get(percentile + "_us")) / 1e3)
                                 .toList()))
                 .toList();
-        return Chart.bars(
-                        "End-to-end latency, " + value.replace("_us", ""),
+        Chart chart = Chart.bars(
+                        "End-to-end latency, " + words,
                         "messages per second",
-                        "microseconds",
+                        "milliseconds",
                         rates.stream().map("%,d"::formatted).toList(),
                         series)
                 .byFactorsOfTen();
+        report.chart(chart);
+        chart.writePng(results.file("latency_" + percentile + ".png"));
     }
 }

@@ -16,13 +16,18 @@ import java.util.Set;
  * message size. Stateless.
  */
 final class MatrixReport {
-    private static final Map<String, String> VALUES = new LinkedHashMap<>();
+    /**
+     * A value that is drawn.
+     *
+     * @param column its name in the rows
+     * @param divisor of the value in the row, for the unit of the chart
+     */
+    private record Drawn(String column, String file, String title, String unit, double divisor) {}
 
-    static {
-        VALUES.put("throughput_mps", "messages received per second");
-        VALUES.put("latency_p95_us", "microseconds");
-        VALUES.put("latency_p99_us", "microseconds");
-    }
+    private static final List<Drawn> VALUES = List.of(
+            new Drawn("throughput_mps", "throughput.png", "Throughput", "messages received per second", 1),
+            new Drawn("latency_p95_us", "latency_p95.png", "End-to-end latency, 95th percentile", "milliseconds", 1e3),
+            new Drawn("latency_p99_us", "latency_p99.png", "End-to-end latency, 99th percentile", "milliseconds", 1e3));
 
     private MatrixReport() {}
 
@@ -32,11 +37,11 @@ final class MatrixReport {
             List<Map<String, Object>> runs,
             ResultDirectory results) {
         HtmlReport report = new HtmlReport("Every combination of delivery, size, publishers and subscribers");
-        VALUES.forEach((value, unit) -> {
-            String file = value.replace("_mps", "").replace("_us", "") + ".png";
-            chart("all cells", rows, value, unit).writePng(results.file(file));
-            groups(rows).forEach((name, group) -> report.chart(chart(name, group, value, unit)));
-        });
+        for (Drawn value : VALUES) {
+            chart(value.title(), rows, value, true).writePng(results.file(value.file()));
+            groups(rows)
+                    .forEach((name, group) -> report.chart(chart(value.title() + ": " + name, group, value, false)));
+        }
         report.table(rows).table(runs).about(about).write(results.file("matrix.html"));
     }
 
@@ -48,16 +53,16 @@ final class MatrixReport {
         return groups;
     }
 
-    private static Chart chart(String what, List<Map<String, Object>> rows, String value, String unit) {
+    private static Chart chart(String title, List<Map<String, Object>> rows, Drawn value, boolean allCells) {
         Set<String> brokers = new LinkedHashSet<>();
         Set<String> cells = new LinkedHashSet<>();
         Map<String, Double> values = new LinkedHashMap<>();
         for (Map<String, Object> row : rows) {
             String broker = String.valueOf(row.get("broker"));
-            String cell = cell(row, what.equals("all cells"));
+            String cell = cell(row, allCells);
             brokers.add(broker);
             cells.add(cell);
-            values.put(broker + cell, ((Number) row.get(value)).doubleValue());
+            values.put(broker + cell, ((Number) row.get(value.column())).doubleValue() / value.divisor());
         }
         List<Series> series = new ArrayList<>();
         for (String broker : brokers) {
@@ -65,7 +70,7 @@ final class MatrixReport {
             cells.forEach(cell -> ys.add(values.getOrDefault(broker + cell, 0.0)));
             series.add(new Series(broker, List.of(), ys));
         }
-        return Chart.bars(value + ": " + what, "publishers to subscribers", unit, List.copyOf(cells), series);
+        return Chart.bars(title, "publishers to subscribers", value.unit(), List.copyOf(cells), series);
     }
 
     private static String cell(Map<String, Object> row, boolean full) {

@@ -238,7 +238,7 @@ public final class PartitionsCommand implements Callable<Integer> {
         return new HtmlReport("What partitions cost")
                 .table(rows)
                 .chart(chart("Throughput", "messages per second", "throughput_mps", 1))
-                .chart(chart("Latency p99 at a fixed rate", "milliseconds", "latency_p99_us", 1e3))
+                .chart(chart("Latency at a fixed rate, 99th percentile", "milliseconds", "latency_p99_us", 1e3))
                 .chart(chart("Memory", "MiB", "memory_bytes", MIB))
                 .chart(chart("Restart after a clean stop", "seconds", "restart_clean_s", 1))
                 .chart(chart("Restart after kill -9", "seconds", "restart_kill_s", 1));

@@ -32,8 +32,11 @@ final class StabilityReport {
                 .chart(lines(
                         "End-to-end latency",
                         "milliseconds",
-                        series("p50", samples, sample -> sample.endToEnd().p50Us() / 1e3),
-                        series("p99", samples, sample -> sample.endToEnd().p99Us() / 1e3)))
+                        series("median", samples, sample -> sample.endToEnd().p50Us() / 1e3),
+                        series(
+                                "99th percentile",
+                                samples,
+                                sample -> sample.endToEnd().p99Us() / 1e3)))
                 .chart(lines(
                         "Memory of the broker",
                         "MiB",

@@ -1,10 +1,15 @@
 package io.journalq.bench.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.journalq.bench.produce.Callers;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,5 +45,37 @@ class ProduceCasesCommandTest {
         }
         assertThat(document.get("results").get(3).get("consumed_per_s").isNumber())
                 .isTrue();
+    }
+
+    @Test
+    void shouldPrintATableAndWriteAllValuesWhenTheFileIsNamedAsCsv(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("result.csv");
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        PrintStream standardOut = System.out;
+        System.setOut(new PrintStream(printed, true, UTF_8));
+        int exitCode;
+        try {
+            exitCode = BenchMain.commandLine()
+                    .execute(
+                            "produce",
+                            "--case=1",
+                            "--duration=500ms",
+                            "--warmup=100ms",
+                            "--partitions=20",
+                            "--message-size=100",
+                            "--out=" + file);
+        } finally {
+            System.setOut(standardOut);
+        }
+
+        String table = printed.toString(UTF_8);
+        assertThat(exitCode).as(table).isZero();
+        assertThat(table.lines())
+                .filteredOn(line -> !line.contains(file.toString()))
+                .allMatch(line -> line.length() <= 80);
+        assertThat(table)
+                .contains("Case 1: " + (Callers.virtualThreadsExist() ? "6400 virtual" : "100 platform") + " threads")
+                .endsWith("All values: " + file + "\n");
+        assertThat(Files.readString(file)).startsWith("case,what,broker,").contains(",service_p99_us,");
     }
 }
