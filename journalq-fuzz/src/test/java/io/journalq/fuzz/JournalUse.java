@@ -6,6 +6,7 @@ import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.JournalSnapshot;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
 import io.netty.buffer.ByteBuf;
@@ -56,17 +57,17 @@ final class JournalUse {
     void use() throws IOException {
         try (Journal journal = Journal.open(store, directory, CONFIG, Runnable::run)) {
             attempt(() -> readAll(journal));
-            attempt(() -> journal.findByTimestamp(SampleBatches.TIMESTAMP_MS + 1));
-            attempt(journal::maxTimestamp);
-            attempt(() -> journal.forEachBatch(journal.startOffset(), header -> {}));
+            attempt(() -> search(journal, search -> search.findByTimestamp(SampleBatches.TIMESTAMP_MS + 1)));
+            attempt(() -> search(journal, JournalSearch::maxTimestamp));
+            attempt(() -> search(journal, search -> search.forEachBatch(journal.startOffset(), header -> {})));
             attempt(() -> restore(journal));
             attempt(() -> journal.derivedState().abortedTransactions().find(0, journal.writtenOffset()));
             attempt(() -> {
-                for (int epoch = 0; epoch <= journal.latestEpoch() && epoch < 10; epoch++) {
-                    journal.endOffsetForEpoch(epoch);
+                for (int epoch = 0; epoch <= journal.epochs().latest() && epoch < 10; epoch++) {
+                    journal.epochs().endOffsetOf(epoch, journal.writtenOffset());
                 }
             });
-            attempt(() -> append(journal, Math.max(NEWEST_EPOCH, journal.latestEpoch())));
+            attempt(() -> append(journal, Math.max(NEWEST_EPOCH, journal.epochs().latest())));
             attempt(() -> journal.applyRetention(SampleBatches.TIMESTAMP_MS, journal.writtenOffset()));
             attempt(() -> readAll(journal));
             attempt(() -> journal.truncateTo((journal.startOffset() + journal.writtenOffset()) / 2));
@@ -84,6 +85,16 @@ final class JournalUse {
             action.run();
         } catch (IOException expected) {
             return;
+        }
+    }
+
+    private interface Lookup {
+        void in(JournalSearch search) throws IOException;
+    }
+
+    private static void search(Journal journal, Lookup lookup) throws IOException {
+        try (JournalSearch search = journal.search()) {
+            lookup.in(search);
         }
     }
 

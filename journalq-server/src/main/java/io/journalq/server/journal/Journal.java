@@ -9,14 +9,12 @@ import io.journalq.server.journal.compaction.JournalCompaction;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.read.JournalReads;
 import io.journalq.server.journal.read.JournalSearch;
-import io.journalq.server.journal.read.JournalSearch.BatchVisitor;
-import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.LeaderEpochs;
-import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.journal.segment.Segment;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
@@ -146,9 +144,17 @@ public final class Journal implements AutoCloseable {
         return open(store, directory, config, background);
     }
 
-    /** Deletes the renamed directories in {@code dataDirectory} that a stopped process did not delete. Blocks. */
+    /** Deletes the directories that {@link #delete} renamed but a stopped process did not delete. Blocks. */
     public static void deleteLeftovers(FileStore store, Path dataDirectory) throws IOException {
-        JournalRecovery.deleteRenamed(store, dataDirectory);
+        for (String name : store.list(dataDirectory)) {
+            if (name.endsWith(Segment.DELETED_SUFFIX)) {
+                try {
+                    store.delete(dataDirectory.resolve(name));
+                } catch (NoSuchFileException gone) {
+                    LOG.debug("{} was deleted in the meantime", name);
+                }
+            }
+        }
     }
 
     // ---- appending
@@ -271,22 +277,9 @@ public final class Journal implements AutoCloseable {
         return segments.all();
     }
 
-    /** The newest leader epoch in this log, -1 if there is none. Any thread. */
-    public int latestEpoch() {
-        return epochs.latest();
-    }
-
-    /** The leader epoch in which {@code offset} was written, -1 if it is unknown. Any thread. */
-    public int epochOf(long offset) {
-        return epochs.epochOf(offset);
-    }
-
-    /**
-     * Where {@code epoch}, or the closest older epoch in this log, ended (KIP-101, KIP-279). The newest epoch ends at
-     * {@link #writtenOffset}. Any thread.
-     */
-    public EpochEndOffset endOffsetForEpoch(int epoch) {
-        return epochs.endOffsetOf(epoch, writer.writtenOffset());
+    /** The leader epochs in this log now, the newest of which ends at {@link #writtenOffset}. Any thread. */
+    public LeaderEpochs.Entries epochs() {
+        return epochs.entries();
     }
 
     // ---- reading
@@ -314,39 +307,8 @@ public final class Journal implements AutoCloseable {
         return reads.read(segments.all(), search, config.warmSizeBytes());
     }
 
-    /**
-     * The first record at or after {@code timestampMs}, starting at {@link #startOffset}. Any thread; blocks.
-     *
-     * @return null if there is none
-     */
-    public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
-        try (JournalSearch search = search()) {
-            return search.findByTimestamp(timestampMs);
-        }
-    }
-
-    /**
-     * The first record that has the largest timestamp. Any thread; blocks.
-     *
-     * @return null if no record has a timestamp
-     */
-    public TimestampOffset maxTimestamp() throws IOException {
-        try (JournalSearch search = search()) {
-            return search.maxTimestamp();
-        }
-    }
-
-    /**
-     * Passes every written batch that ends behind {@code fromOffset} to {@code visitor}, so that the owner can replay
-     * state derived from batches. Any thread; blocks.
-     */
-    public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
-        try (JournalSearch search = search()) {
-            search.forEachBatch(fromOffset, visitor);
-        }
-    }
-
-    private JournalSearch search() {
+    /** Lookups among the batches written until now. The caller closes it. Any thread. */
+    public JournalSearch search() {
         return new JournalSearch(segments.retainAll(), start.offset());
     }
 
@@ -449,7 +411,7 @@ public final class Journal implements AutoCloseable {
     }
 
     /** Records before this offset have been compacted at least once. Any thread. */
-    public long compactedOffset() {
+    long compactedOffset() {
         return compactor.compactedOffset();
     }
 

@@ -21,7 +21,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -517,18 +516,5 @@ final class JournalRecovery {
                 snapshots,
                 transactions,
                 false);
-    }
-
-    /** Deletes the directories that {@link Journal#delete} renamed but a stopped process did not delete. Blocks. */
-    static void deleteRenamed(FileStore store, Path dataDirectory) throws IOException {
-        for (String name : store.list(dataDirectory)) {
-            if (name.endsWith(Segment.DELETED_SUFFIX)) {
-                try {
-                    store.delete(dataDirectory.resolve(name));
-                } catch (NoSuchFileException gone) {
-                    LOG.debug("{} was deleted in the meantime", name);
-                }
-            }
-        }
     }
 }

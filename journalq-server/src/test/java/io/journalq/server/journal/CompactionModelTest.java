@@ -1,5 +1,6 @@
 package io.journalq.server.journal;
 
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.BatchBuilder;
@@ -248,7 +249,7 @@ class CompactionModelTest {
                 .filter(entry -> entry.timestampMs >= wantedMs)
                 .findFirst()
                 .orElse(null);
-        assertThat(journal.findByTimestamp(wantedMs))
+        assertThat(findByTimestamp(journal, wantedMs))
                 .isEqualTo(first == null ? null : new TimestampOffset(first.timestampMs, first.offset, 1));
     }
 

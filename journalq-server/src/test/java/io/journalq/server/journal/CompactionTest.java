@@ -1,5 +1,8 @@
 package io.journalq.server.journal;
 
+import static io.journalq.server.journal.TestJournals.maxTimestamp;
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
+import static io.journalq.server.journal.TestJournals.forEachBatch;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -173,9 +176,9 @@ class CompactionTest {
 
         compact(50_000);
 
-        assertThat(journal.findByTimestamp(1_001)).isEqualTo(new TimestampOffset(1_234, 0, 1));
-        assertThat(journal.findByTimestamp(1_235)).isEqualTo(new TimestampOffset(2_345, 1, 1));
-        assertThat(journal.maxTimestamp()).isEqualTo(new TimestampOffset(2_345, 1, 1));
+        assertThat(findByTimestamp(journal, 1_001)).isEqualTo(new TimestampOffset(1_234, 0, 1));
+        assertThat(findByTimestamp(journal, 1_235)).isEqualTo(new TimestampOffset(2_345, 1, 1));
+        assertThat(maxTimestamp(journal)).isEqualTo(new TimestampOffset(2_345, 1, 1));
     }
 
     @Test
@@ -190,7 +193,7 @@ class CompactionTest {
 
         assertThat(content()).containsExactly("1-", "4:a=5");
         List<Integer> sequences = new ArrayList<>();
-        journal.forEachBatch(0, header -> {
+        forEachBatch(journal, 0, header -> {
             if (RecordBatch.producerId(header, 0) == 7) {
                 sequences.add(RecordBatch.baseSequence(header, 0));
                 sequences.add(RecordBatch.lastOffsetDelta(header, 0));

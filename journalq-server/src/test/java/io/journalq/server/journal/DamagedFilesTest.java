@@ -1,5 +1,6 @@
 package io.journalq.server.journal;
 
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.append;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -307,7 +308,7 @@ class DamagedFilesTest {
                 damage(name, content);
                 try (Journal journal = open()) {
                     assertThat(readAll(journal, first + 2)).isEqualTo(offsets(first + 2, BATCHES));
-                    assertThat(journal.findByTimestamp(1_000 + first + 2).offset())
+                    assertThat(findByTimestamp(journal, 1_000 + first + 2).offset())
                             .isEqualTo(first + 2);
                     assertNamed(name);
                 }

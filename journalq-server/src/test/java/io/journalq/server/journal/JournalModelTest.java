@@ -1,5 +1,8 @@
 package io.journalq.server.journal;
 
+import static io.journalq.server.journal.TestJournals.maxTimestamp;
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
+import static io.journalq.server.journal.TestJournals.forEachBatch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
@@ -176,7 +179,7 @@ class JournalModelTest {
         List<Entry> readable =
                 model.stream().filter(entry -> entry.offset >= startOffset).toList();
         long[] seen = {startOffset};
-        journal.forEachBatch(startOffset, header -> {
+        forEachBatch(journal, startOffset, header -> {
             assertThat(RecordBatch.baseOffset(header, 0)).isLessThanOrEqualTo(seen[0]);
             seen[0] = RecordBatch.nextOffset(header, 0);
         });
@@ -187,7 +190,7 @@ class JournalModelTest {
                     .filter(entry -> entry.timestampMs >= wantedMs)
                     .findFirst()
                     .orElse(null);
-            TimestampOffset found = journal.findByTimestamp(wantedMs);
+            TimestampOffset found = findByTimestamp(journal, wantedMs);
             assertThat(found)
                     .isEqualTo(
                             expected == null
@@ -205,7 +208,7 @@ class JournalModelTest {
                 newest = entry;
             }
         }
-        TimestampOffset found = journal.maxTimestamp();
+        TimestampOffset found = maxTimestamp(journal);
         assertThat(found)
                 .isEqualTo(
                         newest == null ? null : new TimestampOffset(newest.timestampMs, newest.offset, newest.epoch));
@@ -221,8 +224,8 @@ class JournalModelTest {
                 .mapToLong(Entry::offset)
                 .findFirst()
                 .orElse(journal.writtenOffset());
-        assertThat(journal.endOffsetForEpoch(some.epoch)).isEqualTo(new EpochEndOffset(some.epoch, expectedEnd));
-        assertThat(journal.epochOf(some.offset)).isEqualTo(some.epoch);
+        assertThat(journal.epochs().endOffsetOf(some.epoch, journal.writtenOffset())).isEqualTo(new EpochEndOffset(some.epoch, expectedEnd));
+        assertThat(journal.epochs().epochOf(some.offset)).isEqualTo(some.epoch);
     }
 
     private Entry find(long offset) {

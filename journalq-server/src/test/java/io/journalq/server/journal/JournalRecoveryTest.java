@@ -1,5 +1,6 @@
 package io.journalq.server.journal;
 
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.append;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -186,10 +187,10 @@ class JournalRecoveryTest {
                 Journal journal = open(SMALL);
 
                 assertThat(readAll(journal, 0)).isEqualTo(offsets(5));
-                assertThat(journal.latestEpoch())
+                assertThat(journal.epochs().latest())
                         .as("batch %d bit %d", batch, bit)
                         .isEqualTo(1);
-                assertThat(journal.endOffsetForEpoch(1)).isEqualTo(new EpochEndOffset(1, 5));
+                assertThat(journal.epochs().endOffsetOf(1, journal.writtenOffset())).isEqualTo(new EpochEndOffset(1, 5));
                 if (batch > 0) { // There is no batch before the first one to compare with.
                     assertThat(Arrays.equals(content(LOG), whole)).isTrue();
                 }
@@ -207,7 +208,7 @@ class JournalRecoveryTest {
 
         Journal journal = Journal.open(store, DIRECTORY, SMALL, 8, Runnable::run);
 
-        assertThat(journal.latestEpoch()).isEqualTo(1);
+        assertThat(journal.epochs().latest()).isEqualTo(1);
         assertThat(content(LOG)).isEqualTo(whole);
     }
 
@@ -283,7 +284,7 @@ class JournalRecoveryTest {
         store.delete(INDEX);
         Journal journal = open(SMALL);
         assertThat(readAll(journal, 17)).first().isEqualTo(17L);
-        assertThat(journal.findByTimestamp(1_020).offset()).isEqualTo(20);
+        assertThat(findByTimestamp(journal, 1_020).offset()).isEqualTo(20);
     }
 
     @Test

@@ -103,7 +103,7 @@ class JournalTest {
             // then
             assertThat(journal.endOffset()).isEqualTo(200);
             assertThat(readAll(journal, 0)).hasSize(100).isSorted();
-            assertThat(journal.latestEpoch()).isEqualTo(3);
+            assertThat(journal.epochs().latest()).isEqualTo(3);
         }
     }
 

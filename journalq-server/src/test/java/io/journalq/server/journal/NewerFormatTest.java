@@ -1,5 +1,6 @@
 package io.journalq.server.journal;
 
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.journal.file.NewerFormatException;
@@ -84,7 +85,7 @@ class NewerFormatTest {
         makeNewer(only(SparseIndex.FILE_SUFFIX), 24);
 
         try (Journal journal = open()) {
-            assertThatThrownBy(() -> journal.findByTimestamp(0))
+            assertThatThrownBy(() -> findByTimestamp(journal, 0))
                     .isInstanceOf(NewerFormatException.class)
                     .hasMessageContaining("99");
         }

@@ -1,6 +1,9 @@
 package io.journalq.server.journal;
 
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.read.JournalSearch;
+import io.journalq.server.journal.read.JournalSearch.BatchVisitor;
+import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -19,6 +22,26 @@ final class TestJournals {
             batch.release();
         }
         journal.write();
+    }
+
+    /** The first record at or after {@code timestampMs}; null if there is none. */
+    static TimestampOffset findByTimestamp(Journal journal, long timestampMs) throws IOException {
+        try (JournalSearch search = journal.search()) {
+            return search.findByTimestamp(timestampMs);
+        }
+    }
+
+    /** The first record that has the largest timestamp; null if none has one. */
+    static TimestampOffset maxTimestamp(Journal journal) throws IOException {
+        try (JournalSearch search = journal.search()) {
+            return search.maxTimestamp();
+        }
+    }
+
+    static void forEachBatch(Journal journal, long fromOffset, BatchVisitor visitor) throws IOException {
+        try (JournalSearch search = journal.search()) {
+            search.forEachBatch(fromOffset, visitor);
+        }
     }
 
     /**

@@ -149,7 +149,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
                     .setLeaderEpoch(host.leaderEpoch());
         } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
             response.setOffset(host.log().startOffset())
-                    .setLeaderEpoch(host.journal().epochOf(host.log().startOffset()));
+                    .setLeaderEpoch(host.journal().epochs().epochOf(host.log().startOffset()));
         }
         done.run();
     }

@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.ServedApi;
+import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
@@ -79,7 +80,8 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
             response.setErrorCode(error.code());
             return;
         }
-        EpochEndOffset end = host.journal().endOffsetForEpoch(wanted.leaderEpoch());
+        Journal journal = host.journal();
+        EpochEndOffset end = journal.epochs().endOffsetOf(wanted.leaderEpoch(), journal.writtenOffset());
         response.setLeaderEpoch(end.epoch()).setEndOffset(end.endOffset());
     }
 }

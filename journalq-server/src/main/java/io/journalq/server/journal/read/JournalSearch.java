@@ -41,6 +41,10 @@ public final class JournalSearch implements AutoCloseable {
         boolean goOn(BatchScanner scanner) throws IOException;
     }
 
+    /**
+     * Passes every written batch that ends behind {@code fromOffset} to {@code visitor}, so that the owner can replay
+     * state derived from batches.
+     */
     public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
         for (Segment segment : segments) {
             if (segment.endOffset() > fromOffset && segment.tryRetain()) {

@@ -36,7 +36,7 @@ public final class EpochCheck {
 
     /** Adds the next healthy batch. */
     void found(Segment segment, int position, long baseOffset, int epoch) throws IOException {
-        if (last == null && epoch == epochs.latest() && epochs.epochAfter(baseOffset) == UNKNOWN) {
+        if (last == null && epoch == epochs.entries().latest() && epochs.entries().epochAfter(baseOffset) == UNKNOWN) {
             return; // The usual case: the batch has the current epoch.
         }
         Batch next = new Batch(segment, position, baseOffset, epoch);
@@ -74,7 +74,7 @@ public final class EpochCheck {
         if (!isOlder(next, batch)) {
             return false;
         }
-        return nextButOne == null ? next.epoch == epochs.epochOf(batch.baseOffset) : isOlder(nextButOne, batch);
+        return nextButOne == null ? next.epoch == epochs.entries().epochOf(batch.baseOffset) : isOlder(nextButOne, batch);
     }
 
     private boolean isOlder(Batch later, Batch batch) {
@@ -82,8 +82,8 @@ public final class EpochCheck {
     }
 
     private boolean isPossible(Batch batch) {
-        int before = epochs.epochOf(batch.baseOffset);
-        int after = epochs.epochAfter(batch.baseOffset);
+        int before = epochs.entries().epochOf(batch.baseOffset);
+        int after = epochs.entries().epochAfter(batch.baseOffset);
         if (after == UNKNOWN) {
             return batch.epoch >= before && batch.epoch <= newestLeaderEpoch;
         }
@@ -91,7 +91,7 @@ public final class EpochCheck {
     }
 
     private void mend(Batch batch) throws IOException {
-        int before = epochs.epochOf(batch.baseOffset);
+        int before = epochs.entries().epochOf(batch.baseOffset);
         LOG.error(
                 "{}: the batch at byte {}, offset {}, has the impossible leader epoch {}; corrected to {}",
                 batch.segment.logPath(),

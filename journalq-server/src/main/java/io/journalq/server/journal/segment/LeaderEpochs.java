@@ -14,13 +14,59 @@ public final class LeaderEpochs {
 
     private volatile Entries entries = NONE;
 
-    @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
+    /** The epochs of a log at one time and their start offsets, both ascending. */
+    @SuppressWarnings("ArrayRecordComponent") // Nobody changes the arrays or compares the record.
     public record Entries(int[] epochs, long[] startOffsets) {
         public int count() {
             return epochs.length;
         }
+
+        /** The newest epoch, or -1 if there is none. */
+        public int latest() {
+            return count() == 0 ? -1 : epochs[count() - 1];
+        }
+
+        /** The epoch in which {@code offset} was written, or -1. */
+        public int epochOf(long offset) {
+            int found = -1;
+            for (int i = 0; i < count() && startOffsets[i] <= offset; i++) {
+                found = epochs[i];
+            }
+            return found;
+        }
+
+        /** The first epoch that began behind {@code offset}, or -1. */
+        int epochAfter(long offset) {
+            for (int i = 0; i < count(); i++) {
+                if (startOffsets[i] > offset) {
+                    return epochs[i];
+                }
+            }
+            return -1;
+        }
+
+        /**
+         * The largest epoch not above {@code epoch}, and the offset at which the next one began.
+         *
+         * @param endOffset where the newest epoch ends
+         */
+        public EpochEndOffset endOffsetOf(int epoch, long endOffset) {
+            if (epoch < 0 || count() == 0 || epoch > epochs[count() - 1]) {
+                return UNKNOWN;
+            }
+            if (epoch == epochs[count() - 1]) {
+                return new EpochEndOffset(epoch, endOffset);
+            }
+            int higher = 0;
+            while (epochs[higher] <= epoch) {
+                higher++;
+            }
+            int answered = higher == 0 ? epoch : epochs[higher - 1];
+            return new EpochEndOffset(answered, startOffsets[higher]);
+        }
     }
 
+    /** The epochs now; later changes create another value. Any thread. */
     public Entries entries() {
         return entries;
     }
@@ -29,18 +75,12 @@ public final class LeaderEpochs {
         entries = newEntries;
     }
 
-    /** The newest epoch, or -1 if there is none. */
-    public int latest() {
-        Entries now = entries;
-        return now.count() == 0 ? -1 : now.epochs[now.count() - 1];
-    }
-
     /** Records that a batch of {@code epoch} begins at {@code offset}. Does nothing unless the epoch is new. */
     public void assign(int epoch, long offset) {
-        if (epoch <= latest()) {
+        Entries now = entries;
+        if (epoch <= now.latest()) {
             return;
         }
-        Entries now = entries;
         int count = now.count();
         int[] epochs = Arrays.copyOf(now.epochs, count + 1);
         long[] startOffsets = Arrays.copyOf(now.startOffsets, count + 1);
@@ -74,49 +114,6 @@ public final class LeaderEpochs {
             startOffsets[0] = startOffset;
             entries = new Entries(epochs, startOffsets);
         }
-    }
-
-    /** The epoch in which {@code offset} was written, or -1. */
-    public int epochOf(long offset) {
-        Entries now = entries;
-        int found = -1;
-        for (int i = 0; i < now.count() && now.startOffsets[i] <= offset; i++) {
-            found = now.epochs[i];
-        }
-        return found;
-    }
-
-    /** The first epoch that began behind {@code offset}, or -1. */
-    int epochAfter(long offset) {
-        Entries now = entries;
-        for (int i = 0; i < now.count(); i++) {
-            if (now.startOffsets[i] > offset) {
-                return now.epochs[i];
-            }
-        }
-        return -1;
-    }
-
-    /**
-     * The largest epoch not above {@code epoch}, and the offset at which the next one began.
-     *
-     * @param endOffset where the newest epoch ends
-     */
-    public EpochEndOffset endOffsetOf(int epoch, long endOffset) {
-        Entries now = entries;
-        int count = now.count();
-        if (epoch < 0 || count == 0 || epoch > now.epochs[count - 1]) {
-            return UNKNOWN;
-        }
-        if (epoch == now.epochs[count - 1]) {
-            return new EpochEndOffset(epoch, endOffset);
-        }
-        int higher = 0;
-        while (now.epochs[higher] <= epoch) {
-            higher++;
-        }
-        int answered = higher == 0 ? epoch : now.epochs[higher - 1];
-        return new EpochEndOffset(answered, now.startOffsets[higher]);
     }
 
     /**

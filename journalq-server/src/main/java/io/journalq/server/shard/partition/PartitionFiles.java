@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSnapshot;
+import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.producerstate.PartitionTransactions;
@@ -123,7 +124,9 @@ public final class PartitionFiles {
                 restored == null ? new PartitionTransactions(new ProducerDedup()) : restored;
         long from = restored == null ? 0 : snapshot.offset();
         ProducerReplay replay = new ProducerReplay(transactions, journal, clock.millis());
-        journal.forEachBatch(from, replay::onBatch);
+        try (JournalSearch search = journal.search()) {
+            search.forEachBatch(from, replay::onBatch);
+        }
         return transactions;
     }
 

@@ -26,7 +26,7 @@ public final class RecoveredEnd {
      * @param epoch -1 for all
      */
     public long of(int epoch) {
-        EpochEndOffset end = journal.endOffsetForEpoch(epoch);
+        EpochEndOffset end = journal.epochs().endOffsetOf(epoch, journal.writtenOffset());
         return end.epoch() < 0 ? endOffset : Math.min(endOffset, end.endOffset());
     }
 

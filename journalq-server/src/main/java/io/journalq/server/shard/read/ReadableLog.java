@@ -103,7 +103,7 @@ public final class ReadableLog {
     public PartitionRead read(
             long offset, int lastFetchedEpoch, int maxSizeBytes, boolean atLeastOneBatch, boolean readCommitted) {
         if (lastFetchedEpoch >= 0) {
-            EpochEndOffset end = journal.endOffsetForEpoch(lastFetchedEpoch);
+            EpochEndOffset end = journal.epochs().endOffsetOf(lastFetchedEpoch, journal.writtenOffset());
             if (end.epoch() < lastFetchedEpoch || end.endOffset() < offset) {
                 return found(ErrorCode.NONE, null, null, end);
             }

@@ -2,6 +2,7 @@ package io.journalq.server.shard.read;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import java.io.IOException;
 import org.slf4j.Logger;
@@ -34,17 +35,17 @@ public final class TimestampLookup {
 
     /** The first record that is not older than {@code timestampMs}. */
     public Found first(long timestampMs) {
-        return find(() -> journal.findByTimestamp(timestampMs));
+        return find(search -> search.findByTimestamp(timestampMs));
     }
 
     /** The first record that has the largest timestamp. */
     public Found largest() {
-        return find(journal::maxTimestamp);
+        return find(JournalSearch::maxTimestamp);
     }
 
-    private Found find(Search search) {
-        try {
-            TimestampOffset found = search.run();
+    private Found find(Lookup lookup) {
+        try (JournalSearch search = journal.search()) {
+            TimestampOffset found = lookup.in(search);
             return found == null || found.offset() >= visibleOffset
                     ? NOTHING
                     : new Found(ErrorCode.NONE, found.offset(), found.timestampMs(), found.leaderEpoch());
@@ -55,7 +56,7 @@ public final class TimestampLookup {
     }
 
     /** A lookup in the journal. */
-    private interface Search {
-        TimestampOffset run() throws IOException;
+    private interface Lookup {
+        TimestampOffset in(JournalSearch search) throws IOException;
     }
 }
