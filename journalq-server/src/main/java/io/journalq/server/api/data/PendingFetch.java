@@ -15,6 +15,18 @@ import java.util.Map;
  * the connection's own loop are read at once, those of other loops by one hand-over each. If a pass finds too little,
  * the request is parked until its partitions have news or its wait time has passed.
  *
+ * <p>A parked request holds no records. It releases the slices that it found, and remembers only their size. The next
+ * pass reads these partitions and those that have news, and no others. Reading a partition again costs a lookup in
+ * memory, because a slice is only a position in a segment, and happens only for requests with a minimum size above 1
+ * byte. Keeping the slices instead would have these disadvantages:
+ *
+ * <ul>
+ *   <li>Each slice holds a segment. A deleted segment would keep its disk space and its open file for the wait time,
+ *       which the client chooses. No limit covers this, because a request can name thousands of partitions.
+ *   <li>A slice ends where the log ended when it was found. The response would lack the records that arrived since, or
+ *       would need a second slice for each partition.
+ * </ul>
+ *
  * <p>On the connection's loop.
  */
 final class PendingFetch implements FetchSession.PendingRequest {
@@ -209,10 +221,7 @@ final class PendingFetch implements FetchSession.PendingRequest {
         return false;
     }
 
-    /**
-     * Drops the records that were found, and reads them again when there is enough. Keeping them would pin segments for
-     * the wait time, and the response would lack the records that arrive in the meantime.
-     */
+    /** Releases the records that were found. The next pass reads them again, see the class. */
     private void park() {
         for (FetchPart part : parts) {
             PartitionRead found = part.found();
