@@ -44,7 +44,7 @@ class ArchitectureTest {
     private static final Map<String, List<String>> ALLOWED = new TreeMap<>(Map.ofEntries(
             Map.entry("config", List.of()),
             Map.entry("journal", List.of()),
-            Map.entry("directory", List.of("journal")),
+            Map.entry("directory", List.of("journal", "loop")),
             Map.entry("loop", List.of()),
             Map.entry("memory", List.of()),
             Map.entry("producerstate", List.of("memory")),
@@ -61,6 +61,7 @@ class ArchitectureTest {
                     "shard",
                     List.of(
                             "config",
+                            "control",
                             "coordinator",
                             "group",
                             "journal",
@@ -227,11 +228,27 @@ class ArchitectureTest {
                 .that()
                 .resideInAnyPackage(PARTITION_PARTS)
                 .should()
-                .dependOnClassesThat(
-                        resideInAnyPackage(ROOT + "shard", ROOT + "shard.coordinator..", ROOT + "shard.compaction.."))
+                .dependOnClassesThat(resideInAnyPackage(
+                        ROOT + "shard",
+                        ROOT + "shard.coordinator..",
+                        ROOT + "shard.compaction..",
+                        ROOT + "shard.metadata.."))
                 .because(
                         "a shard holds partitions, and a partition is put together from its parts: let a part declare what"
                                 + " it needs, as PartitionDurability.Listener does")
+                .check(classes);
+    }
+
+    @Test
+    void shouldFollowTheControllerOnlyWhereMetadataIsApplied() {
+        noClasses()
+                .that()
+                .resideInAPackage(ROOT + "shard..")
+                .and()
+                .resideOutsideOfPackage(ROOT + "shard.metadata")
+                .should()
+                .dependOnClassesThat(resideInAPackage(ROOT + "control.."))
+                .because("a shard is told what to open and delete; it does not ask the controller")
                 .check(classes);
     }
 

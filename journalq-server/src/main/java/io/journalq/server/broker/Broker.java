@@ -26,6 +26,7 @@ import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.Health;
 import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.shard.DiskUsage;
 import io.journalq.server.shard.OfflinePartitions;
 import io.journalq.server.store.CoordinatorSlices;
 import io.journalq.server.store.CoordinatorStore;

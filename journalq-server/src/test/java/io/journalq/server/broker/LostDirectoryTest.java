@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.directory.DirectoryWatch;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SystemFileStore;

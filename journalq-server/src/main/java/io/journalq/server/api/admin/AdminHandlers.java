@@ -9,6 +9,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.shard.LogDirectories;
 
 /** Registers the handlers of the APIs that describe the cluster, and that create, describe and delete topics. */
 public final class AdminHandlers {

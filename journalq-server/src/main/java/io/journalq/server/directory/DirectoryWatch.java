@@ -1,6 +1,5 @@
-package io.journalq.server.broker;
+package io.journalq.server.directory;
 
-import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.loop.Loop;
 import java.nio.file.Path;
 import java.util.Map;
@@ -19,9 +18,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The loop schedules the checks, and the blocking pool runs them. Results can be read on any thread.
  */
-final class DirectoryWatch {
+public final class DirectoryWatch {
     /** A lost directory is offline after at most this time plus the duration of a check. */
-    static final long INTERVAL_MS = 1_000;
+    public static final long INTERVAL_MS = 1_000;
 
     private static final Logger log = LoggerFactory.getLogger(DirectoryWatch.class);
 
@@ -39,7 +38,7 @@ final class DirectoryWatch {
      * @param onLost receives the path of a directory and the reason, on a thread that may block; after it returns,
      *     nothing more is acknowledged there
      */
-    DirectoryWatch(
+    public DirectoryWatch(
             DataDirectories directories,
             int directoryCount,
             Loop loop,
@@ -53,7 +52,7 @@ final class DirectoryWatch {
     }
 
     /** Starts the checks. The first one is made after the interval. */
-    void start() {
+    public void start() {
         if (!stopped) {
             try {
                 loop.schedule(this::tick, INTERVAL_MS);
@@ -64,7 +63,7 @@ final class DirectoryWatch {
     }
 
     /** Stops the checks. */
-    void stop() {
+    public void stop() {
         stopped = true;
     }
 
@@ -101,16 +100,16 @@ final class DirectoryWatch {
     }
 
     /** The offline directories, with reasons. */
-    Map<Path, String> lost() {
+    public Map<Path, String> lost() {
         return lost.isEmpty() ? Map.of() : new TreeMap<>(lost);
     }
 
-    int lostCount() {
+    public int lostCount() {
         return lost.size();
     }
 
     /** Whether every directory is offline. */
-    boolean isAllLost() {
+    public boolean isAllLost() {
         return lost.size() == directoryCount;
     }
 }

@@ -1,4 +1,4 @@
-package io.journalq.server.api.admin;
+package io.journalq.server.shard;
 
 import io.journalq.common.id.TopicPartition;
 import java.util.List;

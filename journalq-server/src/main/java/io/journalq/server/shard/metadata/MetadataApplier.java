@@ -1,4 +1,4 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard.metadata;
 
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.loop.FutureWaiter;
@@ -11,13 +11,13 @@ import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
  * Applies metadata images to shards and coordinators. Added partitions are served before clients see the image, and
  * removed partitions are deleted afterwards. On the controller's thread.
  */
-final class MetadataApplier implements MetadataPublisher.Listener {
+public final class MetadataApplier implements MetadataPublisher.Listener {
     private final Shards shards;
     private final GroupCoordinators groups;
     private final TransactionCoordinators transactions;
     private final FutureWaiter waiting;
 
-    MetadataApplier(
+    public MetadataApplier(
             Shards shards, GroupCoordinators groups, TransactionCoordinators transactions, FutureWaiter waiting) {
         this.shards = shards;
         this.groups = groups;

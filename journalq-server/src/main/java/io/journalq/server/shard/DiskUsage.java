@@ -1,7 +1,5 @@
-package io.journalq.server.broker;
+package io.journalq.server.shard;
 
-import io.journalq.server.api.admin.LogDirectories;
-import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import java.io.IOException;
 import java.nio.file.FileStore;
@@ -15,7 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The contents and the free space of the data directories. Any thread. */
-final class DiskUsage implements LogDirectories {
+public final class DiskUsage implements LogDirectories {
     private static final Logger log = LoggerFactory.getLogger(DiskUsage.class);
     private static final long UNKNOWN = -1L;
 
@@ -23,7 +21,7 @@ final class DiskUsage implements LogDirectories {
     private final Shards shards;
     private final Executor blockingPool;
 
-    DiskUsage(List<Path> dataDirectories, Shards shards, Executor blockingPool) {
+    public DiskUsage(List<Path> dataDirectories, Shards shards, Executor blockingPool) {
         this.dataDirectories = dataDirectories;
         this.shards = shards;
         this.blockingPool = blockingPool;
