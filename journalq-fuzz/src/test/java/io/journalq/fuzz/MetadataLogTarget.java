@@ -5,7 +5,6 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.control.JournalMetadataLog;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.MemoryFileStore;
-import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -80,7 +79,7 @@ final class MetadataLogTarget implements FuzzTarget {
             Parts parts = new Parts(input);
             writeSnapshot(journal, parts, parts.nextByte());
             append(journal, parts);
-            MetadataMachine machine = new MetadataMachine(new MetadataLimits(0, 1, 100, 1_000));
+            MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 1_000));
             JournalMetadataLog log =
                     new JournalMetadataLog(journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);
             log.replay(machine::replay);

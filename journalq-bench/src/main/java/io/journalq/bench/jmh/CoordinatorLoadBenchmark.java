@@ -6,8 +6,8 @@ import io.journalq.server.group.GroupRecords;
 import io.journalq.server.group.record.OffsetCommitKey;
 import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorStore;
-import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
@@ -66,7 +66,7 @@ public class CoordinatorLoadBenchmark {
         directory = Files.createTempDirectory("coordinator-benchmark");
         try (CoordinatorStore filled = new CoordinatorStore(directory)) {
             for (int group = 0; group < GROUPS; group++) {
-                List<StoredChange> changes = new ArrayList<>();
+                List<CoordinatorSlice.Change> changes = new ArrayList<>();
                 for (int partition = 0; partition < OFFSETS_PER_GROUP; partition++) {
                     changes.add(change("group-" + group, "topic-" + partition / 100, partition % 100));
                 }
@@ -77,7 +77,7 @@ public class CoordinatorLoadBenchmark {
         pool = Executors.newFixedThreadPool(THREADS);
     }
 
-    private static StoredChange change(String group, String topic, int partition) {
+    private static CoordinatorSlice.Change change(String group, String topic, int partition) {
         OffsetCommitKey key =
                 new OffsetCommitKey().setGroup(group).setTopic(topic).setPartition(partition);
         OffsetCommitValue value = new OffsetCommitValue()
@@ -88,7 +88,7 @@ public class CoordinatorLoadBenchmark {
                 .setTopicId(new Uuid(1, 1));
         CoordinatorRecord record = new CoordinatorRecord(key, value);
         ByteBufAllocator allocator = UnpooledByteBufAllocator.DEFAULT;
-        return new StoredChange(
+        return new CoordinatorSlice.Change(
                 bytes(GroupRecords.TYPES.encodeKey(record, allocator)),
                 bytes(GroupRecords.TYPES.encodeValue(record, allocator)));
     }

@@ -1,5 +1,7 @@
 package io.journalq.server.api;
 
+import io.journalq.common.check.Check;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 
 /**
@@ -10,6 +12,24 @@ import io.journalq.common.protocol.ApiMessage;
  * @param <Q> the type of the request
  */
 public interface Handler<Q extends ApiMessage> {
+    /**
+     * An API and the range of versions that a handler serves.
+     *
+     * @param lowestVersion lowest version served
+     * @param highestVersion highest version served
+     */
+    record ServedApi(ApiKey key, int lowestVersion, int highestVersion) {
+        public ServedApi {
+            Check.that(
+                    lowestVersion <= highestVersion && key.hasVersion(lowestVersion) && key.hasVersion(highestVersion),
+                    "versions that the schema does not have");
+        }
+
+        boolean includes(short version) {
+            return version >= lowestVersion && version <= highestVersion;
+        }
+    }
+
     /** The API, and the versions of it that this handler serves. ApiVersions is derived from it. */
     ServedApi api();
 

@@ -3,6 +3,7 @@ package io.journalq.server.api;
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.api.Handler.ServedApi;
 import java.util.ArrayList;
 import java.util.List;
 

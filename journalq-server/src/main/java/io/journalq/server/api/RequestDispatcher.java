@@ -5,11 +5,11 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.BadFrameException;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.TooManyEntriesException;
+import io.journalq.server.api.Handler.ServedApi;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
-import io.journalq.server.network.ExchangeFactory;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
 import io.netty.buffer.ByteBuf;
@@ -22,7 +22,7 @@ import io.netty.util.AttributeKey;
  *
  * <p>Stateless, called on each connection's loop.
  */
-public final class RequestDispatcher implements ExchangeFactory {
+public final class RequestDispatcher implements Exchange.Factory {
     private static final int API_VERSION_INDEX = Short.BYTES;
     private static final int CORRELATION_ID_INDEX = 2 * Short.BYTES;
     private static final int CLIENT_ID_INDEX = CORRELATION_ID_INDEX + Integer.BYTES;

@@ -28,7 +28,7 @@ import io.journalq.server.observe.Health;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.DiskUsage;
 import io.journalq.server.shard.OfflinePartitions;
-import io.journalq.server.store.CoordinatorSlices;
+import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.store.CoordinatorStore;
 import java.io.IOException;
 import java.security.SecureRandom;
@@ -232,9 +232,9 @@ public final class Broker implements AutoCloseable {
         return String.join(",", open);
     }
 
-    private CoordinatorSlices openCoordinatorStore() throws IOException {
+    private CoordinatorSlice.Provider openCoordinatorStore() throws IOException {
         if (store instanceof MemoryFileStore) {
-            return CoordinatorSlices.NONE;
+            return CoordinatorSlice.Provider.NONE;
         }
         CoordinatorStore coordinators =
                 new CoordinatorStore(config.dataDirectories().get(0).resolve(COORDINATORS_DIRECTORY));

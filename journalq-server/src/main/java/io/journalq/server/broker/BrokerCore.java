@@ -16,8 +16,8 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.RunMark;
+import io.journalq.server.journal.RunMark.LastEnd;
 import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.FutureWaiter;
@@ -27,14 +27,13 @@ import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
-import io.journalq.server.shard.compaction.LogCleaner.CleanerSurroundings;
 import io.journalq.server.shard.compaction.LogCleaner;
+import io.journalq.server.shard.compaction.LogCleaner.CleanerSurroundings;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.shard.coordinator.group.GroupCoordinators;
@@ -42,7 +41,7 @@ import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 import io.journalq.server.shard.metadata.MetadataApplier;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.RecoveredEnd;
-import io.journalq.server.store.CoordinatorSlices;
+import io.journalq.server.store.CoordinatorSlice;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -110,7 +109,7 @@ public final class BrokerCore implements AutoCloseable {
             Supplier<Uuid> ids,
             FutureWaiter waiting) {}
 
-    private BrokerCore(BrokerConfig config, Environment environment, CoordinatorSlices slices) throws IOException {
+    private BrokerCore(BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices) throws IOException {
         this.config = config;
         this.environment = environment;
         this.directories = DataDirectories.open(
@@ -176,7 +175,7 @@ public final class BrokerCore implements AutoCloseable {
      * @throws IOException when the metadata cannot be read or written; nothing is left open
      */
     public static BrokerCore open(BrokerConfig config, Environment environment) throws IOException {
-        return open(config, environment, CoordinatorSlices.NONE);
+        return open(config, environment, CoordinatorSlice.Provider.NONE);
     }
 
     /**
@@ -185,7 +184,7 @@ public final class BrokerCore implements AutoCloseable {
      *
      * @param slices the stored state; closed by the caller, after the core
      */
-    public static BrokerCore open(BrokerConfig config, Environment environment, CoordinatorSlices slices)
+    public static BrokerCore open(BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices)
             throws IOException {
         BrokerCore core = new BrokerCore(config, environment, slices);
         try {
@@ -208,7 +207,7 @@ public final class BrokerCore implements AutoCloseable {
                 config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
                 JournalMetadataLog.JOURNAL_CONFIG,
                 environment.blockingPool());
-        MetadataLimits limits = new MetadataLimits(
+        MetadataMachine.Limits limits = new MetadataMachine.Limits(
                 config.get(BrokerSettings.NODE_ID),
                 config.get(BrokerSettings.NUM_PARTITIONS),
                 config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),

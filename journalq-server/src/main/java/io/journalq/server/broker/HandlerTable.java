@@ -6,18 +6,13 @@ import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.admin.AdminHandlers;
 import io.journalq.server.api.admin.OfflineReplicas;
-import io.journalq.server.api.admin.cluster.ClusterHandlers;
-import io.journalq.server.api.admin.config.ConfigDescriber;
-import io.journalq.server.api.admin.config.ConfigHandlers;
-import io.journalq.server.api.admin.config.IneffectiveSettings;
-import io.journalq.server.api.admin.quota.QuotaHandlers;
-import io.journalq.server.api.admin.security.SecurityHandlers;
 import io.journalq.server.api.data.DataHandlers;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.api.group.GroupHandlers;
+import io.journalq.server.api.telemetry.GetTelemetrySubscriptionsHandler;
+import io.journalq.server.api.telemetry.PushTelemetryHandler;
 import io.journalq.server.api.telemetry.Telemetry;
-import io.journalq.server.api.telemetry.TelemetryHandlers;
 import io.journalq.server.api.transaction.CoordinatorGate;
 import io.journalq.server.api.transaction.TransactionHandlers;
 import io.journalq.server.config.BrokerConfig;
@@ -89,8 +84,8 @@ final class HandlerTable {
         GroupHandlers.register(registry, metadata::current, groups, refusals);
         TransactionHandlers.register(
                 registry, metadata::current, producerIds, transactions, groups, groupsTopic, refusals);
-        TelemetryHandlers.register(registry, telemetry);
-        SecurityHandlers.register(registry);
+        registry.register(new GetTelemetrySubscriptionsHandler(telemetry));
+        registry.register(new PushTelemetryHandler(telemetry));
         return DataHandlers.register(
                 registry,
                 config,
@@ -105,23 +100,8 @@ final class HandlerTable {
 
     /** Registers the handlers that describe the broker and the cluster. */
     void describe(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline, Clock clock) {
-        ConfigDescriber describer = new ConfigDescriber(config, metadata::current);
-        IneffectiveSettings ineffective = new IneffectiveSettings(config);
         GroupHandlers.registerDiscovery(registry, identity, groupsTopic, transactionsTopic);
-        AdminHandlers.register(
-                registry,
-                identity,
-                config,
-                metadata,
-                controller,
-                describer,
-                ineffective,
-                directories,
-                offline,
-                refusals);
-        ConfigHandlers.register(registry, identity, metadata, controller, describer, ineffective);
-        QuotaHandlers.register(registry, metadata::current, controller);
-        ClusterHandlers.register(registry, identity, metadata::current, controller, clock);
+        AdminHandlers.register(registry, identity, config, metadata, controller, directories, offline, refusals, clock);
     }
 
     private CoordinatorTopic topic(String name, ConfigKey<Integer> partitions, Coordinators<?> coordinators) {

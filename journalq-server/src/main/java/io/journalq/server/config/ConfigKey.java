@@ -12,15 +12,40 @@ public final class ConfigKey<T> {
     /** Maximum length of the text of a value. */
     static final int MAX_VALUE_LENGTH = 32_768;
 
+    /**
+     * The type of a setting's value, with the code by which DescribeConfigs reports it.
+     *
+     * <p>Source: KIP-569.
+     */
+    public enum Type {
+        BOOLEAN(1),
+        STRING(2),
+        INT(3),
+        LONG(5),
+        DOUBLE(6),
+        LIST(7);
+
+        private final byte code;
+
+        Type(int code) {
+            this.code = (byte) code;
+        }
+
+        /** The code on the wire. */
+        public byte code() {
+            return code;
+        }
+    }
+
     private final String name;
-    private final ConfigType type;
+    private final Type type;
     private final ConfigUnit unit;
     private final T defaultValue;
     private final String documentation;
     private final Reader<T> reader;
 
     private ConfigKey(
-            String name, ConfigType type, ConfigUnit unit, T defaultValue, String documentation, Reader<T> reader) {
+            String name, Type type, ConfigUnit unit, T defaultValue, String documentation, Reader<T> reader) {
         this.name = name;
         this.type = type;
         this.unit = unit;
@@ -31,34 +56,34 @@ public final class ConfigKey<T> {
 
     static ConfigKey<Boolean> ofBoolean(String name, boolean defaultValue, String documentation) {
         return new ConfigKey<>(
-                name, ConfigType.BOOLEAN, ConfigUnit.NONE, defaultValue, documentation, ConfigKey::readBoolean);
+                name, Type.BOOLEAN, ConfigUnit.NONE, defaultValue, documentation, ConfigKey::readBoolean);
     }
 
     static ConfigKey<Integer> ofInt(
             String name, ConfigUnit unit, int defaultValue, int lowest, int highest, String documentation) {
         Reader<Integer> reader = text -> (int) readNumber(text, unit, lowest, highest);
-        return new ConfigKey<>(name, ConfigType.INT, unit, defaultValue, documentation, reader);
+        return new ConfigKey<>(name, Type.INT, unit, defaultValue, documentation, reader);
     }
 
     static ConfigKey<Long> ofLong(
             String name, ConfigUnit unit, long defaultValue, long lowest, long highest, String documentation) {
         Reader<Long> reader = text -> readNumber(text, unit, lowest, highest);
-        return new ConfigKey<>(name, ConfigType.LONG, unit, defaultValue, documentation, reader);
+        return new ConfigKey<>(name, Type.LONG, unit, defaultValue, documentation, reader);
     }
 
     static ConfigKey<Double> ofFraction(String name, double defaultValue, String documentation) {
         return new ConfigKey<>(
-                name, ConfigType.DOUBLE, ConfigUnit.NONE, defaultValue, documentation, ConfigKey::readFraction);
+                name, Type.DOUBLE, ConfigUnit.NONE, defaultValue, documentation, ConfigKey::readFraction);
     }
 
     static ConfigKey<String> ofText(String name, String defaultValue, String documentation) {
         return new ConfigKey<>(
-                name, ConfigType.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> text.strip());
+                name, Type.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> text.strip());
     }
 
     static ConfigKey<String> ofChoice(String name, String defaultValue, List<String> choices, String documentation) {
         return new ConfigKey<>(
-                name, ConfigType.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> oneOf(choices, text));
+                name, Type.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> oneOf(choices, text));
     }
 
     static ConfigKey<List<String>> ofList(String name, List<String> defaultValue, String documentation) {
@@ -68,7 +93,7 @@ public final class ConfigKey<T> {
     static ConfigKey<List<String>> ofList(
             String name, List<String> defaultValue, String documentation, Reader<String> itemReader) {
         Reader<List<String>> reader = text -> readList(text, itemReader);
-        return new ConfigKey<>(name, ConfigType.LIST, ConfigUnit.NONE, defaultValue, documentation, reader);
+        return new ConfigKey<>(name, Type.LIST, ConfigUnit.NONE, defaultValue, documentation, reader);
     }
 
     /** Reads an item that is one of {@code choices}. */
@@ -104,7 +129,7 @@ public final class ConfigKey<T> {
         return name;
     }
 
-    public ConfigType type() {
+    public Type type() {
         return type;
     }
 

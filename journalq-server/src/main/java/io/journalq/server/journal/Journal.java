@@ -2,6 +2,7 @@ package io.journalq.server.journal;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.JournalFlusher.JournalState;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;

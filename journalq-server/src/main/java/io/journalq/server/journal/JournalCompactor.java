@@ -1,5 +1,6 @@
 package io.journalq.server.journal;
 
+import io.journalq.server.journal.JournalFlusher.JournalState;
 import io.journalq.server.journal.compaction.CompactableSegments;
 import io.journalq.server.journal.compaction.CompactedLog;
 import io.journalq.server.journal.compaction.CompactionConfig;

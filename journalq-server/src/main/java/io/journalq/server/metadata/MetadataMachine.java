@@ -30,7 +30,7 @@ import java.util.TreeMap;
  * they are passed to {@link #replay}, in live operation and after a restart. One thread.
  */
 public final class MetadataMachine {
-    private final MetadataLimits limits;
+    private final Limits limits;
     private final ResourceRules resourceRules;
     private final MemoryAccount memory;
     private final Map<String, TopicImage> topicByName = new TreeMap<>();
@@ -48,8 +48,54 @@ public final class MetadataMachine {
     private ClientQuotas quotas = ClientQuotas.NONE;
     private ResourceConfigs resources = ResourceConfigs.NONE;
 
+    /**
+     * Limits of the metadata.
+     *
+     * @param nodeId this node, the only one that can hold partitions
+     * @param defaultPartitions number of partitions of a topic that requests the default
+     * @param maxPartitionsPerTopic maximum for one topic
+     * @param maxPartitions maximum for all topics together
+     */
+    public record Limits(int nodeId, int defaultPartitions, int maxPartitionsPerTopic, int maxPartitions) {}
+
+    /** Decides which configurations are valid for resources other than topics. Pure: equal arguments give equal results. */
+    @FunctionalInterface
+    public interface ResourceRules {
+        /** Only topics can be configured. */
+        ResourceRules NONE = (resource, configs) -> "there are no settings for resources of type " + resource.kind();
+
+        /**
+         * Why {@code configs} is not a valid configuration of {@code resource}; null if it is.
+         *
+         * @param configs values by name
+         */
+        String problem(ResourceId resource, Map<String, String> configs);
+    }
+
+    /**
+     * The result of an operation: records to append, or an error and its reason. Immutable.
+     *
+     * @param error {@link ErrorCode#NONE} if the operation may proceed
+     * @param reason description for the client; null without an error
+     * @param records to append, in order; empty with an error
+     */
+    public record Decision(ErrorCode error, String reason, List<Message> records) {
+        static Decision append(List<Message> records) {
+            return new Decision(ErrorCode.NONE, null, records);
+        }
+
+        static Decision refuse(ErrorCode error, String reason) {
+            return new Decision(error, reason, List.of());
+        }
+
+        /** Whether the operation may proceed. */
+        public boolean accepted() {
+            return error == ErrorCode.NONE;
+        }
+    }
+
     /** Creates a machine in which only topics have configurations. */
-    public MetadataMachine(MetadataLimits limits) {
+    public MetadataMachine(Limits limits) {
         this(limits, ResourceRules.NONE, MemoryAccount.UNBOUNDED);
     }
 
@@ -59,7 +105,7 @@ public final class MetadataMachine {
      * @param resourceRules valid configurations of resources other than topics
      * @param memory charged with all metadata, by {@link MetadataSizes}
      */
-    public MetadataMachine(MetadataLimits limits, ResourceRules resourceRules, MemoryAccount memory) {
+    public MetadataMachine(Limits limits, ResourceRules resourceRules, MemoryAccount memory) {
         this.limits = limits;
         this.resourceRules = resourceRules;
         this.memory = memory;

@@ -29,7 +29,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private static final int SHORTAGE_PAUSE_MS = 100;
 
     private final LoopContext loop;
-    private final ExchangeFactory exchanges;
+    private final Exchange.Factory exchanges;
     private final Channel channel;
     private final String listenerName;
     private final ResponseQueue responses = new ResponseQueue();
@@ -53,7 +53,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Whether the connection has used its share of this iteration. */
     private boolean turnEnded;
 
-    ConnectionHandler(LoopContext loop, ExchangeFactory exchanges, Channel channel, String listenerName) {
+    ConnectionHandler(LoopContext loop, Exchange.Factory exchanges, Channel channel, String listenerName) {
         this.loop = loop;
         this.exchanges = exchanges;
         this.channel = channel;
@@ -221,7 +221,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
 
     @Override
     public void exceptionCaught(ChannelHandlerContext handlerContext, Throwable cause) {
-        if (cause instanceof MemoryShortage) {
+        if (cause instanceof RequestFrameDecoder.MemoryShortage) {
             onShortage(cause);
         } else if (cause instanceof OutOfMemoryError) {
             closeInShortage(cause);

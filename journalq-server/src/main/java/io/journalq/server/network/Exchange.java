@@ -42,6 +42,18 @@ public abstract class Exchange {
         void askForRoom();
     }
 
+    /** Opens the exchange of a frame. Called on the connection's loop. */
+    @FunctionalInterface
+    public interface Factory {
+        /**
+         * Decodes a frame.
+         *
+         * @param frame one request without its length field; from this call on, the exchange owns it
+         * @throws RuntimeException when the frame cannot be decoded; the connection is then closed and the frame released
+         */
+        Exchange open(Connection connection, ByteBuf frame);
+    }
+
     protected Exchange(Connection connection, ByteBuf frame) {
         this.connection = connection;
         this.frame = frame;

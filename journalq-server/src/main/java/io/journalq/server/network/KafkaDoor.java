@@ -17,10 +17,10 @@ public final class KafkaDoor implements Door {
                     SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_READ_BYTES)
             .maxMessagesPerRead(READS_AT_A_TIME);
 
-    private final ExchangeFactory exchanges;
+    private final Exchange.Factory exchanges;
 
     /** @param exchanges decodes requests from frames */
-    public KafkaDoor(ExchangeFactory exchanges) {
+    public KafkaDoor(Exchange.Factory exchanges) {
         this.exchanges = exchanges;
     }
 

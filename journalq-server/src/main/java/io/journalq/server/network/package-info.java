@@ -4,6 +4,6 @@
  * protocol. For the Kafka protocol, each frame becomes an {@link io.journalq.server.network.Exchange}, which keeps the
  * place of its response in the order of its connection.
  *
- * <p>This package knows nothing of requests. An {@link io.journalq.server.network.ExchangeFactory} decodes frames.
+ * <p>This package knows nothing of requests. An {@link io.journalq.server.network.Exchange.Factory} decodes frames.
  */
 package io.journalq.server.network;

@@ -1,5 +1,6 @@
 package io.journalq.server.store;
 
+import io.journalq.common.id.Uuid;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -25,7 +26,7 @@ public interface CoordinatorSlice {
         }
 
         @Override
-        public void apply(List<StoredChange> changes, long appliedOffset) {
+        public void apply(List<Change> changes, long appliedOffset) {
             // The journal has the records.
         }
 
@@ -44,6 +45,25 @@ public interface CoordinatorSlice {
         void visit(ByteBuffer key, ByteBuffer value);
     }
 
+    /**
+     * The newest record of a key. The arrays must not be modified.
+     *
+     * @param key as it stands in the journal
+     * @param value as it stands in the journal; null when the key was deleted
+     */
+    @SuppressWarnings("ArrayRecordComponent") // A data holder that is never compared.
+    record Change(byte[] key, byte[] value) {}
+
+    /** Provides the stored state of each coordinator. Any thread; may block. */
+    @FunctionalInterface
+    interface Provider {
+        /** Stores nothing. */
+        Provider NONE = (topicId, partition) -> CoordinatorSlice.NONE;
+
+        /** The stored state of the coordinator of one partition of an internal topic. */
+        CoordinatorSlice slice(Uuid topicId, int partition);
+    }
+
     /** Every record of the journal before this offset is stored; {@link #NOTHING} if none is. */
     long appliedOffset() throws IOException;
 
@@ -51,7 +71,7 @@ public interface CoordinatorSlice {
     void forEach(Visitor visitor) throws IOException;
 
     /** Applies changes in order, together with the offset up to which they reach. Atomic. */
-    void apply(List<StoredChange> changes, long appliedOffset) throws IOException;
+    void apply(List<Change> changes, long appliedOffset) throws IOException;
 
     /**
      * Deletes everything durably. If a power loss restored old state, it could be combined with a journal that has

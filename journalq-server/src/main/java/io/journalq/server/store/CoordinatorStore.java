@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * <p>A key consists of the topic id, the partition, and either {@link #APPLIED} or {@link #RECORD} followed by the
  * record's key. Any thread, but each slice is used by one thread at a time. Every call may block.
  */
-public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable {
+public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CoordinatorStore.class);
 
     private static final byte APPLIED = 0;
@@ -296,9 +296,9 @@ public final class CoordinatorStore implements CoordinatorSlices, AutoCloseable 
         }
 
         @Override
-        public void apply(List<StoredChange> changes, long appliedOffset) throws IOException {
+        public void apply(List<CoordinatorSlice.Change> changes, long appliedOffset) throws IOException {
             try (WriteBatch batch = new WriteBatch()) {
-                for (StoredChange change : changes) {
+                for (CoordinatorSlice.Change change : changes) {
                     if (change.value() == null) {
                         batch.delete(key(RECORD, change.key()));
                     } else {

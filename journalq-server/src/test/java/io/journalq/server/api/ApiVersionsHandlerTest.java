@@ -9,6 +9,7 @@ import io.journalq.common.protocol.frame.Frames;
 import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ApiVersionsRequest;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
+import io.journalq.server.api.Handler.ServedApi;
 import io.journalq.server.broker.WireClient;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;

@@ -1,6 +1,7 @@
 package io.journalq.server.api;
 
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.server.api.Handler.ServedApi;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;

@@ -5,7 +5,6 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicSpec;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -24,7 +23,7 @@ import java.util.function.UnaryOperator;
 /** A controller with a metadata log in a file store, set up as in a broker. */
 final class ControllerFixture implements AutoCloseable {
     static final int NODE = 1;
-    static final MetadataLimits LIMITS = new MetadataLimits(NODE, 2, 50, 200);
+    static final MetadataMachine.Limits LIMITS = new MetadataMachine.Limits(NODE, 2, 50, 200);
 
     /** Small, so that the log of a test spans several segments and snapshots. */
     static final int SEGMENT_SIZE_BYTES = 4_000;

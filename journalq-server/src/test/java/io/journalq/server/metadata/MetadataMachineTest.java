@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
@@ -19,7 +20,7 @@ class MetadataMachineTest {
     private static final Uuid ID = new Uuid(1, 1);
     private static final Uuid OTHER_ID = new Uuid(1, 2);
 
-    private final MetadataMachine machine = new MetadataMachine(new MetadataLimits(NODE, 3, 100, 250));
+    private final MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 3, 100, 250));
 
     @Test
     void shouldChangeNothingWhenItOnlyDecides() {

@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.memory.RetainedBytes;
+import io.journalq.server.metadata.MetadataMachine.Decision;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -17,7 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The memory charged for metadata: it matches the state after any sequence of operations. */
 class MetadataMemoryTest {
-    private static final MetadataLimits LIMITS = new MetadataLimits(0, 1, 100, 1_000_000);
+    private static final MetadataMachine.Limits LIMITS = new MetadataMachine.Limits(0, 1, 100, 1_000_000);
     private static final String SETTING = "retention.ms";
 
     private final ChargedBytes memory = new ChargedBytes();

@@ -3,7 +3,6 @@ package io.journalq.server.security;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.metadata.ClientQuotas;
-import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.QuotaEntity.Part;
@@ -16,7 +15,7 @@ class ClientThrottlesTest {
     private static final Part DEFAULT = new Part(null);
     private static final Principal ANONYMOUS = Principal.ANONYMOUS;
 
-    private final MetadataMachine machine = new MetadataMachine(new MetadataLimits(0, 1, 10, 10));
+    private final MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(0, 1, 10, 10));
     private long nowNanos = 5_000;
     private final ClientThrottles throttles = new ClientThrottles(this::quotas, () -> nowNanos);
 

@@ -23,8 +23,8 @@ class CoordinatorStoreTest {
     @TempDir
     private Path directory;
 
-    private static StoredChange change(String key, String value) {
-        return new StoredChange(key.getBytes(UTF_8), value == null ? null : value.getBytes(UTF_8));
+    private static CoordinatorSlice.Change change(String key, String value) {
+        return new CoordinatorSlice.Change(key.getBytes(UTF_8), value == null ? null : value.getBytes(UTF_8));
     }
 
     private static String text(ByteBuffer bytes) {

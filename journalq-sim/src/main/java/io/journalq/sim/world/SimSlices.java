@@ -2,8 +2,6 @@ package io.journalq.sim.world;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.server.store.CoordinatorSlice;
-import io.journalq.server.store.CoordinatorSlices;
-import io.journalq.server.store.StoredChange;
 import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.disk.SimDisk.CrashKind;
 import java.io.IOException;
@@ -19,7 +17,7 @@ import java.util.TreeMap;
  * The stored state of coordinators, as a database keeps it whose log is not fsynced. A kill loses nothing. A power loss
  * loses the newest changes, from a random one on.
  */
-public final class SimSlices implements CoordinatorSlices {
+public final class SimSlices implements CoordinatorSlice.Provider {
     private final Random random;
     private final SimDisk disk;
     private final int failureOdds;
@@ -61,8 +59,8 @@ public final class SimSlices implements CoordinatorSlices {
         private final TreeMap<ByteBuffer, byte[]> records = new TreeMap<>();
         private long appliedOffset = CoordinatorSlice.NOTHING;
 
-        void apply(List<StoredChange> changes, long offset) {
-            for (StoredChange change : changes) {
+        void apply(List<CoordinatorSlice.Change> changes, long offset) {
+            for (CoordinatorSlice.Change change : changes) {
                 if (change.value() == null) {
                     records.remove(ByteBuffer.wrap(change.key()));
                 } else {
@@ -105,7 +103,7 @@ public final class SimSlices implements CoordinatorSlices {
         }
 
         @Override
-        public void apply(List<StoredChange> changes, long appliedOffset) throws IOException {
+        public void apply(List<CoordinatorSlice.Change> changes, long appliedOffset) throws IOException {
             enter();
             shown.apply(changes, appliedOffset);
             unsynced.add(() -> onDisk.apply(changes, appliedOffset));

@@ -3,15 +3,32 @@ package io.journalq.server.api.admin;
 import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
+import io.journalq.server.api.admin.cluster.AlterPartitionReassignmentsHandler;
+import io.journalq.server.api.admin.cluster.DescribeQuorumHandler;
+import io.journalq.server.api.admin.cluster.ElectLeadersHandler;
+import io.journalq.server.api.admin.cluster.ListPartitionReassignmentsHandler;
+import io.journalq.server.api.admin.cluster.UpdateFeaturesHandler;
+import io.journalq.server.api.admin.config.AlterConfigsHandler;
+import io.journalq.server.api.admin.config.ConfigAlteration;
 import io.journalq.server.api.admin.config.ConfigDescriber;
+import io.journalq.server.api.admin.config.DescribeConfigsHandler;
+import io.journalq.server.api.admin.config.IncrementalAlterConfigsHandler;
 import io.journalq.server.api.admin.config.IneffectiveSettings;
+import io.journalq.server.api.admin.config.ListConfigResourcesHandler;
+import io.journalq.server.api.admin.quota.AlterClientQuotasHandler;
+import io.journalq.server.api.admin.quota.DescribeClientQuotasHandler;
+import io.journalq.server.api.admin.security.CreateAclsHandler;
+import io.journalq.server.api.admin.security.DeleteAclsHandler;
+import io.journalq.server.api.admin.security.DescribeAclsHandler;
+import io.journalq.server.api.admin.security.DescribeUserScramCredentialsHandler;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.shard.LogDirectories;
+import java.time.Clock;
 
-/** Registers the handlers of the APIs that describe the cluster, and that create, describe and delete topics. */
+/** Registers the handlers of the administrative APIs: topics, settings, quotas, the cluster, and security. */
 public final class AdminHandlers {
     private AdminHandlers() {}
 
@@ -22,11 +39,12 @@ public final class AdminHandlers {
             BrokerConfig config,
             MetadataPublisher metadata,
             Controller controller,
-            ConfigDescriber describer,
-            IneffectiveSettings ineffective,
             LogDirectories directories,
             OfflineReplicas offline,
-            RefusalLog refusals) {
+            RefusalLog refusals,
+            Clock clock) {
+        ConfigDescriber describer = new ConfigDescriber(config, metadata::current);
+        IneffectiveSettings ineffective = new IneffectiveSettings(config);
         CreationRefusals creationRefusals = new CreationRefusals(refusals);
         registry.register(new MetadataHandler(
                 identity,
@@ -42,5 +60,32 @@ public final class AdminHandlers {
         registry.register(new DescribeClusterHandler(identity, metadata));
         registry.register(new DescribeTopicPartitionsHandler(metadata, offline));
         registry.register(new DescribeLogDirsHandler(directories));
+        registerConfigs(registry, identity, metadata, controller, describer, ineffective);
+        registry.register(new DescribeClientQuotasHandler(metadata::current));
+        registry.register(new AlterClientQuotasHandler(controller));
+        registry.register(new ElectLeadersHandler(metadata::current));
+        registry.register(new AlterPartitionReassignmentsHandler(metadata::current));
+        registry.register(new ListPartitionReassignmentsHandler());
+        registry.register(new DescribeQuorumHandler(identity, metadata::current, clock));
+        registry.register(new UpdateFeaturesHandler(metadata::current, controller));
+        registry.register(new DescribeAclsHandler());
+        registry.register(new CreateAclsHandler());
+        registry.register(new DeleteAclsHandler());
+        registry.register(new DescribeUserScramCredentialsHandler());
+    }
+
+    private static void registerConfigs(
+            HandlerRegistry registry,
+            BrokerIdentity identity,
+            MetadataPublisher metadata,
+            Controller controller,
+            ConfigDescriber describer,
+            IneffectiveSettings ineffective) {
+        ConfigAlteration alteration =
+                new ConfigAlteration(identity.nodeId(), metadata, controller, describer, ineffective);
+        registry.register(new DescribeConfigsHandler(identity, metadata, describer));
+        registry.register(new AlterConfigsHandler(alteration));
+        registry.register(new IncrementalAlterConfigsHandler(alteration));
+        registry.register(new ListConfigResourcesHandler(identity, metadata::current));
     }
 }

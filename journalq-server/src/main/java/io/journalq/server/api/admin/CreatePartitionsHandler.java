@@ -10,7 +10,6 @@ import io.journalq.common.protocol.message.CreatePartitionsResponse.CreatePartit
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.PartitionsSpec;
 import io.journalq.server.control.MetadataPublisher;

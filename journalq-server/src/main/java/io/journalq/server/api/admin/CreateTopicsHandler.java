@@ -13,7 +13,6 @@ import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicRe
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.config.ConfigDescriber;
 import io.journalq.server.api.admin.config.IneffectiveSettings;
 import io.journalq.server.config.ConfigException;

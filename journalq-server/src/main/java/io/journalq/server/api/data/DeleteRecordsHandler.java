@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.DeleteRecordsRequest;
 import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;

@@ -5,7 +5,6 @@ import io.journalq.common.protocol.message.DescribeProducersRequest;
 import io.journalq.common.protocol.message.DescribeProducersResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.producerstate.PartitionTransactions.KnownProducer;
 import io.journalq.server.shard.Shards;

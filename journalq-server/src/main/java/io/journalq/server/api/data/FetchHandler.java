@@ -7,7 +7,6 @@ import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;

@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;

@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;

@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;

@@ -7,7 +7,6 @@ import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;

@@ -5,11 +5,11 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
+import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -22,9 +22,6 @@ import java.util.function.Supplier;
  * group.version} is off.
  */
 public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroupDescribeRequest> {
-    /** READ, DELETE and DESCRIBE, as bits of the protocol. */
-    private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
-
     private final Coordinators<GroupMachine> groups;
     private final Supplier<MetadataImage> images;
 
@@ -67,7 +64,7 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
     private static DescribedGroup describe(ConsumerGroupDescribeRequest request, GroupMachine machine, String groupId) {
         DescribedGroup group = machine.describeConsumer(groupId);
         boolean wantsOperations = request.includeAuthorizedOperations() && group.errorCode() == ErrorCode.NONE.code();
-        return wantsOperations ? group.setAuthorizedOperations(ALL_OPERATIONS) : group;
+        return wantsOperations ? group.setAuthorizedOperations(AuthorizedOperations.OF_GROUP) : group;
     }
 
     private static DescribedGroup refusal(String groupId, ErrorCode error) {

@@ -7,7 +7,6 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.metadata.MetadataImage;
@@ -48,7 +47,7 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
             context.respond(refusal(ErrorCode.UNSUPPORTED_VERSION));
             return;
         }
-        Origin origin = Clients.originOf(context);
+        Origin origin = MemberLimits.originOf(context);
         if (!MemberLimits.isWithin(request)) {
             context.respond(refusal(refusals.memberTooLarge(context, request.groupId())));
             return;

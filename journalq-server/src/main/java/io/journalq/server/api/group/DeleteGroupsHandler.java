@@ -8,7 +8,6 @@ import io.journalq.common.protocol.message.DeleteGroupsResponse.DeletableGroupRe
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;

@@ -5,10 +5,10 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeGroupsRequest;
 import io.journalq.common.protocol.message.DescribeGroupsResponse;
 import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
+import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -20,9 +20,6 @@ import java.util.List;
 public final class DescribeGroupsHandler implements Handler<DescribeGroupsRequest> {
     private static final short FIRST_VERSION_WITH_NOT_FOUND = 6;
     private static final String DEAD = "Dead";
-
-    /** READ, DELETE and DESCRIBE, as bits of the protocol. */
-    private static final int ALL_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8;
 
     private final Coordinators<GroupMachine> groups;
 
@@ -61,7 +58,7 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
                     ? refusal(groupId, ErrorCode.GROUP_ID_NOT_FOUND, "there is no classic group '" + groupId + "'")
                     : refusal(groupId, ErrorCode.NONE, null);
         }
-        return request.includeAuthorizedOperations() ? group.setAuthorizedOperations(ALL_OPERATIONS) : group;
+        return request.includeAuthorizedOperations() ? group.setAuthorizedOperations(AuthorizedOperations.OF_GROUP) : group;
     }
 
     private static DescribedGroup refusal(String groupId, ErrorCode error, String message) {

@@ -9,7 +9,6 @@ import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.config.ListenerAddress;
 import java.util.ArrayList;
 import java.util.List;

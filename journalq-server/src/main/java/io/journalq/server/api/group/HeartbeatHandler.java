@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.HeartbeatRequest;
 import io.journalq.common.protocol.message.HeartbeatResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 

@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 
@@ -39,7 +38,7 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
         groups.submit(
                 request.groupId(),
                 (machine, nowMs, replies) -> machine.onJoinGroup(
-                        Clients.originOf(context),
+                        MemberLimits.originOf(context),
                         context.apiVersion(),
                         request,
                         nowMs,

@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.LeaveGroupRequest;
 import io.journalq.common.protocol.message.LeaveGroupResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;

@@ -3,6 +3,10 @@ package io.journalq.server.api.group;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupRequest;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.group.model.Group.Origin;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 
 /**
  * Limits on the data that a group stores for a member, in memory and in its log. They are far above the usual size: the
@@ -19,6 +23,9 @@ final class MemberLimits {
 
     /** Maximum size of the assignments that a leader sends for all members. */
     static final int MAX_ASSIGNMENTS_BYTES = 32 << 20;
+
+    /** Maximum length of a client id that is kept, in characters. */
+    private static final int MAX_CLIENT_ID_LENGTH = 256;
 
     private MemberLimits() {}
 
@@ -51,5 +58,15 @@ final class MemberLimits {
 
     private static boolean isShort(String id) {
         return id == null || id.length() <= MAX_ID_LENGTH;
+    }
+
+    /** The client id and the address of a client, as its group stores them. */
+    static Origin originOf(RequestContext context) {
+        SocketAddress remote = context.remoteAddress();
+        String host = remote instanceof InetSocketAddress internet
+                ? internet.getAddress().toString()
+                : String.valueOf(remote);
+        String clientId = context.clientId() == null ? "" : context.clientId();
+        return new Origin(clientId.substring(0, Math.min(MAX_CLIENT_ID_LENGTH, clientId.length())), host);
     }
 }

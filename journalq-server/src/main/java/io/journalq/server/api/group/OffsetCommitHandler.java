@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;

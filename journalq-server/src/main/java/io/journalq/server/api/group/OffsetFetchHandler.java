@@ -15,7 +15,6 @@ import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchRespon
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.group.CommittedOffset;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;

@@ -8,7 +8,6 @@ import io.journalq.common.protocol.message.GetTelemetrySubscriptionsResponse;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.telemetry.TelemetrySubscriptions.Selected;
 import java.util.List;
 

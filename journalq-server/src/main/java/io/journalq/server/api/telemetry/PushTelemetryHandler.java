@@ -9,7 +9,6 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.CorruptBatchException;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.telemetry.OtlpMetrics.MalformedMetricsException;
 import io.journalq.server.api.telemetry.TelemetrySubscriptions.Selected;
 import io.netty.buffer.ByteBuf;

@@ -7,7 +7,6 @@ import io.journalq.common.protocol.message.AddOffsetsToTxnRequest;
 import io.journalq.common.protocol.message.AddOffsetsToTxnResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.shard.coordinator.Coordinators;

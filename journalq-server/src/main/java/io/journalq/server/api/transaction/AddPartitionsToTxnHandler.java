@@ -13,7 +13,6 @@ import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartiti
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;

@@ -8,7 +8,6 @@ import io.journalq.common.protocol.message.DescribeTransactionsResponse.Transact
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;

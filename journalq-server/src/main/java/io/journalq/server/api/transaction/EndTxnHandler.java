@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 

@@ -7,7 +7,6 @@ import io.journalq.common.protocol.message.ListTransactionsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.coordinator.BoundedPattern;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.shard.coordinator.Coordinators;

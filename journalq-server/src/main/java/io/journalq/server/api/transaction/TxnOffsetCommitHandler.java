@@ -11,7 +11,6 @@ import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetComm
 import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.api.group.GroupRefusals;
 import io.journalq.server.group.CommittedOffsets;

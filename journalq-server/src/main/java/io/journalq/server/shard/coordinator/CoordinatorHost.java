@@ -15,7 +15,6 @@ import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
-import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -260,14 +259,14 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
         private RecordsAppend encode(List<CoordinatorRecord> records) {
             long nowMs = loading.clock().millis();
-            List<StoredChange> changes = feed.isFed() ? new ArrayList<>(records.size()) : List.of();
+            List<CoordinatorSlice.Change> changes = feed.isFed() ? new ArrayList<>(records.size()) : List.of();
             for (CoordinatorRecord record : records) {
                 ByteBuf key = kind.types().encodeKey(record, PooledByteBufAllocator.DEFAULT);
                 ByteBuf value = kind.types().encodeValue(record, PooledByteBufAllocator.DEFAULT);
                 try {
                     builder.append(nowMs, key, value, List.of());
                     if (feed.isFed()) {
-                        changes.add(new StoredChange(
+                        changes.add(new CoordinatorSlice.Change(
                                 ByteBufUtil.getBytes(key), value == null ? null : ByteBufUtil.getBytes(value)));
                     }
                 } finally {
@@ -336,9 +335,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             private final ByteBuf batch;
             private final long number;
             /** The records to store; empty if they are not stored. */
-            private final List<StoredChange> changes;
+            private final List<CoordinatorSlice.Change> changes;
 
-            RecordsAppend(ByteBuf batch, long number, List<StoredChange> changes) {
+            RecordsAppend(ByteBuf batch, long number, List<CoordinatorSlice.Change> changes) {
                 super(batch, PRODUCE_VERSION);
                 this.changes = changes;
                 this.batch = batch;

@@ -3,7 +3,7 @@ package io.journalq.server.shard.coordinator;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.RecordTypes;
-import io.journalq.server.store.CoordinatorSlices;
+import io.journalq.server.store.CoordinatorSlice;
 import java.time.Clock;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.LongAdder;
@@ -43,7 +43,7 @@ public record CoordinatorKind<M extends CoordinatorMachine>(String topic, Record
             Executor blockingPool,
             Executor loadingPool,
             Clock clock,
-            CoordinatorSlices slices,
+            CoordinatorSlice.Provider slices,
             CoordinatorCounters counters,
             LoadListener<M> listener) {}
 

@@ -13,7 +13,7 @@ import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.shard.coordinator.CoordinatorKind.LoadListener;
 import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
-import io.journalq.server.store.CoordinatorSlices;
+import io.journalq.server.store.CoordinatorSlice;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -281,5 +281,5 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * @param clock the time of steps and ticks
      * @param slices the stored state, so that a load need not read whole journals
      */
-    public record CoordinatorResources(Shards shards, Executor blockingPool, Clock clock, CoordinatorSlices slices) {}
+    public record CoordinatorResources(Shards shards, Executor blockingPool, Clock clock, CoordinatorSlice.Provider slices) {}
 }

@@ -14,7 +14,6 @@ import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.store.CoordinatorSlice;
-import io.journalq.server.store.StoredChange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -46,7 +45,7 @@ final class JournalReplay {
     private long offset;
     private long records;
     /** Records that are in the journal but not in the slice yet. */
-    private List<StoredChange> changes = new ArrayList<>();
+    private List<CoordinatorSlice.Change> changes = new ArrayList<>();
 
     /** Is informed of the result of the replay. */
     interface Outcome {
@@ -159,7 +158,7 @@ final class JournalReplay {
                     CoordinatorRecord record = types.decode(reader.key(), reader.value());
                     machine.replay(record);
                     if (slice != CoordinatorSlice.NONE) {
-                        changes.add(new StoredChange(bytes(reader.key()), bytes(reader.value())));
+                        changes.add(new CoordinatorSlice.Change(bytes(reader.key()), bytes(reader.value())));
                     }
                     records++;
                 }

@@ -5,7 +5,6 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.store.CoordinatorSlice;
-import io.journalq.server.store.StoredChange;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +30,7 @@ final class SliceWriter {
     private final Executor blockingPool;
     private final CoordinatorCounters counters;
     private final CoordinatorSlice slice;
-    private List<StoredChange> waiting = new ArrayList<>();
+    private List<CoordinatorSlice.Change> waiting = new ArrayList<>();
     private long waitingUpTo;
     private boolean writes;
     private boolean scheduled;
@@ -51,7 +50,7 @@ final class SliceWriter {
     }
 
     /** Adds changes that are safe in the journal. Everything before {@code nextOffset} is safe and was added here. */
-    void add(List<StoredChange> changes, long nextOffset) {
+    void add(List<CoordinatorSlice.Change> changes, long nextOffset) {
         if (!isFed()) {
             return;
         }
@@ -88,7 +87,7 @@ final class SliceWriter {
         if (writes || waiting.isEmpty() || ended) {
             return;
         }
-        List<StoredChange> changes = waiting;
+        List<CoordinatorSlice.Change> changes = waiting;
         long upTo = waitingUpTo;
         waiting = new ArrayList<>();
         writes = true;
@@ -101,7 +100,7 @@ final class SliceWriter {
     }
 
     /** In the blocking pool. */
-    private void write(List<StoredChange> changes, long upTo) {
+    private void write(List<CoordinatorSlice.Change> changes, long upTo) {
         String failure = null;
         try {
             slice.apply(changes, upTo);

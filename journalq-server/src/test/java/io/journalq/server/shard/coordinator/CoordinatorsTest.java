@@ -22,7 +22,6 @@ import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.MetadataLimits;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
@@ -30,8 +29,6 @@ import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.store.CoordinatorSlice;
-import io.journalq.server.store.CoordinatorSlices;
-import io.journalq.server.store.StoredChange;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -64,7 +61,7 @@ class CoordinatorsTest {
 
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(4);
     private final FullDisk disk = new FullDisk();
-    private CoordinatorSlices slices = CoordinatorSlices.NONE;
+    private CoordinatorSlice.Provider slices = CoordinatorSlice.Provider.NONE;
     /** Whether replaying the records fails. */
     private volatile boolean impossible;
 
@@ -181,7 +178,7 @@ class CoordinatorsTest {
     }
 
     private static MetadataImage image() {
-        MetadataMachine metadata = new MetadataMachine(new MetadataLimits(0, 1, 100, 100));
+        MetadataMachine metadata = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
         metadata.format(new Uuid(1, 1)).records().forEach(metadata::replay);
         metadata.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
                 .records()
@@ -421,7 +418,7 @@ class CoordinatorsTest {
         }
 
         @Override
-        public void apply(List<StoredChange> changes, long nextAppliedOffset) {
+        public void apply(List<CoordinatorSlice.Change> changes, long nextAppliedOffset) {
             appliedOffset = nextAppliedOffset;
         }
 

@@ -10,7 +10,6 @@ import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.R
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.ReassignableTopicResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import java.util.List;

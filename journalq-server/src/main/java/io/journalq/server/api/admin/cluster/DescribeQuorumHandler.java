@@ -12,7 +12,6 @@ import io.journalq.common.protocol.message.DescribeQuorumResponse.TopicData;
 import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.MetadataImage;
 import java.time.Clock;

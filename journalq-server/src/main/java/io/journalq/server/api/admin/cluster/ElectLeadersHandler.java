@@ -9,7 +9,6 @@ import io.journalq.common.protocol.message.ElectLeadersResponse.PartitionResult;
 import io.journalq.common.protocol.message.ElectLeadersResponse.ReplicaElectionResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;

@@ -5,7 +5,6 @@ import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 
 /** ListPartitionReassignments, version 0 (KIP-455): none is ever in progress in a cluster of one broker. */
 public final class ListPartitionReassignmentsHandler implements Handler<ListPartitionReassignmentsRequest> {

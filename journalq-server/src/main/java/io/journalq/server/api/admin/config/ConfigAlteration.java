@@ -8,7 +8,6 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigKey;
 import io.journalq.server.config.ConfigKeys;
-import io.journalq.server.config.ConfigType;
 import io.journalq.server.config.KafkaNames;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.ConfigChange;
@@ -225,7 +224,7 @@ public final class ConfigAlteration {
         if (change.value() == null) {
             return ConfigResourceTypes.refusal(ErrorCode.INVALID_REQUEST, name + " must have a value to be set");
         }
-        return operation == SET || key.type() == ConfigType.LIST
+        return operation == SET || key.type() == ConfigKey.Type.LIST
                 ? null
                 : ConfigResourceTypes.refusal(
                         ErrorCode.INVALID_CONFIG, name + " is not a list: it can only be set or deleted");

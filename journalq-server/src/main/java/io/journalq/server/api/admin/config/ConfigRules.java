@@ -7,8 +7,8 @@ import io.journalq.server.config.ClientMetricsSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.GroupSettings;
 import io.journalq.server.coordinator.BoundedPattern;
+import io.journalq.server.metadata.MetadataMachine.ResourceRules;
 import io.journalq.server.metadata.ResourceId;
-import io.journalq.server.metadata.ResourceRules;
 import java.util.Map;
 
 /** The valid settings of groups, client metrics subscriptions, brokers and features. Immutable, any thread. */

@@ -10,7 +10,6 @@ import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfi
 import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;

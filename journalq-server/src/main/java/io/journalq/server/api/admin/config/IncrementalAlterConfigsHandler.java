@@ -7,7 +7,6 @@ import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import io.journalq.server.api.admin.config.ConfigAlteration.ResourceAlteration;
 import io.journalq.server.api.admin.config.ConfigAlteration.ResourceOutcome;

@@ -7,7 +7,6 @@ import io.journalq.common.protocol.message.ListConfigResourcesResponse;
 import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.ResourceId.Kind;
 import java.util.ArrayList;

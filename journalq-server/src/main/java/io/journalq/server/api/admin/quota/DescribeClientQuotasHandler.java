@@ -10,7 +10,6 @@ import io.journalq.common.protocol.message.DescribeClientQuotasResponse.EntryDat
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.ValueData;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.QuotaEntity.Part;

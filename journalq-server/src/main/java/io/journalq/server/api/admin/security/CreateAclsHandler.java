@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.CreateAclsResponse;
 import io.journalq.common.protocol.message.CreateAclsResponse.AclCreationResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 
 /** CreateAcls, versions 1 to 3: SECURITY_DISABLED for each ACL, as Kafka responds without an authorizer. */
 public final class CreateAclsHandler implements Handler<CreateAclsRequest> {
@@ -20,8 +19,8 @@ public final class CreateAclsHandler implements Handler<CreateAclsRequest> {
         context.respond(new CreateAclsResponse()
                 .setResults(request.creations().stream()
                         .map(creation -> new AclCreationResult()
-                                .setErrorCode(NoAuthorizer.ERROR_CODE)
-                                .setErrorMessage(NoAuthorizer.ERROR_MESSAGE))
+                                .setErrorCode(DescribeAclsHandler.NO_AUTHORIZER.code())
+                                .setErrorMessage(DescribeAclsHandler.NO_AUTHORIZER_MESSAGE))
                         .toList()));
     }
 }

@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.DeleteAclsResponse;
 import io.journalq.common.protocol.message.DeleteAclsResponse.DeleteAclsFilterResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 
 /** DeleteAcls, versions 1 to 3: SECURITY_DISABLED for each filter, as Kafka responds without an authorizer. */
 public final class DeleteAclsHandler implements Handler<DeleteAclsRequest> {
@@ -20,8 +19,8 @@ public final class DeleteAclsHandler implements Handler<DeleteAclsRequest> {
         context.respond(new DeleteAclsResponse()
                 .setFilterResults(request.filters().stream()
                         .map(filter -> new DeleteAclsFilterResult()
-                                .setErrorCode(NoAuthorizer.ERROR_CODE)
-                                .setErrorMessage(NoAuthorizer.ERROR_MESSAGE))
+                                .setErrorCode(DescribeAclsHandler.NO_AUTHORIZER.code())
+                                .setErrorMessage(DescribeAclsHandler.NO_AUTHORIZER_MESSAGE))
                         .toList()));
     }
 }

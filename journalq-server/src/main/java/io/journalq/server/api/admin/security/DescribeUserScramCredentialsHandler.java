@@ -8,7 +8,6 @@ import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse;
 import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.api.ServedApi;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

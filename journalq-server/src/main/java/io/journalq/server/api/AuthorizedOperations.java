@@ -1,7 +1,7 @@
-package io.journalq.server.api.admin;
+package io.journalq.server.api;
 
 /** The operations that a client may perform, as bits of KIP-430. Without an authorizer, these are all operations. */
-final class AuthorizedOperations {
+public final class AuthorizedOperations {
     private static final int READ = 1 << 3;
     private static final int WRITE = 1 << 4;
     private static final int CREATE = 1 << 5;
@@ -14,11 +14,14 @@ final class AuthorizedOperations {
     private static final int IDEMPOTENT_WRITE = 1 << 12;
 
     /** All operations on a topic. */
-    static final int OF_TOPIC = READ | WRITE | CREATE | DELETE | ALTER | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
+    public static final int OF_TOPIC = READ | WRITE | CREATE | DELETE | ALTER | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
 
     /** All operations on the cluster. */
-    static final int OF_CLUSTER =
+    public static final int OF_CLUSTER =
             CREATE | ALTER | DESCRIBE | CLUSTER_ACTION | DESCRIBE_CONFIGS | ALTER_CONFIGS | IDEMPOTENT_WRITE;
+
+    /** All operations on a group. */
+    public static final int OF_GROUP = READ | DELETE | DESCRIBE;
 
     private AuthorizedOperations() {}
 }
