@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # What every JournalQ script shares: where things are, which Java runs, with which settings.
 #
-# A script sources this file after it has set JOURNALQ_BIN to its own folder (symbolic links resolved),
+# A script sources this file after it has set JOURNALQ_BIN to its own directory (symbolic links resolved),
 # then calls: journalq_exec ROLE MAIN-CLASS [ARGUMENT]...   with ROLE one of server, cli, bench, sim,
 # or launcher, a command that takes neither heap nor options from the user.
 #
@@ -23,7 +23,7 @@ journalq_die() {
 JOURNALQ_HOME=$(CDPATH='' cd -- "$JOURNALQ_BIN/.." && pwd -P) || exit 1
 export JOURNALQ_HOME
 
-# Prints the folder of jars: lib/ of the archive, or what the build of a checkout assembled.
+# Prints the directory of jars: lib/ of the archive, or what the build of a checkout assembled.
 journalq_lib() {
   if [ ! -f "$JOURNALQ_HOME/pom.xml" ]; then
     printf '%s\n' "$JOURNALQ_HOME/lib"
@@ -36,7 +36,7 @@ journalq_lib() {
   done
 }
 
-# Sets journalq_major to the major version of the Java in folder $1; empty when there is none.
+# Sets journalq_major to the major version of the Java in directory $1; empty when there is none.
 # The release file is read rather than asking that Java: it saves starting each one that is installed.
 journalq_read_major() {
   journalq_major=
@@ -58,7 +58,7 @@ journalq_read_major() {
   journalq_major=${journalq_version%%[!0-9]*}
 }
 
-# Takes the Java in folder $1 when it is better than the best so far: the newest that JournalQ is
+# Takes the Java in directory $1 when it is better than the best so far: the newest that JournalQ is
 # tested with; failing that, one newer still.
 journalq_consider() {
   journalq_read_major "$1"
@@ -72,7 +72,7 @@ journalq_consider() {
   fi
 }
 
-# The folder of the Java that the path finds, symbolic links resolved; empty when there is none.
+# The directory of the Java that the path finds, symbolic links resolved; empty when there is none.
 journalq_java_on_path() {
   journalq_link=$(command -v java) || return 0
   while [ -L "$journalq_link" ]; do
@@ -114,7 +114,7 @@ journalq_find_java() {
 }
 
 # Sets journalq_archive to the option that has Java keep the classes of a broker as it has loaded them, or take them from
-# there, and journalq_native to the folder where it keeps unpacked what is native: later starts take half the time. The
+# there, and journalq_native to the directory where it keeps unpacked what is native: later starts take half the time. The
 # first broker that is stopped leaves both beside the jars; other jars or another Java have their own. Empty when there is
 # no place to write to.
 journalq_find_archive() {

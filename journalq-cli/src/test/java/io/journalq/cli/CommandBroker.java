@@ -28,7 +28,7 @@ public final class CommandBroker implements AutoCloseable {
         this.broker = JournalQ.embedded()
                 // Creating write-ahead files of the default size takes time on a slow disk.
                 .set("write.ahead.max.bytes", "1048576")
-                .inFolder(dataDirectory)
+                .inDirectory(dataDirectory)
                 .start();
     }
 

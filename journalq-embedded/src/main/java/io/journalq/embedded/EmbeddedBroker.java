@@ -14,13 +14,13 @@ public final class EmbeddedBroker implements AutoCloseable {
     private final Broker broker;
 
     /** A directory that is deleted with the broker, or null. */
-    private final Path temporaryFolder;
+    private final Path temporaryDirectory;
 
     private boolean closed;
 
-    EmbeddedBroker(Broker broker, Path temporaryFolder) {
+    EmbeddedBroker(Broker broker, Path temporaryDirectory) {
         this.broker = broker;
-        this.temporaryFolder = temporaryFolder;
+        this.temporaryDirectory = temporaryDirectory;
     }
 
     /** The address for clients, {@code host:port}, as in {@code bootstrap.servers}. */
@@ -34,8 +34,8 @@ public final class EmbeddedBroker implements AutoCloseable {
     }
 
     /** The directory that is deleted with the broker, or null. */
-    Path temporaryFolder() {
-        return temporaryFolder;
+    Path temporaryDirectory() {
+        return temporaryDirectory;
     }
 
     /**
@@ -51,15 +51,15 @@ public final class EmbeddedBroker implements AutoCloseable {
         }
         closed = true;
         broker.close();
-        if (temporaryFolder != null) {
-            delete(temporaryFolder);
+        if (temporaryDirectory != null) {
+            delete(temporaryDirectory);
         }
     }
 
-    static void delete(Path folder) {
+    static void delete(Path directory) {
         try {
             List<Path> deepestFirst;
-            try (Stream<Path> all = Files.walk(folder)) {
+            try (Stream<Path> all = Files.walk(directory)) {
                 deepestFirst = all.sorted(Comparator.reverseOrder()).toList();
             }
             for (Path path : deepestFirst) {

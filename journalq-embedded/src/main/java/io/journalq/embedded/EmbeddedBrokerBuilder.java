@@ -19,7 +19,7 @@ public final class EmbeddedBrokerBuilder {
     private static final String MEMORY = "memory";
 
     private BrokerConfig config = BrokerConfig.defaults();
-    private Path folder;
+    private Path directory;
     private boolean memoryOnly;
 
     EmbeddedBrokerBuilder() {
@@ -51,13 +51,13 @@ public final class EmbeddedBrokerBuilder {
     /** Keeps all data in memory. The broker does not use a disk, and its data is lost when it is closed. */
     public EmbeddedBrokerBuilder inMemory() {
         memoryOnly = true;
-        folder = null;
+        directory = null;
         return this;
     }
 
     /** Keeps the data in this directory, which is not deleted. A broker that is started there later finds the data. */
-    public EmbeddedBrokerBuilder inFolder(Path folder) {
-        this.folder = folder;
+    public EmbeddedBrokerBuilder inDirectory(Path directory) {
+        this.directory = directory;
         memoryOnly = false;
         return this;
     }
@@ -74,8 +74,8 @@ public final class EmbeddedBrokerBuilder {
             set("data.directories", MEMORY);
             return start(null, () -> Broker.startInMemory(config));
         }
-        Path temporary = folder == null ? temporaryFolder() : null;
-        set("data.directories", (folder == null ? temporary : folder).toString());
+        Path temporary = directory == null ? temporaryDirectory() : null;
+        set("data.directories", (directory == null ? temporary : directory).toString());
         return start(temporary, () -> Broker.start(config));
     }
 
@@ -90,7 +90,7 @@ public final class EmbeddedBrokerBuilder {
         }
     }
 
-    private static Path temporaryFolder() {
+    private static Path temporaryDirectory() {
         try {
             return Files.createTempDirectory("journalq-");
         } catch (IOException failure) {

@@ -51,7 +51,7 @@ class EmbeddedBrokerTest {
     @Test
     void shouldFindItsDataWhenItIsStartedAgainInTheSameFolder(@TempDir Path folder) throws Exception {
         // given
-        EmbeddedBrokerBuilder builder = JournalQ.embedded().inFolder(folder);
+        EmbeddedBrokerBuilder builder = JournalQ.embedded().inDirectory(folder);
         try (EmbeddedBroker broker = builder.start()) {
             send(broker, "orders", "kept".getBytes(StandardCharsets.UTF_8));
         }
@@ -69,7 +69,7 @@ class EmbeddedBrokerTest {
         Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
         EmbeddedBroker broker = JournalQ.embedded().start();
         send(broker, "orders", new byte[1]);
-        Path folder = broker.temporaryFolder();
+        Path folder = broker.temporaryDirectory();
         assertThat(folder).isNotEmptyDirectory();
         int port = broker.port();
 

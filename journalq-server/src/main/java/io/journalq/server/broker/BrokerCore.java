@@ -16,8 +16,8 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
 import io.journalq.server.journal.Journal;
-import io.journalq.server.journal.RunMark;
-import io.journalq.server.journal.RunMark.LastEnd;
+import io.journalq.server.journal.ShutdownMarker;
+import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.FutureWaiter;
@@ -118,7 +118,7 @@ public final class BrokerCore implements AutoCloseable {
             lastEnds.put(
                     directory,
                     directories.hasPartitions(directory)
-                            ? RunMark.lastEnd(environment.store(), directory)
+                            ? ShutdownMarker.lastEnd(environment.store(), directory)
                             : LastEnd.CLEAN);
         }
         this.controller = openController();
@@ -247,9 +247,9 @@ public final class BrokerCore implements AutoCloseable {
 
     private void markRunning(Path directory) {
         try {
-            RunMark.writeRunning(environment.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
+            ShutdownMarker.writeRunning(environment.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
         } catch (IOException failure) {
-            takeOffline(directory, "cannot write or delete " + RunMark.FILE_NAME + ": " + failure.getMessage());
+            takeOffline(directory, "cannot write or delete " + ShutdownMarker.FILE_NAME + ": " + failure.getMessage());
         }
     }
 
@@ -341,7 +341,7 @@ public final class BrokerCore implements AutoCloseable {
             for (Path directory : config.dataDirectories()) {
                 boolean kept = served || lastEnds.get(directory) == LastEnd.CLEAN;
                 if (clean && kept && !offlineDirectories.contains(directory)) {
-                    RunMark.writeClean(environment.store(), directory);
+                    ShutdownMarker.writeClean(environment.store(), directory);
                 }
             }
         }

@@ -44,7 +44,7 @@ public final class Journal implements AutoCloseable {
     private final JournalReads reads = new JournalReads();
     private final JournalWriter writer;
     private final DerivedState derived;
-    private final JournalStart start;
+    private final LogStart start;
     private volatile JournalConfig config;
 
     /** The end of the log when {@link #releaseIdleFiles} was last called. */
@@ -98,7 +98,7 @@ public final class Journal implements AutoCloseable {
         this.derived = new DerivedState(recovered.snapshots(), recovered.transactions(), segments, writer, flusher);
         this.compactor =
                 new JournalCompactor(directory, state, segments, flusher, writer, derived, recovered.compactedOffset());
-        this.start = new JournalStart(directory, segments, epochs, flusher, writer, derived, recovered.startOffset());
+        this.start = new LogStart(directory, segments, epochs, flusher, writer, derived, recovered.startOffset());
     }
 
     /**

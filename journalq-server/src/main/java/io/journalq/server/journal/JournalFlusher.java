@@ -53,7 +53,7 @@ final class JournalFlusher {
         /** First offset that may be read. */
         long startOffset();
 
-        /** See {@link JournalStart#isKeptInCheckpointOnly}. */
+        /** See {@link LogStart#isKeptInCheckpointOnly}. */
         boolean isStartKeptInCheckpointOnly();
 
         /** Records before this offset were compacted at least once. */

@@ -456,7 +456,7 @@ final class JournalRecovery {
     /** Whether the machine may have gone down since this journal was last recovered. */
     private boolean mayHaveLostPower() {
         // A failed sync may have dropped written data, as a power loss does.
-        return fenced || !RunMark.isEverythingThere(store, directory.getParent());
+        return fenced || !ShutdownMarker.isEverythingThere(store, directory.getParent());
     }
 
     private Segment recoverSegment(

@@ -162,7 +162,7 @@ final class SegmentList {
         synchronized (this) {
             for (Deletion oldest = deletions.peek(); oldest != null; oldest = deletions.peek()) {
                 try {
-                    oldest.takeOutOfSight();
+                    oldest.renameSegments();
                 } catch (IOException failure) {
                     LOG.error(
                             "{}: keeping deleted segments until the next deletion or start: {}",
@@ -196,7 +196,7 @@ final class SegmentList {
             this.after = after;
         }
 
-        void takeOutOfSight() throws IOException {
+        void renameSegments() throws IOException {
             boolean startIsKept = before.makeDurable();
             for (Segment segment : dropped) {
                 segment.rename();

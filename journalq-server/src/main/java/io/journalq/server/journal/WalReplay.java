@@ -56,7 +56,7 @@ public final class WalReplay {
      *     serve clients, because acknowledged records are missing
      */
     public static long run(FileStore store, Path dataDirectory) throws IOException {
-        if (store.list(dataDirectory.resolve(WriteAheadLog.FOLDER_NAME)).isEmpty()) {
+        if (store.list(dataDirectory.resolve(WriteAheadLog.DIRECTORY_NAME)).isEmpty()) {
             return 0;
         }
         WalReplay replay = new WalReplay(store, dataDirectory);
@@ -123,7 +123,7 @@ public final class WalReplay {
     }
 
     private void deleteFiles() throws IOException {
-        Path directory = dataDirectory.resolve(WriteAheadLog.FOLDER_NAME);
+        Path directory = dataDirectory.resolve(WriteAheadLog.DIRECTORY_NAME);
         for (String name : store.list(directory)) {
             Path file = directory.resolve(name);
             if (damaged.contains(file)) {

@@ -28,7 +28,7 @@
  *
  * <ul>
  *   <li>In the newest segment, a bad tail is removed. So is data behind a position that a power loss kept from reaching
- *       the disk ({@link io.journalq.server.journal.RunMark} distinguishes a power loss from a kill).
+ *       the disk ({@link io.journalq.server.journal.ShutdownMarker} distinguishes a power loss from a kill).
  *   <li>Bad bytes that are followed by healthy batches, and any bad bytes in older segments, stay in the file. They are
  *       logged with file and position, and excluded from reads. Consumers see a gap in the offsets, as after
  *       compaction.

@@ -6,7 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.TopicConfig;
-import io.journalq.server.journal.RunMark.LastEnd;
+import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.ConcurrencyLimitedExecutor;

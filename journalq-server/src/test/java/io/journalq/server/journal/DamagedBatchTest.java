@@ -5,7 +5,7 @@ import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
-import io.journalq.server.journal.RunMark.LastEnd;
+import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
@@ -59,7 +59,7 @@ class DamagedBatchTest {
 
     /** Marks every journal as recovered by a start of the broker, so that later data was written during this boot. */
     private void recoveredInThisBoot() throws IOException {
-        RunMark.writeRunning(store, DATA, LastEnd.CLEAN, true);
+        ShutdownMarker.writeRunning(store, DATA, LastEnd.CLEAN, true);
     }
 
     private Journal restarted(byte[] log) throws IOException {

@@ -35,7 +35,7 @@ import org.slf4j.LoggerFactory;
  */
 class DamagedWriteAheadTest {
     private static final Path DATA = Path.of("data");
-    private static final Path FOLDER = DATA.resolve(WriteAheadLog.FOLDER_NAME);
+    private static final Path FOLDER = DATA.resolve(WriteAheadLog.DIRECTORY_NAME);
     private static final Path WAL = FOLDER.resolve("01" + WriteAheadLog.FILE_SUFFIX);
     private static final List<Path> JOURNALS = List.of(DATA.resolve("one-0"), DATA.resolve("two-0"));
     private static final int BATCHES = 5;

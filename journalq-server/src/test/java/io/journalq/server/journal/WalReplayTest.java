@@ -104,7 +104,7 @@ class WalReplayTest {
     }
 
     private Path wal() {
-        return DATA.resolve(WriteAheadLog.FOLDER_NAME).resolve("01" + WriteAheadLog.FILE_SUFFIX);
+        return DATA.resolve(WriteAheadLog.DIRECTORY_NAME).resolve("01" + WriteAheadLog.FILE_SUFFIX);
     }
 
     /**
@@ -150,7 +150,7 @@ class WalReplayTest {
         // then
         assertThat(count).isPositive();
         assertThat(readAll(open(store), 0)).isEqualTo(offsets(end));
-        assertThat(store.list(DATA.resolve(WriteAheadLog.FOLDER_NAME))).isEmpty();
+        assertThat(store.list(DATA.resolve(WriteAheadLog.DIRECTORY_NAME))).isEmpty();
     }
 
     @Test
@@ -464,7 +464,7 @@ class WalReplayTest {
 
         // when, then
         assertThatThrownBy(log::makeSpare).hasMessageContaining("No space left");
-        assertThat(store.list(DATA.resolve(WriteAheadLog.FOLDER_NAME))).isEmpty();
+        assertThat(store.list(DATA.resolve(WriteAheadLog.DIRECTORY_NAME))).isEmpty();
         assertThat(log.commit(List.of(new WriteAheadFrames(1_000)))).isFalse();
 
         // and commits continue when there is room
@@ -487,7 +487,7 @@ class WalReplayTest {
             log.close();
 
             // then
-            assertThat(store.list(DATA.resolve(WriteAheadLog.FOLDER_NAME)).isEmpty())
+            assertThat(store.list(DATA.resolve(WriteAheadLog.DIRECTORY_NAME)).isEmpty())
                     .isEqualTo(safe);
             store.delete(DATA);
         }
@@ -513,6 +513,6 @@ class WalReplayTest {
         assertThatThrownBy(() -> WalReplay.run(store, DATA))
                 .isInstanceOf(NewerFormatException.class)
                 .hasMessageContaining("99");
-        assertThat(store.list(DATA.resolve(WriteAheadLog.FOLDER_NAME))).isNotEmpty();
+        assertThat(store.list(DATA.resolve(WriteAheadLog.DIRECTORY_NAME))).isNotEmpty();
     }
 }

@@ -3,8 +3,8 @@ package io.journalq.server.journal.read;
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.server.journal.segment.BatchCheck;
+import io.journalq.server.journal.segment.HealthyBatches;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.segment.SoundBatches;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
@@ -175,7 +175,7 @@ public final class JournalSlice {
     private JournalSlice searchAndCheck() throws IOException {
         int start = segment.locateChecked(search.offset);
         if (start < 0) {
-            start = SoundBatches.find(segment, search.offset).position();
+            start = HealthyBatches.find(segment, search.offset).position();
         }
         BatchCheck check =
                 new BatchCheck(segment, start, segment.healthyUntil(start, segment.sizeBytes()), search.limits());
@@ -183,15 +183,15 @@ public final class JournalSlice {
         if (check.isDamaged()) {
             LOG.error("{} is damaged at byte {}", segment.logPath(), end);
             if (end == start) {
-                return soundBatch();
+                return healthyBatch();
             }
         }
         return end == start ? EMPTY : warm(segment, start, end - start, check.endOffset());
     }
 
     /** A slice of one batch next to damaged bytes. */
-    private JournalSlice soundBatch() throws IOException {
-        SoundBatches.Batch batch = SoundBatches.find(segment, search.offset);
+    private JournalSlice healthyBatch() throws IOException {
+        HealthyBatches.Batch batch = HealthyBatches.find(segment, search.offset);
         boolean fits = search.atLeastOneBatch || batch.sizeBytes() <= search.maxSizeBytes;
         return fits && batch.nextOffset() <= search.endOffsetExclusive
                 ? warm(segment, batch.position(), batch.sizeBytes(), batch.nextOffset())

@@ -63,7 +63,7 @@ public final class EpochCheck {
         if (isPossible(batch) && !isAlone(batch, next, nextButOne)) {
             epochs.assign(batch.epoch, batch.baseOffset);
         } else {
-            mend(batch);
+            correct(batch);
         }
     }
 
@@ -90,7 +90,7 @@ public final class EpochCheck {
         return before == UNKNOWN ? batch.epoch <= after : batch.epoch == before;
     }
 
-    private void mend(Batch batch) throws IOException {
+    private void correct(Batch batch) throws IOException {
         int before = epochs.entries().epochOf(batch.baseOffset);
         LOG.error(
                 "{}: the batch at byte {}, offset {}, has the impossible leader epoch {}; corrected to {}",

@@ -423,7 +423,7 @@ public final class Segment {
     /**
      * Position of the batch that holds {@code offset}, checked against the index and the batches before it. May block.
      *
-     * @return -1 if there is a gap or a contradiction: then {@link SoundBatches} finds the batch
+     * @return -1 if there is a gap or a contradiction: then {@link HealthyBatches} finds the batch
      */
     public int locateChecked(long offset) throws IOException {
         int from = index().floorByOffset(offset);

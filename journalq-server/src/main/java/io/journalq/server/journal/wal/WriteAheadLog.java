@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class WriteAheadLog {
     /** Name of the directory inside the data directory. */
-    public static final String FOLDER_NAME = "write-ahead";
+    public static final String DIRECTORY_NAME = "write-ahead";
 
     /** Suffix of the files' names. */
     public static final String FILE_SUFFIX = ".wal";
@@ -65,7 +65,7 @@ public final class WriteAheadLog {
      */
     public WriteAheadLog(FileStore store, Path dataDirectory, long sizeBytes) {
         this.store = store;
-        this.directory = dataDirectory.resolve(FOLDER_NAME);
+        this.directory = dataDirectory.resolve(DIRECTORY_NAME);
         this.fileSizeBytes = (int) Math.min(Integer.MAX_VALUE, sizeBytes / FILE_COUNT);
     }
 

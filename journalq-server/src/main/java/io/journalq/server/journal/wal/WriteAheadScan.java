@@ -59,7 +59,7 @@ public final class WriteAheadScan implements Closeable {
 
     /** The write-ahead files of a data directory that hold any records, in the order in which they were written. */
     public static List<Path> files(FileStore store, Path dataDirectory) throws IOException {
-        Path directory = dataDirectory.resolve(WriteAheadLog.FOLDER_NAME);
+        Path directory = dataDirectory.resolve(WriteAheadLog.DIRECTORY_NAME);
         record Found(Path path, long firstSequence) {}
         List<Found> found = new ArrayList<>();
         for (String name : store.list(directory)) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** How many files are created, when journals are asked to flush, and which failures are permanent. */
 class WriteAheadLogTest {
     private static final Path DATA = Path.of("data");
-    private static final Path FOLDER = DATA.resolve(WriteAheadLog.FOLDER_NAME);
+    private static final Path FOLDER = DATA.resolve(WriteAheadLog.DIRECTORY_NAME);
     private static final byte[] JOURNAL = {'t'};
 
     /** Room for two records of a journal. */

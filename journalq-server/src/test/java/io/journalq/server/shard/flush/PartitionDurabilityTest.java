@@ -362,7 +362,7 @@ class PartitionDurabilityTest {
         partition.closeWriteAheadFiles();
 
         // then
-        assertThat(directory.resolve(WriteAheadLog.FOLDER_NAME)).isEmptyDirectory();
+        assertThat(directory.resolve(WriteAheadLog.DIRECTORY_NAME)).isEmptyDirectory();
     }
 
     @Test

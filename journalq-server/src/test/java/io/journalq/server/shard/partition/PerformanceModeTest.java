@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.JournalConfig;
-import io.journalq.server.journal.RunMark.LastEnd;
+import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.partition.SteppedPartition.Outcome;

@@ -9,7 +9,7 @@ import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.JournalConfig;
-import io.journalq.server.journal.RunMark.LastEnd;
+import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.read.JournalSlice;

@@ -14,11 +14,11 @@ import java.util.zip.CRC32C;
  * Works on one interval of the index at a time, because the index gives the offsets at which an interval begins and
  * ends.
  *
- * <p>A batch is sound if its checksum matches and its offsets fit. The checksum does not cover the base offset. If
- * batches contradict each other, those in the longest ascending sequence are sound; of two sequences of the same
+ * <p>A batch is healthy if its checksum matches and its offsets fit. The checksum does not cover the base offset. If
+ * batches contradict each other, those in the longest ascending sequence are healthy; of two sequences of the same
  * length, the one with fewer gaps. The caller holds a reference on the segment. One thread; blocks.
  */
-public final class SoundBatches {
+public final class HealthyBatches {
     private static final int CHUNK_BYTES = 64 << 10;
 
     /** More contradictions than this in a row are not resolved. */
@@ -27,12 +27,12 @@ public final class SoundBatches {
     private final Segment segment;
     private final LogFile file;
 
-    private SoundBatches(Segment segment) throws IOException {
+    private HealthyBatches(Segment segment) throws IOException {
         this.segment = segment;
         this.file = segment.file();
     }
 
-    /** A sound batch. */
+    /** A healthy batch. */
     public record Batch(int position, int sizeBytes, long baseOffset, long nextOffset) {
         int endPosition() {
             return position + sizeBytes;
@@ -40,36 +40,36 @@ public final class SoundBatches {
     }
 
     /**
-     * Finds the first sound batch that ends behind {@code offset}.
+     * Finds the first healthy batch that ends behind {@code offset}.
      *
      * @throws CorruptJournalException if the offset may be in a damaged batch
      */
     public static Batch find(Segment segment, long offset) throws IOException {
-        return new SoundBatches(segment).find(offset);
+        return new HealthyBatches(segment).find(offset);
     }
 
     private Batch find(long offset) throws IOException {
         SparseIndex index = segment.index();
         int sizeBytes = segment.sizeBytes();
-        int soundUntil = index.floorByOffset(offset);
-        for (int from = soundUntil; from < sizeBytes; ) {
+        int healthyUntil = index.floorByOffset(offset);
+        for (int from = healthyUntil; from < sizeBytes; ) {
             int to = index.positionBehind(from, sizeBytes);
             long endOffset = to == sizeBytes ? segment.endOffset() : index.offsetAt(to);
             for (Batch batch : ascending(batchesIn(from, to), index.offsetAt(from), endOffset)) {
                 if (batch.nextOffset > offset) {
-                    boolean afterDamage = segment.healthyFrom(soundUntil) != batch.position;
+                    boolean afterDamage = segment.healthyFrom(healthyUntil) != batch.position;
                     if (afterDamage && batch.baseOffset > offset) {
-                        throw new CorruptJournalException(segment.logPath(), soundUntil, "a damaged batch");
+                        throw new CorruptJournalException(segment.logPath(), healthyUntil, "a damaged batch");
                     }
                     return batch;
                 }
-                soundUntil = batch.endPosition();
+                healthyUntil = batch.endPosition();
             }
             from = to;
         }
         throw new CorruptJournalException(
                 segment.logPath(),
-                soundUntil,
+                healthyUntil,
                 "no batch behind this holds offset " + offset + ", which the segment contained");
     }
 

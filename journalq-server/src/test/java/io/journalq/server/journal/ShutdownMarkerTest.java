@@ -3,7 +3,7 @@ package io.journalq.server.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.journalq.server.journal.RunMark.LastEnd;
+import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** How a start determines how the last run on a data directory ended. */
-class RunMarkTest {
+class ShutdownMarkerTest {
     private static final Path DATA = Path.of("data");
     private static final String FIRST_BOOT = "6f1d1c0a-58b7-4e0e-9f0c-0c2f6a1f8e11";
     private static final String SECOND_BOOT = "b27a9e63-0d44-4f8b-8a35-d1c9e7d2047c";
@@ -52,16 +52,16 @@ class RunMarkTest {
     }
 
     private void runs() throws IOException {
-        RunMark.writeRunning(store, DATA, RunMark.lastEnd(store, DATA), true);
+        ShutdownMarker.writeRunning(store, DATA, ShutdownMarker.lastEnd(store, DATA), true);
     }
 
     private LastEnd lastEnd() {
-        return RunMark.lastEnd(store, DATA);
+        return ShutdownMarker.lastEnd(store, DATA);
     }
 
     @Test
     void shouldTellACleanStopFromAKillAndFromAPowerLoss() throws IOException {
-        RunMark.writeClean(store, DATA);
+        ShutdownMarker.writeClean(store, DATA);
         assertThat(lastEnd()).isEqualTo(LastEnd.CLEAN);
 
         runs();
@@ -69,13 +69,13 @@ class RunMarkTest {
 
         bootId = SECOND_BOOT;
         assertThat(lastEnd()).isEqualTo(LastEnd.SYSTEM_DOWN);
-        assertThat(RunMark.isEverythingThere(store, DATA)).isFalse();
+        assertThat(ShutdownMarker.isEverythingThere(store, DATA)).isFalse();
     }
 
     @Test
     void shouldRememberThePowerLossWhenTheNextRunIsKilled() throws IOException {
         // given
-        RunMark.writeClean(store, DATA);
+        ShutdownMarker.writeClean(store, DATA);
         runs();
         bootId = SECOND_BOOT;
         runs();
@@ -85,17 +85,17 @@ class RunMarkTest {
 
         // then producers that lost records may still return, and the data written during this boot is there
         assertThat(afterKill).isEqualTo(LastEnd.SYSTEM_DOWN);
-        assertThat(RunMark.isEverythingThere(store, DATA)).isTrue();
+        assertThat(ShutdownMarker.isEverythingThere(store, DATA)).isTrue();
         runs();
         assertThat(lastEnd()).isEqualTo(LastEnd.SYSTEM_DOWN);
-        RunMark.writeClean(store, DATA);
+        ShutdownMarker.writeClean(store, DATA);
         runs();
         assertThat(lastEnd()).isEqualTo(LastEnd.KILLED);
     }
 
     @Test
     void shouldNotTakeARunForACleanOneWhenTheFileCannotBeWritten() throws IOException {
-        RunMark.writeClean(store, DATA);
+        ShutdownMarker.writeClean(store, DATA);
         full = true;
         runs();
         full = false;
@@ -104,7 +104,7 @@ class RunMarkTest {
 
     @Test
     void shouldFailWhenTheFileCanBeNeitherWrittenNorDeleted() {
-        RunMark.writeClean(store, DATA);
+        ShutdownMarker.writeClean(store, DATA);
         full = true;
         deletesFail = true;
         assertThatThrownBy(this::runs).isInstanceOf(IOException.class);
@@ -112,17 +112,17 @@ class RunMarkTest {
 
     @Test
     void shouldTrustNothingOfThisBootWhenAJournalWasNotRecovered() throws IOException {
-        RunMark.writeClean(store, DATA);
-        RunMark.writeRunning(store, DATA, LastEnd.CLEAN, false);
+        ShutdownMarker.writeClean(store, DATA);
+        ShutdownMarker.writeRunning(store, DATA, LastEnd.CLEAN, false);
         assertThat(lastEnd()).isEqualTo(LastEnd.SYSTEM_DOWN);
-        assertThat(RunMark.isEverythingThere(store, DATA)).isFalse();
+        assertThat(ShutdownMarker.isEverythingThere(store, DATA)).isFalse();
     }
 
     @Test
     void shouldKnowThatTheProcessWasKilledWhenBitsAreFlipped() throws IOException {
-        RunMark.writeClean(store, DATA);
+        ShutdownMarker.writeClean(store, DATA);
         runs();
-        Path file = DATA.resolve(RunMark.FILE_NAME);
+        Path file = DATA.resolve(ShutdownMarker.FILE_NAME);
         byte[] whole = store.read(file, Integer.MAX_VALUE);
         for (int bit = 0; bit < whole.length * Byte.SIZE; bit++) {
             byte[] flipped = whole.clone();

@@ -12,8 +12,8 @@ import org.slf4j.LoggerFactory;
  * The start of a journal. It advances as records are deleted or expire. The segments before it are deleted once the
  * state derived from them is stored. Owner thread only, unless a method says "any thread".
  */
-final class JournalStart {
-    private static final Logger LOG = LoggerFactory.getLogger(JournalStart.class);
+final class LogStart {
+    private static final Logger LOG = LoggerFactory.getLogger(LogStart.class);
 
     private final Path directory;
     private final SegmentList segments;
@@ -23,7 +23,7 @@ final class JournalStart {
     private final DerivedState derived;
     private volatile long offset;
 
-    JournalStart(
+    LogStart(
             Path directory,
             SegmentList segments,
             LeaderEpochs epochs,

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * <p>If the file is missing or has any other content, the system is assumed to have gone down, because that is the safe
  * assumption. A file that cannot be written is therefore deleted. Stateless; blocks.
  */
-public final class RunMark {
+public final class ShutdownMarker {
     public static final String FILE_NAME = "journalq.run";
 
     private static final String CLEAN = "clean";
@@ -35,9 +35,9 @@ public final class RunMark {
     /** Maximum number of flipped bits that are tolerated. Boot ids are random, and differ in about 61 bits. */
     private static final int MAX_FLIPPED_BITS = 8;
 
-    private static final Logger LOG = LoggerFactory.getLogger(RunMark.class);
+    private static final Logger LOG = LoggerFactory.getLogger(ShutdownMarker.class);
 
-    private RunMark() {}
+    private ShutdownMarker() {}
 
     /** How the last run ended. Call it before {@link #writeRunning}. */
     public static LastEnd lastEnd(FileStore store, Path dataDirectory) {
