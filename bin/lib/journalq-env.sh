@@ -113,10 +113,10 @@ journalq_find_java() {
   fi
 }
 
-# Sets journalq_archive to the option that has Java keep the classes of a broker as it has loaded them, or take them from
-# there, and journalq_native to the directory where it keeps unpacked what is native: later starts take half the time. The
-# first broker that is stopped leaves both beside the jars; other jars or another Java have their own. Empty when there is
-# no place to write to.
+# Sets journalq_archive to the option with which Java keeps the loaded classes of a broker or takes them from there, and
+# journalq_native to the directory where it keeps the unpacked native libraries. Later starts take half the time. The
+# first broker that is stopped leaves both beside the jars; other jars or another Java have their own. Both are empty
+# if there is no place to write to.
 journalq_find_archive() {
   journalq_archive=
   journalq_native=

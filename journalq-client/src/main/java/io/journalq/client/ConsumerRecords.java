@@ -4,6 +4,7 @@ import io.journalq.client.error.CorruptBatchException;
 import io.journalq.client.internal.fetch.FetchedPartition;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.InvalidBatchException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
@@ -133,7 +134,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
                         return false;
                     }
                 }
-            } catch (io.journalq.common.record.CorruptBatchException e) {
+            } catch (InvalidBatchException e) {
                 throw new CorruptBatchException(
                         "batch of " + partition + " at offset " + reader.baseOffset() + " cannot be read: "
                                 + e.getMessage() + "; to skip it, seek to " + reader.nextOffset(),

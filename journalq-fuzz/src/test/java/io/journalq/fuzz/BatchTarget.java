@@ -5,8 +5,8 @@ import io.journalq.common.record.BatchRewriter;
 import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CompressionCodec;
-import io.journalq.common.record.CorruptBatchException;
 import io.journalq.common.record.DecompressionRoom;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -100,7 +100,7 @@ final class BatchTarget implements FuzzTarget {
                 }
             }
             return true;
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             return false;
         }
     }

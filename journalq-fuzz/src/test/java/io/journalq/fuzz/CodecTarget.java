@@ -1,8 +1,8 @@
 package io.journalq.fuzz;
 
 import io.journalq.common.record.CompressionCodec;
-import io.journalq.common.record.CorruptBatchException;
 import io.journalq.common.record.DecompressionRoom;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.YieldPoint;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -101,7 +101,7 @@ final class CodecTarget implements FuzzTarget {
             } finally {
                 out.release();
             }
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             return null;
         } finally {
             in.release();

@@ -4,7 +4,7 @@ import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CompressionCodec;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.SegmentScan;
@@ -155,7 +155,7 @@ final class DumpCommand extends ClientCommand {
                                     + "  value " + text(reader.value()) + headers(reader));
                 }
             }
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             terminal().printLine("    bad: " + bad.getMessage());
         }
     }

@@ -19,7 +19,7 @@ import java.util.List;
  * }</pre>
  *
  * <p>Data is decoded on demand: a batch is decompressed only if its records are read, and skipping a record decodes
- * only its length. Invalid bytes cause only {@link CorruptBatchException}.
+ * only its length. Invalid bytes cause only {@link InvalidBatchException}.
  *
  * <p>Reusable, one thread. The payload is borrowed and must stay valid until the next {@link #reset} or {@link #close}.
  * Decompressed data is valid until the next batch.
@@ -70,7 +70,7 @@ public final class BatchReader implements AutoCloseable {
      * Steps to the next complete batch. Returns false at the end or at an incomplete batch, which starts at {@link
      * #nextIndex()}.
      *
-     * @throws CorruptBatchException if the batch is invalid; the reader must then be reset
+     * @throws InvalidBatchException if the batch is invalid; the reader must then be reset
      */
     public boolean nextBatch() {
         leaveBatch();
@@ -80,21 +80,21 @@ public final class BatchReader implements AutoCloseable {
         }
         int lengthBytes = payload.getInt(nextIndex + RecordBatch.LENGTH);
         if (RecordBatch.magic(payload, nextIndex) != RecordBatch.CURRENT_MAGIC) {
-            throw new CorruptBatchException("a batch of magic " + RecordBatch.magic(payload, nextIndex));
+            throw new InvalidBatchException("a batch of magic " + RecordBatch.magic(payload, nextIndex));
         }
         if (lengthBytes < RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES) {
-            throw new CorruptBatchException("a batch of " + lengthBytes + " bytes");
+            throw new InvalidBatchException("a batch of " + lengthBytes + " bytes");
         }
         if (lengthBytes > leftBytes - RecordBatch.LOG_OVERHEAD_BYTES) {
             return false;
         }
         int sizeBytes = lengthBytes + RecordBatch.LOG_OVERHEAD_BYTES;
         if (checkCrc && RecordBatch.crc(payload, nextIndex) != Crc32c.ofBatch(payload, nextIndex, sizeBytes)) {
-            throw new CorruptBatchException("wrong checksum");
+            throw new InvalidBatchException("wrong checksum");
         }
         // After compaction, a batch can have no records, or fewer records than offsets.
         if (RecordBatch.recordCount(payload, nextIndex) < 0 || RecordBatch.lastOffsetDelta(payload, nextIndex) < 0) {
-            throw new CorruptBatchException("a negative record count or offset");
+            throw new InvalidBatchException("a negative record count or offset");
         }
         batchIndex = nextIndex;
         nextIndex += sizeBytes;
@@ -144,7 +144,7 @@ public final class BatchReader implements AutoCloseable {
      * Steps to the next record of the current batch. The first call decompresses the batch. Returns false after the
      * last record.
      *
-     * @throws CorruptBatchException if the records are invalid; {@link #nextBatch()} can still be called
+     * @throws InvalidBatchException if the records are invalid; {@link #nextBatch()} can still be called
      */
     public boolean next() {
         if (!opened) {
@@ -217,7 +217,7 @@ public final class BatchReader implements AutoCloseable {
         } else if (compressionId != CompressionCodec.NONE.id()) {
             CompressionCodec codec = CompressionCodec.of(compressionId);
             if (codec == null) {
-                throw new CorruptBatchException("unknown compression " + compressionId);
+                throw new InvalidBatchException("unknown compression " + compressionId);
             }
             decompressed = codec.decompress(payload.slice(start, end - start), maxDecompressedSizeBytes, allocator);
             data = decompressed;

@@ -15,7 +15,7 @@ public final class BatchRecompression {
      *
      * @param batch one valid batch; its indexes do not change
      * @param maxDecompressedSizeBytes the maximum size of its records after decompression
-     * @throws CorruptBatchException if the records cannot be decompressed or are larger
+     * @throws InvalidBatchException if the records cannot be decompressed or are larger
      */
     public static ByteBuf recompress(
             ByteBuf batch, CompressionCodec target, int maxDecompressedSizeBytes, ByteBufAllocator allocator) {
@@ -23,7 +23,7 @@ public final class BatchRecompression {
         int recordsIndex = index + RecordBatch.HEADER_SIZE_BYTES;
         CompressionCodec source = CompressionCodec.of(RecordBatch.compressionId(batch, index));
         if (source == null) {
-            throw new CorruptBatchException("unknown compression");
+            throw new InvalidBatchException("unknown compression");
         }
         ByteBuf records = source.decompress(
                 batch.slice(recordsIndex, batch.writerIndex() - recordsIndex), maxDecompressedSizeBytes, allocator);

@@ -29,7 +29,7 @@ public final class BatchRewriter implements AutoCloseable {
      * @param kept indexes of records in the batch, counted from 0
      * @param deleteHorizonMs the time from which its tombstones may be deleted, in milliseconds since 1970 UTC
      *     (KIP-534); or {@link #SAME_HORIZON}
-     * @throws CorruptBatchException if the records are invalid
+     * @throws InvalidBatchException if the records are invalid
      */
     public ByteBuf rewrite(BatchReader reader, BitSet kept, long deleteHorizonMs) {
         ByteBuf source = reader.payload();

@@ -226,7 +226,7 @@ public final class BatchValidator {
                     BatchValidation.Exceeded.DECOMPRESSED_SIZE,
                     ErrorCode.MESSAGE_TOO_LARGE,
                     bomb.getMessage() + " (the topic's max.decompressed.bytes)");
-        } catch (CorruptBatchException e) {
+        } catch (InvalidBatchException e) {
             // The CRC is valid, so the producer created the batch like this, and a retry cannot succeed.
             // CORRUPT_MESSAGE is retriable.
             fail(ErrorCode.INVALID_RECORD, e.getMessage());

@@ -8,7 +8,7 @@ import io.netty.buffer.ByteBufAllocator;
  * thread.
  *
  * <p>{@link #decompress} is safe for untrusted bytes: its allocation is bounded by the given limit and by the maximum
- * output for the size of the input, and all errors result in {@link CorruptBatchException}.
+ * output for the size of the input, and all errors result in {@link InvalidBatchException}.
  */
 public enum CompressionCodec {
     NONE(0) {
@@ -144,7 +144,7 @@ public enum CompressionCodec {
      * change the indexes of {@code source}.
      *
      * @param maxSizeBytes the maximum size of the result
-     * @throws CorruptBatchException if the bytes are invalid or the result would be larger
+     * @throws InvalidBatchException if the bytes are invalid or the result would be larger
      */
     public ByteBuf decompress(ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
         ByteBuf input = asDirect(source);
@@ -168,7 +168,7 @@ public enum CompressionCodec {
      * all blocks but the last are full. Returns 0 if the format does not tell. It is used to decide which thread
      * decompresses.
      *
-     * @throws CorruptBatchException if the bytes are recognized as invalid
+     * @throws InvalidBatchException if the bytes are recognized as invalid
      */
     long likelySizeBytes(ByteBuf source) {
         return 0;
@@ -202,7 +202,7 @@ public enum CompressionCodec {
         return Math.max(SMALLEST_BUFFER_BYTES, Math.max(inputBytes * FIRST_GUESS_RATIO, text));
     }
 
-    static CorruptBatchException tooLarge(int maxSizeBytes) {
+    static InvalidBatchException tooLarge(int maxSizeBytes) {
         return new DecompressedTooLargeException(maxSizeBytes);
     }
 

@@ -1,7 +1,7 @@
 package io.journalq.common.record;
 
 /** The records would exceed the allowed size when decompressed. */
-public final class DecompressedTooLargeException extends CorruptBatchException {
+public final class DecompressedTooLargeException extends InvalidBatchException {
     private static final long serialVersionUID = 1L;
 
     DecompressedTooLargeException(int maxSizeBytes) {

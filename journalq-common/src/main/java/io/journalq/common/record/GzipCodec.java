@@ -78,19 +78,19 @@ final class GzipCodec {
                     throw CompressionCodec.tooLarge(maxSizeBytes);
                 }
                 if (written == 0 && !inflater.finished()) {
-                    throw new CorruptBatchException("gzip: the data is truncated");
+                    throw new InvalidBatchException("gzip: the data is truncated");
                 }
                 crc.update(out.flip());
                 target.writerIndex(target.writerIndex() + written);
                 yieldPoint.pass();
             }
         } catch (DataFormatException e) {
-            throw new CorruptBatchException("gzip: invalid data");
+            throw new InvalidBatchException("gzip: invalid data");
         }
         in.readerIndex(in.writerIndex() - inflater.getRemaining());
         need(in, TRAILER_BYTES);
         if (in.readIntLE() != (int) crc.getValue() || in.readIntLE() != target.writerIndex() - start) {
-            throw new CorruptBatchException("gzip: wrong checksum or size");
+            throw new InvalidBatchException("gzip: wrong checksum or size");
         }
     }
 
@@ -100,7 +100,7 @@ final class GzipCodec {
         int method = in.readUnsignedByte();
         int flags = in.readUnsignedByte();
         if (magic != MAGIC || method != METHOD_DEFLATE || (flags & RESERVED_FLAGS) != 0) {
-            throw new CorruptBatchException("gzip: invalid header");
+            throw new InvalidBatchException("gzip: invalid header");
         }
         in.skipBytes(6);
         if ((flags & FLAG_EXTRA) != 0) {
@@ -129,7 +129,7 @@ final class GzipCodec {
 
     private static void need(ByteBuf in, int sizeBytes) {
         if (in.readableBytes() < sizeBytes) {
-            throw new CorruptBatchException("gzip: the data is truncated");
+            throw new InvalidBatchException("gzip: the data is truncated");
         }
     }
 }

@@ -97,7 +97,7 @@ final class Lz4Codec {
     static void decompress(ByteBuf source, ByteBuf target, int maxSizeBytes, YieldPoint yieldPoint) {
         ByteBuf in = source.slice();
         if (!in.isReadable()) {
-            throw new CorruptBatchException("lz4: no frame");
+            throw new InvalidBatchException("lz4: no frame");
         }
         ByteBuffer bytes = in.nioBuffer(0, in.capacity());
         while (in.isReadable()) {
@@ -107,7 +107,7 @@ final class Lz4Codec {
             } else if (magic == FRAME_MAGIC) {
                 readFrame(in, bytes, target, maxSizeBytes, yieldPoint);
             } else {
-                throw new CorruptBatchException("lz4: wrong frame magic");
+                throw new InvalidBatchException("lz4: wrong frame magic");
             }
         }
     }
@@ -119,10 +119,10 @@ final class Lz4Codec {
         int flags = in.readUnsignedByte();
         int block = in.readUnsignedByte();
         if ((flags & VERSION_MASK) != VERSION || (flags & RESERVED_FLAGS) != 0 || (block & RESERVED_BLOCK_BITS) != 0) {
-            throw new CorruptBatchException("lz4: frame descriptor of an unknown version");
+            throw new InvalidBatchException("lz4: frame descriptor of an unknown version");
         }
         if ((flags & INDEPENDENT) == 0 || (flags & DICTIONARY) != 0) {
-            throw new CorruptBatchException("lz4: dependent blocks and dictionaries are not supported");
+            throw new InvalidBatchException("lz4: dependent blocks and dictionaries are not supported");
         }
         int maxBlockBytes = maxBlockBytes(block);
         long contentSizeBytes = -1;
@@ -133,7 +133,7 @@ final class Lz4Codec {
         need(in, 1);
         int hash = XXHASH.hash(bytes, descriptor, in.readerIndex() - descriptor, 0);
         if (in.readUnsignedByte() != headerChecksum(hash)) {
-            throw new CorruptBatchException("lz4: wrong header checksum");
+            throw new InvalidBatchException("lz4: wrong header checksum");
         }
         int contentStart = target.writerIndex();
         int blockBytes = readInt(in);
@@ -143,7 +143,7 @@ final class Lz4Codec {
                 int sizeBytes = blockBytes & ~STORED;
                 hash = XXHASH.hash(bytes, in.readerIndex() - sizeBytes, sizeBytes, 0);
                 if (readInt(in) != hash) {
-                    throw new CorruptBatchException("lz4: wrong block checksum");
+                    throw new InvalidBatchException("lz4: wrong block checksum");
                 }
             }
             blockBytes = readInt(in);
@@ -151,12 +151,12 @@ final class Lz4Codec {
         }
         int writtenBytes = target.writerIndex() - contentStart;
         if (contentSizeBytes != -1 && contentSizeBytes != writtenBytes) {
-            throw new CorruptBatchException("lz4: wrong content size");
+            throw new InvalidBatchException("lz4: wrong content size");
         }
         if ((flags & CONTENT_CHECKSUM) != 0) {
             hash = XXHASH.hash(target.nioBuffer(contentStart, writtenBytes), 0, writtenBytes, 0);
             if (readInt(in) != hash) {
-                throw new CorruptBatchException("lz4: wrong content checksum");
+                throw new InvalidBatchException("lz4: wrong content checksum");
             }
         }
     }
@@ -189,7 +189,7 @@ final class Lz4Codec {
             // assumed to be too large.
             throw roomBytes == limitBytes && roomBytes < maxBlockBytes
                     ? CompressionCodec.tooLarge(maxSizeBytes)
-                    : new CorruptBatchException("lz4: invalid block");
+                    : new InvalidBatchException("lz4: invalid block");
         }
         in.skipBytes(sizeBytes);
     }
@@ -197,7 +197,7 @@ final class Lz4Codec {
     private static int maxBlockBytes(int blockDescriptor) {
         int id = blockDescriptor >> 4 & 7;
         if (id < 4) {
-            throw new CorruptBatchException("lz4: unknown block size");
+            throw new InvalidBatchException("lz4: unknown block size");
         }
         return 1 << (8 + 2 * id);
     }
@@ -218,7 +218,7 @@ final class Lz4Codec {
 
     private static void need(ByteBuf in, int sizeBytes) {
         if (sizeBytes < 0 || in.readableBytes() < sizeBytes) {
-            throw new CorruptBatchException("lz4: the frame is truncated");
+            throw new InvalidBatchException("lz4: the frame is truncated");
         }
     }
 

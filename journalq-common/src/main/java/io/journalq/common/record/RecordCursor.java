@@ -57,7 +57,7 @@ final class RecordCursor {
     boolean next() {
         if (recordsLeft == 0) {
             if (data != null && recordEnd != end) {
-                throw new CorruptBatchException("bytes after the last record");
+                throw new InvalidBatchException("bytes after the last record");
             }
             return false;
         }
@@ -66,7 +66,7 @@ final class RecordCursor {
         recordEnd = end;
         int bodyBytes = readInt();
         if (bodyBytes < 0 || bodyBytes > end - at) {
-            throw new CorruptBatchException("a record of " + bodyBytes + " bytes where " + (end - at) + " are left");
+            throw new InvalidBatchException("a record of " + bodyBytes + " bytes where " + (end - at) + " are left");
         }
         recordStart = at;
         recordEnd = at + bodyBytes;
@@ -169,7 +169,7 @@ final class RecordCursor {
 
     private void requireEnd() {
         if (at != recordEnd) {
-            throw new CorruptBatchException("bytes after the last field of a record");
+            throw new InvalidBatchException("bytes after the last field of a record");
         }
     }
 
@@ -177,7 +177,7 @@ final class RecordCursor {
         int count = readInt();
         // A header has at least two bytes.
         if (count < 0 || count > (recordEnd - at) / 2) {
-            throw new CorruptBatchException("a record claims " + count + " headers");
+            throw new InvalidBatchException("a record claims " + count + " headers");
         }
         return count;
     }
@@ -211,14 +211,14 @@ final class RecordCursor {
     private int readLength(boolean nullable) {
         int length = readInt();
         if (length < (nullable ? -1 : 0) || length > recordEnd - at) {
-            throw new CorruptBatchException("a field of " + length + " bytes in a shorter record");
+            throw new InvalidBatchException("a field of " + length + " bytes in a shorter record");
         }
         return length;
     }
 
     private byte readByte() {
         if (at >= recordEnd) {
-            throw new CorruptBatchException("the record is truncated");
+            throw new InvalidBatchException("the record is truncated");
         }
         return data.getByte(at++);
     }
@@ -232,7 +232,7 @@ final class RecordCursor {
                 return (value >>> 1) ^ -(value & 1);
             }
         }
-        throw new CorruptBatchException("a variable-length integer does not end");
+        throw new InvalidBatchException("a variable-length integer does not end");
     }
 
     private long readLong() {
@@ -244,6 +244,6 @@ final class RecordCursor {
                 return (value >>> 1) ^ -(value & 1);
             }
         }
-        throw new CorruptBatchException("a variable-length integer does not end");
+        throw new InvalidBatchException("a variable-length integer does not end");
     }
 }

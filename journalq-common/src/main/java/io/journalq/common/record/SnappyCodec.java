@@ -51,13 +51,13 @@ final class SnappyCodec {
         in.skipBytes(STREAM_HEADER_BYTES);
         while (in.isReadable()) {
             if (in.readableBytes() < 4) {
-                throw new CorruptBatchException("snappy: the stream is truncated");
+                throw new InvalidBatchException("snappy: the stream is truncated");
             }
             int blockBytes = in.readInt();
             if (blockBytes == STREAM_MAGIC_START && in.readableBytes() >= STREAM_HEADER_BYTES - 4) {
                 in.skipBytes(STREAM_HEADER_BYTES - 4);
             } else if (blockBytes < 0 || blockBytes > in.readableBytes()) {
-                throw new CorruptBatchException("snappy: a block is truncated");
+                throw new InvalidBatchException("snappy: a block is truncated");
             } else {
                 readBlock(in, blockBytes, target, maxSizeBytes);
                 yieldPoint.pass();
@@ -67,13 +67,13 @@ final class SnappyCodec {
 
     private static void readBlock(ByteBuf in, int blockBytes, ByteBuf target, int maxSizeBytes) {
         if (blockBytes == 0) {
-            throw new CorruptBatchException("snappy: empty block");
+            throw new InvalidBatchException("snappy: empty block");
         }
         ByteBuffer block = in.nioBuffer(in.readerIndex(), blockBytes);
         try {
             int sizeBytes = Snappy.uncompressedLength(block);
             if (sizeBytes < 0 || sizeBytes > (long) blockBytes * MAX_RATIO) {
-                throw new CorruptBatchException("snappy: a block claims a larger size than possible");
+                throw new InvalidBatchException("snappy: a block claims a larger size than possible");
             }
             if (sizeBytes > maxSizeBytes - target.writerIndex()) {
                 throw CompressionCodec.tooLarge(maxSizeBytes);
@@ -81,14 +81,14 @@ final class SnappyCodec {
             // The native code trusts the size in the block, so exactly that much room must be available.
             target.ensureWritable(sizeBytes);
             if (!Snappy.isValidCompressedBuffer(block)) {
-                throw new CorruptBatchException("snappy: invalid block");
+                throw new InvalidBatchException("snappy: invalid block");
             }
             if (sizeBytes > 0) {
                 Snappy.uncompress(block, target.nioBuffer(target.writerIndex(), sizeBytes));
             }
             target.writerIndex(target.writerIndex() + sizeBytes);
         } catch (IOException e) {
-            throw new CorruptBatchException("snappy: invalid block");
+            throw new InvalidBatchException("snappy: invalid block");
         }
         in.skipBytes(blockBytes);
     }

@@ -78,7 +78,7 @@ public record TransactionMarker(long producerId, short producerEpoch, boolean co
                     || cursor.valueSizeBytes() < VALUE_SIZE_BYTES) {
                 return null;
             }
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             return null;
         }
         short type = batch.getShort(cursor.keyIndex() + Short.BYTES);

@@ -92,20 +92,20 @@ final class ZstdCodec {
                     throw CompressionCodec.tooLarge(maxSizeBytes);
                 }
                 if (out.position() == 0 && in.position() == from) {
-                    throw new CorruptBatchException("zstd: the frame is truncated");
+                    throw new InvalidBatchException("zstd: the frame is truncated");
                 }
                 target.writerIndex(target.writerIndex() + out.position());
                 room.yieldPoint().pass();
             }
         } catch (ZstdException e) {
-            throw new CorruptBatchException("zstd: invalid frame");
+            throw new InvalidBatchException("zstd: invalid frame");
         }
     }
 
     /** Returns the frames, after checking that their windows are not too large. */
     private static ByteBuffer checked(ByteBuf source) {
         if (!source.isReadable()) {
-            throw new CorruptBatchException("zstd: no frame");
+            throw new InvalidBatchException("zstd: no frame");
         }
         likelySizeBytes(source);
         return source.nioBuffer();
@@ -123,7 +123,7 @@ final class ZstdCodec {
             if (e.getErrorCode() == Zstd.errDstSizeTooSmall()) {
                 return false;
             }
-            throw new CorruptBatchException("zstd: invalid frame");
+            throw new InvalidBatchException("zstd: invalid frame");
         } finally {
             // Each call first resets the context, so a context that has processed invalid bytes can be reused.
             DECOMPRESSORS.giveBack(context);
@@ -146,7 +146,7 @@ final class ZstdCodec {
             } else if (magic == FRAME_MAGIC) {
                 sizeBytes += likelyFrameSizeBytes(in);
             } else {
-                throw new CorruptBatchException("zstd: wrong frame magic");
+                throw new InvalidBatchException("zstd: wrong frame magic");
             }
         }
         return sizeBytes;
@@ -161,7 +161,7 @@ final class ZstdCodec {
             int window = in.readUnsignedByte();
             long baseBytes = 1L << (10 + (window >> 3));
             if (baseBytes + baseBytes / 8 * (window & 7) > MAX_WINDOW_BYTES) {
-                throw new CorruptBatchException("zstd: window larger than " + MAX_WINDOW_BYTES + " bytes");
+                throw new InvalidBatchException("zstd: window larger than " + MAX_WINDOW_BYTES + " bytes");
             }
         }
         int contentSizeBytes = descriptor >> 6 == 0 && singleSegment ? 1 : CONTENT_SIZE_BYTES[descriptor >> 6];
@@ -188,7 +188,7 @@ final class ZstdCodec {
 
     private static void need(ByteBuf in, int sizeBytes) {
         if (sizeBytes < 0 || in.readableBytes() < sizeBytes) {
-            throw new CorruptBatchException("zstd: the frame is truncated");
+            throw new InvalidBatchException("zstd: the frame is truncated");
         }
     }
 }

@@ -125,7 +125,7 @@ class BatchReaderTest {
 
                 // when, then
                 reader.reset(batch);
-                assertThatThrownBy(reader::nextBatch).isInstanceOf(CorruptBatchException.class);
+                assertThatThrownBy(reader::nextBatch).isInstanceOf(InvalidBatchException.class);
                 batch.setByte(index, batch.getByte(index) ^ (1 << bit));
             }
         }
@@ -152,7 +152,7 @@ class BatchReaderTest {
                 while (reader.nextBatch()) {
                     readMessages(Long.MIN_VALUE);
                 }
-            } catch (CorruptBatchException e) {
+            } catch (InvalidBatchException e) {
                 refused++;
                 assertThat(e.getStackTrace()).isEmpty();
             }

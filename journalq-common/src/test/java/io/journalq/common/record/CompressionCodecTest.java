@@ -79,7 +79,7 @@ class CompressionCodecTest {
         ByteBuf compressed = compressedByKafka(codec, text(100_000));
 
         assertThatThrownBy(() -> decompress(codec, compressed, 99_999, ALLOCATOR))
-                .isInstanceOf(CorruptBatchException.class);
+                .isInstanceOf(InvalidBatchException.class);
     }
 
     @ParameterizedTest
@@ -92,7 +92,7 @@ class CompressionCodecTest {
 
         // when
         assertThatThrownBy(() -> decompress(codec, bomb, limit, new HighWater(counting, 3L * limit)))
-                .isInstanceOf(CorruptBatchException.class);
+                .isInstanceOf(InvalidBatchException.class);
 
         // then
         assertThat(counting.metric().usedDirectMemory()).isZero();
@@ -125,7 +125,7 @@ class CompressionCodecTest {
             try {
                 decompress(codec, Unpooled.wrappedBuffer(bad, 0, length), LIMIT, ALLOCATOR)
                         .release();
-            } catch (CorruptBatchException e) {
+            } catch (InvalidBatchException e) {
                 refused++;
             }
         }
@@ -171,7 +171,7 @@ class CompressionCodecTest {
         byte[] header = {0x04, 0x22, 0x4D, 0x18, 0x40, 0x40, (byte) 0xC0, 0, 0, 0, 0};
 
         assertThatThrownBy(() -> decompress(CompressionCodec.LZ4, Unpooled.wrappedBuffer(header), LIMIT, ALLOCATOR))
-                .isInstanceOf(CorruptBatchException.class)
+                .isInstanceOf(InvalidBatchException.class)
                 .hasMessageContaining("dependent");
     }
 
@@ -251,10 +251,10 @@ class CompressionCodecTest {
     private static ByteBuf decompress(
             CompressionCodec codec, ByteBuf source, int maxSizeBytes, ByteBufAllocator allocator) {
         ByteBuf result = null;
-        CorruptBatchException refusal = null;
+        InvalidBatchException refusal = null;
         try {
             result = codec.decompress(source, maxSizeBytes, allocator);
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             refusal = bad;
         }
         try (DecompressionRoom room = DecompressionRoom.ofLarge(allocator, () -> {})) {
@@ -262,7 +262,7 @@ class CompressionCodecTest {
             assertThat(refusal).isNull();
             assertThat(inPieces).isEqualTo(result);
             inPieces.release();
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             assertThat(bad).hasSameClassAs(refusal);
             throw bad;
         }

@@ -136,7 +136,7 @@ public final class CommittedOffsets {
         GroupOffsets ofGroup = offsets.get(groupId);
         long moreBytes = ofGroup == null ? OffsetSizes.group(groupId) : 0;
         for (Commit commit : commits) {
-            CommittedOffset before = ofGroup == null ? null : ofGroup.get(commit.topic(), commit.partition());
+            GroupOffset before = ofGroup == null ? null : ofGroup.get(commit.topic(), commit.partition());
             long metadata = OffsetSizes.text(commit.metadata());
             moreBytes += before == null
                     ? OffsetSizes.first(commit.topic()) + metadata
@@ -156,7 +156,7 @@ public final class CommittedOffsets {
     }
 
     private interface RecordsOf {
-        void add(Commit commit, CommittedOffset offset, List<CoordinatorRecord> records);
+        void add(Commit commit, GroupOffset offset, List<CoordinatorRecord> records);
     }
 
     private List<ErrorCode> append(List<Commit> commits, long nowMs, RecordsOf recordsOf) {
@@ -171,7 +171,7 @@ public final class CommittedOffsets {
             outcomes.add(ErrorCode.NONE);
             recordsOf.add(
                     commit,
-                    new CommittedOffset(
+                    new GroupOffset(
                             commit.offset(),
                             commit.leaderEpoch(),
                             commit.partitionEpoch(),
@@ -218,7 +218,7 @@ public final class CommittedOffsets {
             memory.add(OffsetSizes.group(groupId));
         }
         long before = ofGroup.sizeBytes(key.topic());
-        ofGroup.put(key.topic(), key.partition(), value == null ? null : CommittedOffset.of(value));
+        ofGroup.put(key.topic(), key.partition(), value == null ? null : GroupOffset.of(value));
         memory.add(ofGroup.sizeBytes(key.topic()) - before);
         if (ofGroup.isEmpty()) {
             offsets.remove(groupId);
@@ -242,7 +242,7 @@ public final class CommittedOffsets {
     }
 
     /** The committed offset of a group in a partition; null if there is none. */
-    public CommittedOffset get(String groupId, String topic, int partition) {
+    public GroupOffset get(String groupId, String topic, int partition) {
         GroupOffsets ofGroup = offsets.get(groupId);
         return ofGroup == null ? null : ofGroup.get(topic, partition);
     }
@@ -254,7 +254,7 @@ public final class CommittedOffsets {
 
     /** Visits offsets of a group. */
     public interface Visitor {
-        void visit(String topic, int partition, CommittedOffset offset);
+        void visit(String topic, int partition, GroupOffset offset);
     }
 
     /** Visits every offset of a group, by topic. */
@@ -357,7 +357,7 @@ public final class CommittedOffsets {
         return !group.protocolType().equals(EmbeddedProtocol.TYPE) || group.isSubscribedTo(topic);
     }
 
-    private boolean isExpired(Group group, CommittedOffset offset, long nowMs) {
+    private boolean isExpired(Group group, GroupOffset offset, long nowMs) {
         long sinceMs = group != null && group.isEmpty()
                 ? Math.max(offset.commitTimestampMs(), group.emptySinceMs())
                 : offset.commitTimestampMs();

@@ -15,7 +15,7 @@ final class GroupOffsets {
         return topics;
     }
 
-    CommittedOffset get(String topic, int partition) {
+    GroupOffset get(String topic, int partition) {
         TopicOffsets offsets = topics.get(topic);
         return offsets == null ? null : offsets.get(partition);
     }
@@ -27,7 +27,7 @@ final class GroupOffsets {
     }
 
     /** Sets an offset; null removes it. */
-    void put(String topic, int partition, CommittedOffset offset) {
+    void put(String topic, int partition, GroupOffset offset) {
         if (offset != null) {
             topics.computeIfAbsent(topic, absent -> new TopicOffsets()).put(partition, offset);
             return;

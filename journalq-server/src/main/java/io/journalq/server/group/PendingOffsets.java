@@ -52,11 +52,11 @@ final class PendingOffsets {
      *
      * @param producerEpoch the epoch in which it was committed
      */
-    record Pending(short producerEpoch, CommittedOffset offset) {
+    record Pending(short producerEpoch, GroupOffset offset) {
         static Pending of(PendingOffsetValue value) {
             return new Pending(
                     value.producerEpoch(),
-                    new CommittedOffset(
+                    new GroupOffset(
                             value.offset(),
                             value.leaderEpoch(),
                             value.partitionEpoch(),

@@ -23,7 +23,7 @@ final class TopicOffsets {
     /** Metadata by partition, for the few offsets that have any. */
     private final Map<Integer, String> metadata = new TreeMap<>();
 
-    private final Map<Integer, CommittedOffset> scattered = new TreeMap<>();
+    private final Map<Integer, GroupOffset> scattered = new TreeMap<>();
     private Uuid topicId = Uuid.ZERO;
     private int count;
 
@@ -32,7 +32,7 @@ final class TopicOffsets {
 
     /** Visits partitions. */
     interface Visitor {
-        void visit(int partition, CommittedOffset offset);
+        void visit(int partition, GroupOffset offset);
     }
 
     /** Estimated heap size of the offsets. */
@@ -49,7 +49,7 @@ final class TopicOffsets {
         return topicId;
     }
 
-    void put(int partition, CommittedOffset offset) {
+    void put(int partition, GroupOffset offset) {
         topicId = offset.topicId();
         remove(partition);
         count++;
@@ -69,9 +69,9 @@ final class TopicOffsets {
         }
     }
 
-    CommittedOffset get(int partition) {
+    GroupOffset get(int partition) {
         if (partition >= 0 && partition < offsets.length && offsets[partition] != ABSENT) {
-            return new CommittedOffset(
+            return new GroupOffset(
                     offsets[partition],
                     leaderEpochs[partition],
                     partitionEpochs[partition],
@@ -89,7 +89,7 @@ final class TopicOffsets {
             count--;
             return;
         }
-        CommittedOffset removed = scattered.remove(partition);
+        GroupOffset removed = scattered.remove(partition);
         if (removed != null) {
             extraBytes -= OffsetSizes.SCATTERED_BYTES + OffsetSizes.text(removed.metadata());
             count--;
@@ -108,7 +108,7 @@ final class TopicOffsets {
 
     /** Visits partitions whose offset lies behind their end. */
     interface BehindVisitor {
-        void visit(int partition, CommittedOffset offset, long end);
+        void visit(int partition, GroupOffset offset, long end);
     }
 
     /** Visits every partition whose offset lies behind its end. */

@@ -218,7 +218,7 @@ final class GroupSimulation {
 
     private void checkCommitted() {
         committed.forEach((partition, offset) -> {
-            CommittedOffset stored = machine.offsets().get(GROUP, "t", partition);
+            GroupOffset stored = machine.offsets().get(GROUP, "t", partition);
             if (stored == null || stored.offset() != offset) {
                 throw new AssertionError("partition " + partition + ": acknowledged " + offset + ", stored " + stored);
             }
@@ -413,7 +413,7 @@ final class GroupSimulation {
 
         private void commit() {
             int partition = partitions.get(random.nextInt(partitions.size()));
-            CommittedOffset before = machine.offsets().get(GROUP, "t", partition);
+            GroupOffset before = machine.offsets().get(GROUP, "t", partition);
             long offset = before == null ? 1 : before.offset() + random.nextInt(5);
             CommittedOffsets.Commit commit =
                     new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, offset, 0, 0, "");

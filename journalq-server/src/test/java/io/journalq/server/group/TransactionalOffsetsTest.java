@@ -126,7 +126,7 @@ class TransactionalOffsetsTest {
         end(12, 0, true);
 
         // then
-        assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new CommittedOffset(8, 2, 3, "note", 7, TOPIC));
+        assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new GroupOffset(8, 2, 3, "note", 7, TOPIC));
         assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
     }
 
@@ -270,6 +270,6 @@ class TransactionalOffsetsTest {
         end(11, 0, true);
 
         // then
-        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new CommittedOffset(3, -1, -1, "note", 7, TOPIC));
+        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(3, -1, -1, "note", 7, TOPIC));
     }
 }

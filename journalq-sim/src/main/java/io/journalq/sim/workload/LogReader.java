@@ -4,7 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -164,7 +164,7 @@ public final class LogReader {
                 next = Math.max(next, reader.nextOffset());
                 lastEpoch = epoch;
             }
-        } catch (CorruptBatchException damaged) {
+        } catch (InvalidBatchException damaged) {
             corrupt = damaged.getMessage();
         }
     }

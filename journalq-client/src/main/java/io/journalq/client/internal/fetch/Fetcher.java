@@ -12,6 +12,7 @@ import io.journalq.client.internal.network.Errors;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -396,7 +397,7 @@ public final class Fetcher implements AutoCloseable {
                 epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
                 run.soundEnd = reader.nextIndex();
             }
-        } catch (io.journalq.common.record.CorruptBatchException e) {
+        } catch (InvalidBatchException e) {
             if (run.isFruitless()) {
                 seek(Map.of(part.id(), position.offset));
                 throw new CorruptBatchException(

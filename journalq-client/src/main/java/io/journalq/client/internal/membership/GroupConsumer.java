@@ -314,8 +314,8 @@ public final class GroupConsumer {
         if (partitions.isEmpty()) {
             return Map.of();
         }
-        return CommittedOffsets.read(parking.join(
-                coordinator.ask(new CommittedOffsets(config.groupId(), partitions), callTimeoutMs),
+        return CommittedOffsetsRequest.read(parking.join(
+                coordinator.ask(new CommittedOffsetsRequest(config.groupId(), partitions), callTimeoutMs),
                 callTimeoutMs,
                 "a lookup of committed offsets of group " + config.groupId()));
     }

@@ -15,8 +15,8 @@ import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchRespon
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.group.CommittedOffset;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.GroupOffset;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -174,7 +174,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
             if (stableOnly && machine.offsets().isPending(wanted.groupId(), topic, partition)) {
                 return absent(partition).setErrorCode(ErrorCode.UNSTABLE_OFFSET_COMMIT.code());
             }
-            CommittedOffset offset = machine.offsets().get(wanted.groupId(), topic, partition);
+            GroupOffset offset = machine.offsets().get(wanted.groupId(), topic, partition);
             return offset == null
                     ? absent(partition)
                     : new OffsetFetchResponsePartitions()

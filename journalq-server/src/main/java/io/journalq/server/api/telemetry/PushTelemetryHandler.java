@@ -6,7 +6,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.PushTelemetryRequest;
 import io.journalq.common.protocol.message.PushTelemetryResponse;
 import io.journalq.common.record.CompressionCodec;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.telemetry.OtlpMetrics.MalformedMetricsException;
@@ -96,7 +96,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
                     client.address(),
                     line);
             return ErrorCode.NONE;
-        } catch (CorruptBatchException | MalformedMetricsException bad) {
+        } catch (InvalidBatchException | MalformedMetricsException bad) {
             return ErrorCode.INVALID_RECORD;
         } finally {
             if (metrics != null) {

@@ -1,7 +1,7 @@
 package io.journalq.server.journal.compaction;
 
 import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.file.CorruptJournalException;
@@ -55,7 +55,7 @@ public final class JournalCompaction {
             long before = log.compactedOffset();
             try {
                 pass(work);
-            } catch (CorruptBatchException bad) {
+            } catch (InvalidBatchException bad) {
                 throw new IOException(log.directory() + ": " + bad.getMessage(), bad);
             } finally {
                 work.segments().forEach(Segment::release);

@@ -1,7 +1,7 @@
 package io.journalq.server.journal.compaction;
 
 import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -59,7 +59,7 @@ public final class TransactionEnds {
         }
         ByteBuf key = reader.key();
         if (key == null || key.readableBytes() < MARKER_KEY_SIZE_BYTES) {
-            throw new CorruptBatchException("a control record without a type");
+            throw new InvalidBatchException("a control record without a type");
         }
         short type = key.getShort(key.readerIndex() + MARKER_TYPE_INDEX);
         if (type != ABORT && type != COMMIT) {

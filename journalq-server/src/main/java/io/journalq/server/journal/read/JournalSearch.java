@@ -1,7 +1,7 @@
 package io.journalq.server.journal.read;
 
 import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.segment.BatchScanner;
@@ -170,7 +170,7 @@ public final class JournalSearch implements AutoCloseable {
                 }
             }
             return null;
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             throw new CorruptJournalException(segment.logPath(), scanner.position(), bad.getMessage());
         } finally {
             batch.release();

@@ -1,7 +1,7 @@
 package io.journalq.server.journal.segment;
 
 import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.netty.buffer.ByteBuf;
@@ -45,7 +45,7 @@ public final class SegmentBatches implements AutoCloseable {
             if (!nextBatch()) {
                 return false;
             }
-        } catch (CorruptBatchException bad) {
+        } catch (InvalidBatchException bad) {
             throw corrupt(bad.getMessage());
         }
         if (reader.baseOffset() < nextOffset || reader.nextOffset() > segment.endOffset()) {

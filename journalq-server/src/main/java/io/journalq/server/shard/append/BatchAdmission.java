@@ -4,7 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
@@ -116,7 +116,7 @@ public final class BatchAdmission {
             }
             try {
                 recompressed = OffLoopValidation.recompress(records, settings);
-            } catch (CorruptBatchException corrupt) {
+            } catch (InvalidBatchException corrupt) {
                 append.refuse(ErrorCode.INVALID_RECORD, corrupt.getMessage());
                 return true;
             }

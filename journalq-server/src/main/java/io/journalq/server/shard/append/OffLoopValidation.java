@@ -4,8 +4,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchRecompression;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
-import io.journalq.common.record.CorruptBatchException;
 import io.journalq.common.record.DecompressionRoom;
+import io.journalq.common.record.InvalidBatchException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.util.function.Consumer;
@@ -43,7 +43,7 @@ final class OffLoopValidation implements Consumer<DecompressionRoom> {
             if (validation.isSound() && settings.recompresses(validation.codec())) {
                 recompressed = recompress(append.records(), settings);
             }
-        } catch (CorruptBatchException corrupt) {
+        } catch (InvalidBatchException corrupt) {
             fail(ErrorCode.INVALID_RECORD, corrupt.getMessage());
         } catch (RuntimeException | OutOfMemoryError failure) {
             // The batches that wait behind this one must go on.

@@ -3,7 +3,7 @@ package io.journalq.server.shard.coordinator;
 import io.journalq.common.protocol.BadFrameException;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.CorruptBatchException;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.RecordTypes;
@@ -109,7 +109,7 @@ final class JournalReplay {
             } finally {
                 batches.release();
             }
-        } catch (IOException | CorruptBatchException | BadFrameException unreadable) {
+        } catch (IOException | InvalidBatchException | BadFrameException unreadable) {
             failure = unreadable.getMessage();
         } catch (RuntimeException | Error impossible) {
             // The records contradict each other, so the load fails.

@@ -12,10 +12,10 @@ import io.journalq.server.group.record.OffsetCommitValue;
  * @param commitTimestampMs time of the commit, in milliseconds since 1970 UTC
  * @param topicId zero if unknown
  */
-public record CommittedOffset(
+public record GroupOffset(
         long offset, int leaderEpoch, int partitionEpoch, String metadata, long commitTimestampMs, Uuid topicId) {
-    static CommittedOffset of(OffsetCommitValue value) {
-        return new CommittedOffset(
+    static GroupOffset of(OffsetCommitValue value) {
+        return new GroupOffset(
                 value.offset(),
                 value.leaderEpoch(),
                 value.partitionEpoch(),
@@ -30,8 +30,8 @@ public record CommittedOffset(
     }
 
     /** This position moved back to {@code end}, where a partition that lost its tail ends. */
-    CommittedOffset movedBackTo(long end) {
-        return new CommittedOffset(end, -1, -1, metadata, commitTimestampMs, topicId);
+    GroupOffset movedBackTo(long end) {
+        return new GroupOffset(end, -1, -1, metadata, commitTimestampMs, topicId);
     }
 
     OffsetCommitValue toRecord() {

@@ -16,14 +16,14 @@ import java.util.List;
 import java.util.Map;
 
 /** Looks up committed offsets. Waits for offsets that an open transaction may change (KIP-447). */
-final class CommittedOffsets extends CoordinatorRequest<OffsetFetchResponse> {
+final class CommittedOffsetsRequest extends CoordinatorRequest<OffsetFetchResponse> {
     private static final int NEWEST_VERSION = 9;
     private static final short FIRST_VERSION_BY_GROUP = 8;
 
     private final String groupId;
     private final Collection<TopicPartition> partitions;
 
-    CommittedOffsets(String groupId, Collection<TopicPartition> partitions) {
+    CommittedOffsetsRequest(String groupId, Collection<TopicPartition> partitions) {
         super(
                 ApiKey.OFFSET_FETCH,
                 OffsetFetchResponse.class,

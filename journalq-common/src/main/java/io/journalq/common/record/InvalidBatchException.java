@@ -5,7 +5,7 @@ package io.journalq.common.record;
  * invalid bytes can cause in this package. It has no stack trace, so that a client that sends invalid bytes cannot
  * cause much work.
  */
-public class CorruptBatchException extends RuntimeException {
+public class InvalidBatchException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     /**
@@ -13,7 +13,7 @@ public class CorruptBatchException extends RuntimeException {
      *
      * @param message what is wrong, for a log line or an error response
      */
-    public CorruptBatchException(String message) {
+    public InvalidBatchException(String message) {
         super(message, null, false, false);
     }
 }
