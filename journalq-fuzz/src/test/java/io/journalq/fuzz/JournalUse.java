@@ -67,7 +67,8 @@ final class JournalUse {
                     journal.epochs().endOffsetOf(epoch, journal.writtenOffset());
                 }
             });
-            attempt(() -> append(journal, Math.max(NEWEST_EPOCH, journal.epochs().latest())));
+            attempt(() ->
+                    append(journal, Math.max(NEWEST_EPOCH, journal.epochs().latest())));
             attempt(() -> journal.applyRetention(SampleBatches.TIMESTAMP_MS, journal.writtenOffset()));
             attempt(() -> readAll(journal));
             attempt(() -> journal.truncateTo((journal.startOffset() + journal.writtenOffset()) / 2));

@@ -14,7 +14,8 @@ public final class AuthorizedOperations {
     private static final int IDEMPOTENT_WRITE = 1 << 12;
 
     /** All operations on a topic. */
-    public static final int OF_TOPIC = READ | WRITE | CREATE | DELETE | ALTER | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
+    public static final int OF_TOPIC =
+            READ | WRITE | CREATE | DELETE | ALTER | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
 
     /** All operations on the cluster. */
     public static final int OF_CLUSTER =

@@ -109,7 +109,8 @@ public final class BrokerCore implements AutoCloseable {
             Supplier<Uuid> ids,
             FutureWaiter waiting) {}
 
-    private BrokerCore(BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices) throws IOException {
+    private BrokerCore(BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices)
+            throws IOException {
         this.config = config;
         this.environment = environment;
         this.directories = DataDirectories.open(
@@ -247,7 +248,8 @@ public final class BrokerCore implements AutoCloseable {
 
     private void markRunning(Path directory) {
         try {
-            ShutdownMarker.writeRunning(environment.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
+            ShutdownMarker.writeRunning(
+                    environment.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
         } catch (IOException failure) {
             takeOffline(directory, "cannot write or delete " + ShutdownMarker.FILE_NAME + ": " + failure.getMessage());
         }

@@ -44,8 +44,7 @@ public final class ConfigKey<T> {
     private final String documentation;
     private final Reader<T> reader;
 
-    private ConfigKey(
-            String name, Type type, ConfigUnit unit, T defaultValue, String documentation, Reader<T> reader) {
+    private ConfigKey(String name, Type type, ConfigUnit unit, T defaultValue, String documentation, Reader<T> reader) {
         this.name = name;
         this.type = type;
         this.unit = unit;
@@ -77,8 +76,7 @@ public final class ConfigKey<T> {
     }
 
     static ConfigKey<String> ofText(String name, String defaultValue, String documentation) {
-        return new ConfigKey<>(
-                name, Type.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> text.strip());
+        return new ConfigKey<>(name, Type.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> text.strip());
     }
 
     static ConfigKey<String> ofChoice(String name, String defaultValue, List<String> choices, String documentation) {

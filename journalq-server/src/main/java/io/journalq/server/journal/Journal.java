@@ -278,7 +278,7 @@ public final class Journal implements AutoCloseable {
         return segments.all();
     }
 
-    /** The leader epochs in this log now, the newest of which ends at {@link #writtenOffset}. Any thread. */
+    /** The leader epochs in this log now. The newest one ends at {@link #writtenOffset}. Any thread. */
     public LeaderEpochs.Entries epochs() {
         return epochs.entries();
     }

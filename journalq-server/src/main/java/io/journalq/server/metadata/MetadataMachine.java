@@ -58,7 +58,9 @@ public final class MetadataMachine {
      */
     public record Limits(int nodeId, int defaultPartitions, int maxPartitionsPerTopic, int maxPartitions) {}
 
-    /** Decides which configurations are valid for resources other than topics. Pure: equal arguments give equal results. */
+    /**
+     * Decides which configurations are valid for resources other than topics. Pure: equal arguments give equal results.
+     */
     @FunctionalInterface
     public interface ResourceRules {
         /** Only topics can be configured. */

@@ -49,7 +49,8 @@ public abstract class Exchange {
          * Decodes a frame.
          *
          * @param frame one request without its length field; from this call on, the exchange owns it
-         * @throws RuntimeException when the frame cannot be decoded; the connection is then closed and the frame released
+         * @throws RuntimeException when the frame cannot be decoded; the connection is then closed and the frame
+         *     released
          */
         Exchange open(Connection connection, ByteBuf frame);
     }

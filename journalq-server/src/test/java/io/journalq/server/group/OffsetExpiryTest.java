@@ -89,8 +89,7 @@ class OffsetExpiryTest {
         assertThat(kept).isTrue();
 
         assertThat(moved).isEqualTo(1);
-        assertThat(machine.offsets().get("g", "t", 0))
-                .isEqualTo(new GroupOffset(5, -1, -1, "note", 0, new Uuid(1, 1)));
+        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(5, -1, -1, "note", 0, new Uuid(1, 1)));
         assertThat(machine.offsets().get("g", "t", 1).offset()).isEqualTo(7);
         assertThat(machine.offsets().get("g", "t", 2).offset()).isEqualTo(7);
     }

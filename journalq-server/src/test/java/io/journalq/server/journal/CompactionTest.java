@@ -1,8 +1,8 @@
 package io.journalq.server.journal;
 
-import static io.journalq.server.journal.TestJournals.maxTimestamp;
 import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.forEachBatch;
+import static io.journalq.server.journal.TestJournals.maxTimestamp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

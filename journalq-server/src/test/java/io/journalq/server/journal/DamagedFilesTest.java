@@ -1,7 +1,7 @@
 package io.journalq.server.journal;
 
-import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.append;
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

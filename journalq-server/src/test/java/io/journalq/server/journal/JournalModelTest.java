@@ -1,8 +1,8 @@
 package io.journalq.server.journal;
 
-import static io.journalq.server.journal.TestJournals.maxTimestamp;
 import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.forEachBatch;
+import static io.journalq.server.journal.TestJournals.maxTimestamp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
@@ -224,7 +224,8 @@ class JournalModelTest {
                 .mapToLong(Entry::offset)
                 .findFirst()
                 .orElse(journal.writtenOffset());
-        assertThat(journal.epochs().endOffsetOf(some.epoch, journal.writtenOffset())).isEqualTo(new EpochEndOffset(some.epoch, expectedEnd));
+        assertThat(journal.epochs().endOffsetOf(some.epoch, journal.writtenOffset()))
+                .isEqualTo(new EpochEndOffset(some.epoch, expectedEnd));
         assertThat(journal.epochs().epochOf(some.offset)).isEqualTo(some.epoch);
     }
 

@@ -1,7 +1,7 @@
 package io.journalq.server.journal;
 
-import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.append;
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -190,7 +190,8 @@ class JournalRecoveryTest {
                 assertThat(journal.epochs().latest())
                         .as("batch %d bit %d", batch, bit)
                         .isEqualTo(1);
-                assertThat(journal.epochs().endOffsetOf(1, journal.writtenOffset())).isEqualTo(new EpochEndOffset(1, 5));
+                assertThat(journal.epochs().endOffsetOf(1, journal.writtenOffset()))
+                        .isEqualTo(new EpochEndOffset(1, 5));
                 if (batch > 0) { // There is no batch before the first one to compare with.
                     assertThat(Arrays.equals(content(LOG), whole)).isTrue();
                 }

@@ -58,7 +58,9 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
                     ? refusal(groupId, ErrorCode.GROUP_ID_NOT_FOUND, "there is no classic group '" + groupId + "'")
                     : refusal(groupId, ErrorCode.NONE, null);
         }
-        return request.includeAuthorizedOperations() ? group.setAuthorizedOperations(AuthorizedOperations.OF_GROUP) : group;
+        return request.includeAuthorizedOperations()
+                ? group.setAuthorizedOperations(AuthorizedOperations.OF_GROUP)
+                : group;
     }
 
     private static DescribedGroup refusal(String groupId, ErrorCode error, String message) {

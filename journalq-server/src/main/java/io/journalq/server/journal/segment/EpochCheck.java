@@ -36,7 +36,9 @@ public final class EpochCheck {
 
     /** Adds the next healthy batch. */
     void found(Segment segment, int position, long baseOffset, int epoch) throws IOException {
-        if (last == null && epoch == epochs.entries().latest() && epochs.entries().epochAfter(baseOffset) == UNKNOWN) {
+        if (last == null
+                && epoch == epochs.entries().latest()
+                && epochs.entries().epochAfter(baseOffset) == UNKNOWN) {
             return; // The usual case: the batch has the current epoch.
         }
         Batch next = new Batch(segment, position, baseOffset, epoch);
@@ -74,7 +76,9 @@ public final class EpochCheck {
         if (!isOlder(next, batch)) {
             return false;
         }
-        return nextButOne == null ? next.epoch == epochs.entries().epochOf(batch.baseOffset) : isOlder(nextButOne, batch);
+        return nextButOne == null
+                ? next.epoch == epochs.entries().epochOf(batch.baseOffset)
+                : isOlder(nextButOne, batch);
     }
 
     private boolean isOlder(Batch later, Batch batch) {

@@ -281,5 +281,6 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * @param clock the time of steps and ticks
      * @param slices the stored state, so that a load need not read whole journals
      */
-    public record CoordinatorResources(Shards shards, Executor blockingPool, Clock clock, CoordinatorSlice.Provider slices) {}
+    public record CoordinatorResources(
+            Shards shards, Executor blockingPool, Clock clock, CoordinatorSlice.Provider slices) {}
 }

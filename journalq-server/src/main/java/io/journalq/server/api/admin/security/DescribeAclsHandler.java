@@ -21,8 +21,7 @@ public final class DescribeAclsHandler implements Handler<DescribeAclsRequest> {
 
     @Override
     public void handle(RequestContext context, DescribeAclsRequest request) {
-        context.respond(new DescribeAclsResponse()
-                .setErrorCode(NO_AUTHORIZER.code())
-                .setErrorMessage(NO_AUTHORIZER_MESSAGE));
+        context.respond(
+                new DescribeAclsResponse().setErrorCode(NO_AUTHORIZER.code()).setErrorMessage(NO_AUTHORIZER_MESSAGE));
     }
 }
