@@ -16,13 +16,13 @@ import java.util.Map;
  * the request is parked until its partitions have news or its wait time has passed.
  *
  * <p>A parked request holds no records. It releases the slices that it found, and remembers only their size. The next
- * pass reads these partitions and those that have news, and no others. Reading a partition again costs a lookup in
- * memory, because a slice is only a position in a segment, and happens only for requests with a minimum size above 1
- * byte. Keeping the slices instead would have these disadvantages:
+ * pass reads these partitions again, those that the limits of the request left out, and those that have news, but no
+ * others. Reading a partition again costs a lookup in memory, because a slice is only a position in a segment, and it
+ * happens only if the minimum size of the request is above 1 byte. Keeping the slices would have two disadvantages:
  *
  * <ul>
  *   <li>Each slice holds a segment. A deleted segment would keep its disk space and its open file for the wait time,
- *       which the client chooses. No limit covers this, because a request can name thousands of partitions.
+ *       which the client chooses. A request can name thousands of partitions, and no limit covers what they would hold.
  *   <li>A slice ends where the log ended when it was found. The response would lack the records that arrived since, or
  *       would need a second slice for each partition.
  * </ul>
