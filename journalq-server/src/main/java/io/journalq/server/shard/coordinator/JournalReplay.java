@@ -41,14 +41,14 @@ final class JournalReplay {
     private final Executor blockingPool;
     private final CoordinatorCounters counters;
     private CoordinatorSlice slice;
-    private Outcome outcome;
+    private Listener listener;
     private long offset;
     private long records;
     /** Records that are in the journal but not in the slice yet. */
     private List<CoordinatorSlice.Change> changes = new ArrayList<>();
 
     /** Is informed of the result of the replay. */
-    interface Outcome {
+    interface Listener {
         /**
          * Called on the partition's loop.
          *
@@ -76,8 +76,8 @@ final class JournalReplay {
     }
 
     /** Replays from {@code fromOffset} to the end of the visible part of the partition. On the partition's loop. */
-    void start(long fromOffset, Outcome whenDone) {
-        outcome = whenDone;
+    void start(long fromOffset, Listener whenDone) {
+        listener = whenDone;
         offset = Math.max(fromOffset, partition.log().startOffset());
         next();
     }
@@ -85,15 +85,15 @@ final class JournalReplay {
     private void next() {
         PartitionRead read = partition.read(offset, NO_EPOCH, NO_EPOCH, READ_SIZE_BYTES, true, false);
         if (read.error() != ErrorCode.NONE) {
-            outcome.onReplayed(offset, records, read.error().words());
+            listener.onReplayed(offset, records, read.error().words());
         } else if (read.slice() == null) {
-            outcome.onReplayed(offset, records, null);
+            listener.onReplayed(offset, records, null);
         } else {
             try {
                 blockingPool.execute(() -> replay(read.slice()));
             } catch (RejectedExecutionException overloaded) {
                 read.slice().release();
-                outcome.onReplayed(offset, records, "too much work is waiting for the disk");
+                listener.onReplayed(offset, records, "too much work is waiting for the disk");
             }
         }
     }
@@ -119,7 +119,7 @@ final class JournalReplay {
         String ended = failure;
         cycle.execute(() -> {
             if (ended != null) {
-                outcome.onReplayed(offset, records, ended);
+                listener.onReplayed(offset, records, ended);
             } else {
                 next();
             }
