@@ -329,10 +329,10 @@ class MessageCommandsTest {
         String created = "did not exist; the broker created it with 1 partition and its default settings";
         assertThat(nothing.errLines()).containsExactly("0 messages (0 B) written to misspelt");
         assertThat(first.errLines())
-                .containsExactly("warning: topic misspelt " + created, "1 message (1 B) written to misspelt");
+                .containsExactly("journalq: warning: topic misspelt " + created, "1 message (1 B) written to misspelt");
         assertThat(second.errLines()).containsExactly("1 message (1 B) written to misspelt");
         assertThat(toPartition.errLines())
-                .containsExactly("warning: topic another " + created, "1 message (1 B) written to another");
+                .containsExactly("journalq: warning: topic another " + created, "1 message (1 B) written to another");
     }
 
     @Test

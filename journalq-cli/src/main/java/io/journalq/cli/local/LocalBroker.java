@@ -105,7 +105,7 @@ record LocalBroker(Path dataDirectory, boolean named, String address, String ope
     String warning() {
         return openAddresses.isEmpty()
                 ? null
-                : "warning: open to other machines, without authentication and encryption: " + openAddresses;
+                : "open to other machines, without authentication and encryption: " + openAddresses;
     }
 
     /** Whether the broker responds, on its health page if it has one. */

@@ -192,7 +192,7 @@ public final class StartCommand extends LocalCommand {
             terminal().printLine("  health   http://" + broker.adminAddress() + "/health, metrics at /metrics");
         }
         if (broker.warning() != null) {
-            terminal().tell(broker.warning());
+            terminal().warn(broker.warning());
         }
     }
 

@@ -51,7 +51,7 @@ public final class StatusCommand extends LocalCommand {
             String warning = broker.warning();
             terminal().printLine(running ? sentence(broker, process, ready) : broker.notRunning(others));
             if (warning != null) {
-                terminal().tell(warning);
+                terminal().warn(warning);
             }
         }
         if (!running) {

@@ -226,7 +226,7 @@ public final class ConsumeCommand extends ClientCommand {
     private void warnOfFailures(Consumer consumer) {
         JournalQException last = consumer.metrics().lastError();
         if (last != warned && System.nanoTime() - nextWarningNs >= 0) {
-            terminal().tell("journalq: warning: " + last.getMessage());
+            terminal().warn(last.getMessage());
             warned = last;
             nextWarningNs = System.nanoTime() + WARNING_INTERVAL_NS;
         }

@@ -168,7 +168,7 @@ public final class ProduceCommand extends ClientCommand {
         if (missing) {
             missing = false;
             terminal()
-                    .tell("warning: topic " + topic + " did not exist; the broker created it with "
+                    .warn("topic " + topic + " did not exist; the broker created it with "
                             + Quantity.count(count, "partition") + " and its default settings");
         }
         return count;

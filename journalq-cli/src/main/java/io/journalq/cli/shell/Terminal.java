@@ -125,6 +125,11 @@ public final class Terminal {
         err.println(line);
     }
 
+    /** Writes a warning to standard error. */
+    public void warn(String text) {
+        tell("journalq: warning: " + text);
+    }
+
     /** Replaces the progress line. It is shown only on a terminal. */
     public synchronized void showProgress(String text) {
         if (showsProgress) {

@@ -290,7 +290,7 @@ class ServerCommandTest {
             // then
             String warning = "open to other machines, without authentication and encryption: ";
             assertThat(status.outLines()).hasSize(1);
-            assertThat(status.err()).matches("warning: " + warning + "0\\.0\\.0\\.0:\\d+\\R");
+            assertThat(status.err()).matches("journalq: warning: " + warning + "0\\.0\\.0\\.0:\\d+\\R");
             assertThat(json.out()).containsPattern("\"openAddresses\" : \\[ \"0\\.0\\.0\\.0:\\d+\" ]");
             assertThat(Files.readString(folder.resolve("broker.out"))).containsOnlyOnce(warning);
             inHome(home, "stop");
