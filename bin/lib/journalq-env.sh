@@ -158,9 +158,9 @@ journalq_exec() {
   journalq_find_java
 
   journalq_class_path=${JOURNALQ_CLASSPATH:+$JOURNALQ_CLASSPATH:}$journalq_jars/*
-  # What measures and tests brokers, with clients of others; no broker needs it.
+  # Tools that measure and test brokers. No broker needs them. Only a checkout has clients of other brokers.
   case $journalq_role in
-    bench | sim) journalq_class_path=$journalq_class_path:$journalq_jars/bench/* ;;
+    bench | sim) journalq_class_path=$journalq_class_path:$journalq_jars/bench/*:$journalq_jars/peers/* ;;
   esac
   # The arguments of Java are put before the program's own, last first.
   set -- -cp "$journalq_class_path" "$@"

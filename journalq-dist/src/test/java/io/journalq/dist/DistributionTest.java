@@ -20,7 +20,6 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The archive as a user has it: unpacked somewhere, run with the Java of this build, against nothing but itself. */
 class DistributionTest {
-    private static final Path BUILT = Path.of("target").toAbsolutePath();
     private static final int MAX_SECONDS = 90;
     private static final int CHECK_INTERVAL_MS = 50;
 
@@ -33,17 +32,7 @@ class DistributionTest {
     @BeforeEach
     void unpack() throws IOException, InterruptedException {
         Path place = Files.createDirectory(folder.resolve("a path with spaces"));
-        Path archive;
-        try (Stream<Path> files = Files.list(BUILT)) {
-            archive = files.filter(file -> file.toString().endsWith(".tar.gz"))
-                    .findFirst()
-                    .orElseThrow();
-        }
-        ScriptRun tar = ScriptRun.of(place, Map.of(), List.of("tar", "xzf", archive.toString()));
-        assertThat(tar.exitCode()).as(tar.err()).isZero();
-        try (Stream<Path> unpacked = Files.list(place)) {
-            home = unpacked.findFirst().orElseThrow();
-        }
+        home = UnpackedArchive.in(place);
         data = folder.resolve("the data");
     }
 
@@ -154,7 +143,9 @@ class DistributionTest {
                     .anyMatch(name -> name.endsWith(".jsa"));
         }
         try (Stream<Path> inHome = Files.list(home)) {
-            assertThat(inHome.map(file -> file.getFileName().toString()))
+            assertThat(inHome.map(file -> file.getFileName().toString())
+                            // Not in offline builds.
+                            .filter(name -> !name.equals("journalq.cdx.json")))
                     .as("nothing was written beside bin/")
                     .containsExactlyInAnyOrder("bin", "conf", "docs", "lib", "CHANGELOG.md", "LICENSE", "README.md");
         }

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** Does what the tutorial says, with the unpacked archive: writes its programs and runs its commands, in order. */
 class TutorialTest {
     private static final Path TUTORIAL = Path.of("..", "docs", "tutorial", "getting-started.md");
-    private static final Path BUILT = Path.of("target").toAbsolutePath();
     private static final Pattern BLOCK = Pattern.compile("(?s)```(sh|java|text)\\n(.*?)```");
     private static final Pattern CLASS_NAME = Pattern.compile("public class (\\w+)");
 
@@ -36,7 +34,7 @@ class TutorialTest {
     @Test
     void shouldRunEveryCommandOfTheTutorial() throws Exception {
         // given
-        Path home = unpack();
+        Path home = UnpackedArchive.in(Files.createDirectory(directory.resolve("home")));
         String broker = "127.0.0.1:" + freePort();
         StringBuilder script = new StringBuilder("set -e\n");
         StringBuilder expected = new StringBuilder();
@@ -73,21 +71,6 @@ class TutorialTest {
         assertThat(run.exitCode()).as("%s%s", run.out(), run.err()).isZero();
         assertThat(run.out().lines()).containsAll(expected.toString().lines().toList());
         assertThat(run.out()).contains("JournalQ is ready at " + broker, "offset ", "stopped the broker");
-    }
-
-    private Path unpack() throws IOException, InterruptedException {
-        Path archive;
-        try (Stream<Path> files = Files.list(BUILT)) {
-            archive = files.filter(file -> file.toString().endsWith(".tar.gz"))
-                    .findFirst()
-                    .orElseThrow();
-        }
-        Path place = Files.createDirectory(directory.resolve("home"));
-        ScriptRun tar = ScriptRun.of(place, Map.of(), List.of("tar", "xzf", archive.toString()));
-        assertThat(tar.exitCode()).as(tar.err()).isZero();
-        try (Stream<Path> unpacked = Files.list(place)) {
-            return unpacked.findFirst().orElseThrow();
-        }
     }
 
     private static void writeProgram(Path home, String text) throws IOException {

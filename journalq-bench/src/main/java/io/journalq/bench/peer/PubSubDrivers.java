@@ -30,12 +30,35 @@ public final class PubSubDrivers {
             case "journalq-kafka-clients" ->
                 new KafkaProtocolDriver(name, "journalq", new KafkaClientsDriver(), settings);
             case "kafka" -> new KafkaProtocolDriver(name, "kafka", new KafkaClientsDriver(), settings);
-            case "nats" -> new CoreNatsDriver(settings);
-            case "jetstream" -> new JetStreamDriver(settings);
-            case RabbitStreamDriver.NAME -> new RabbitStreamDriver(settings);
-            case RabbitQuorumDriver.NAME -> new RabbitQuorumDriver(settings);
+            case "nats" -> {
+                requireClient(name, "io.nats.client.Nats");
+                yield new CoreNatsDriver(settings);
+            }
+            case "jetstream" -> {
+                requireClient(name, "io.nats.client.Nats");
+                yield new JetStreamDriver(settings);
+            }
+            case RabbitStreamDriver.NAME -> {
+                requireClient(name, "com.rabbitmq.stream.Environment");
+                yield new RabbitStreamDriver(settings);
+            }
+            case RabbitQuorumDriver.NAME -> {
+                requireClient(name, "com.rabbitmq.client.ConnectionFactory");
+                yield new RabbitQuorumDriver(settings);
+            }
             default ->
                 throw BenchException.wrongUsage("'" + name + "' is not a broker", "use " + String.join(", ", NAMES));
         };
+    }
+
+    /** A checkout has the clients of all brokers, the archive has only those of the Kafka protocol. */
+    private static void requireClient(String broker, String className) {
+        try {
+            Class.forName(className, false, PubSubDrivers.class.getClassLoader());
+        } catch (ClassNotFoundException absent) {
+            throw new BenchException(
+                    "the archive does not contain a client of " + broker,
+                    "run bin/journalq-bench of a source checkout");
+        }
     }
 }

@@ -1,0 +1,153 @@
+package io.journalq.dist;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Checks that the archive holds what the broker and the tools use, and no more, and that it lists all of it. */
+class ArchiveContentsTest {
+    /** Found by name when a program runs. No class refers to them. */
+    private static final Set<String> LOADED_BY_NAME = Set.of("netty-transport-native-epoll");
+
+    private static final Pattern EDGE = Pattern.compile("(\\S+) -> .*?([^/\\s]+\\.jar)");
+    private static final Pattern PACKAGE_URL = Pattern.compile("pkg:maven/[^/]+/([^@]+)@([^?]+)(?:\\?(.*))?");
+    private static final Pattern CLASSIFIER = Pattern.compile("classifier=([^&]+)");
+
+    @TempDir
+    private Path directory;
+
+    private Path home;
+
+    @BeforeEach
+    void unpack() throws IOException, InterruptedException {
+        home = UnpackedArchive.in(directory);
+    }
+
+    @Test
+    void shouldHoldNoClientOfAnotherBrokerWhenPackaged() throws Exception {
+        assertThat(names(jars()))
+                .contains("journalq-server", "journalq-bench", "kafka-clients")
+                .doesNotContain("jnats", "stream-client", "amqp-client", "proton-j", "bcprov-lts8on", "netty-codec")
+                .doesNotContain("junit-jupiter", "assertj-core", "journalq-embedded");
+        assertThat(home.resolve("lib").resolve("peers")).doesNotExist();
+    }
+
+    @Test
+    void shouldSayWhereAComparisonRunsWhenItsClientIsNotInTheArchive() throws Exception {
+        for (String broker : List.of("nats", "jetstream", "rabbitmq-streams", "rabbitmq-quorum")) {
+            ScriptRun run = ScriptRun.of(
+                    directory,
+                    Map.of("JAVA_HOME", System.getProperty("java.home")),
+                    List.of(home.resolve("bin/journalq-bench").toString(), "matrix", "--brokers", broker));
+
+            assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
+            assertThat(run.err())
+                    .isEqualTo("journalq-bench: the archive does not contain a client of " + broker
+                            + "; run bin/journalq-bench of a source checkout\n");
+        }
+    }
+
+    @Test
+    void shouldListEveryJarAndNothingElseInTheBillOfMaterials() throws Exception {
+        // given
+        assumeFalse(Boolean.getBoolean("journalq.offline"), "Maven writes no bill of materials when it is offline");
+        JsonNode bill =
+                new ObjectMapper().readTree(home.resolve("journalq.cdx.json").toFile());
+
+        // when
+        Set<String> listed = new TreeSet<>();
+        for (JsonNode component : bill.get("components")) {
+            listed.add(fileName(component.get("purl").asText()));
+            assertThat(component.get("hashes"))
+                    .as(component.get("name").asText())
+                    .isNotEmpty();
+        }
+
+        // then
+        assertThat(bill.get("bomFormat").asText()).isEqualTo("CycloneDX");
+        assertThat(listed)
+                .isEqualTo(
+                        jars().stream().map(jar -> jar.getFileName().toString()).collect(Collectors.toSet()));
+    }
+
+    @Test
+    @Tag("long")
+    void shouldHoldNoJarThatNoProgramUsesWhenPackaged() throws Exception {
+        // given
+        List<String> arguments = new ArrayList<>(List.of(
+                "--multi-release",
+                "17",
+                "--ignore-missing-deps",
+                "--recursive",
+                "-summary",
+                "--class-path",
+                jars().stream().map(Path::toString).collect(Collectors.joining(":"))));
+        jars().stream()
+                .filter(jar -> jar.getFileName().toString().startsWith("journalq-"))
+                .map(Path::toString)
+                .forEach(arguments::add);
+
+        // when
+        StringWriter out = new StringWriter();
+        int exitCode = ToolProvider.findFirst("jdeps")
+                .orElseThrow()
+                .run(new PrintWriter(out), new PrintWriter(out), arguments.toArray(String[]::new));
+
+        // then
+        assertThat(exitCode).as(out.toString()).isZero();
+        Set<String> used = new TreeSet<>();
+        Matcher edge = EDGE.matcher(out.toString());
+        while (edge.find()) {
+            used.add(edge.group(1));
+            used.add(edge.group(2));
+        }
+        assertThat(jars().stream()
+                        .filter(jar -> !used.contains(jar.getFileName().toString()))
+                        .filter(jar -> !LOADED_BY_NAME.contains(name(jar))))
+                .as("exclude them where they are declared, or add them to LOADED_BY_NAME")
+                .isEmpty();
+    }
+
+    private static String fileName(String packageUrl) {
+        Matcher parts = PACKAGE_URL.matcher(packageUrl);
+        assertThat(parts.matches()).as(packageUrl).isTrue();
+        Matcher classifier = CLASSIFIER.matcher(String.valueOf(parts.group(3)));
+        return parts.group(1) + "-" + parts.group(2) + (classifier.find() ? "-" + classifier.group(1) : "") + ".jar";
+    }
+
+    private List<Path> jars() throws IOException {
+        try (Stream<Path> files = Files.walk(home.resolve("lib"))) {
+            return files.filter(file -> file.toString().endsWith(".jar")).toList();
+        }
+    }
+
+    private static List<String> names(List<Path> jars) {
+        return jars.stream().map(ArchiveContentsTest::name).toList();
+    }
+
+    /** The name of a jar without its version. */
+    private static String name(Path jar) {
+        return jar.getFileName().toString().replaceFirst("-\\d.*", "");
+    }
+}
