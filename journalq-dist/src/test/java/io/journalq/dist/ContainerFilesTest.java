@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Runs what {@code Dockerfile} and {@code compose.yaml} run, without Docker: the entry point and the health check, in an
  * unpacked archive, with the environment of these files. If the tests run as root, the broker runs as the user of the image.
  */
+@Tag("long")
 class ContainerFilesTest {
     private static final Path CHECKOUT = Path.of("..");
     private static final String HOME = "/opt/journalq";
