@@ -23,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,9 @@ import picocli.CommandLine;
 /** Runs every example in the help of {@code bin/journalq} and {@code bin/journalq-server} in a shell, with a broker. */
 class HelpExamplesTest {
     private static final Path BUILT = Path.of("target").toAbsolutePath();
+    private static final Path WRITE_AHEAD_OF_KILLED_BROKER = Path.of(
+                    "../journalq-server/src/test/resources/golden/write-ahead-1/write-ahead")
+            .toAbsolutePath();
     private static final Terminal NOBODY = new Terminal(
             new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "");
     private static final Pattern ADDRESS = Pattern.compile("\"address\" : \"([^\"]+)\"");
@@ -110,18 +114,26 @@ class HelpExamplesTest {
         return run;
     }
 
+    /** Checks an example, so that all wrong ones are reported together. */
+    private void check(SoftAssertions softly, String example) throws IOException, InterruptedException {
+        ScriptRun run = run(here(example));
+        softly.assertThat(run.exitCode())
+                .as("%s: %s%s", here(example), run.out(), run.err())
+                .isZero();
+    }
+
     /** Checks that a command that does not end by itself runs without a complaint. */
-    private void runForAWhile(String line) throws IOException, InterruptedException {
-        Path output = work.resolve("endless.out");
-        Process process = ScriptRun.prepare(work, environment, List.of("bash", "-c", "exec " + line))
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
+    private void checkEndless(SoftAssertions softly, String example) throws IOException, InterruptedException {
+        Path complaints = work.resolve("endless.err");
+        Process process = ScriptRun.prepare(work, environment, List.of("bash", "-c", "exec " + here(example)))
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(complaints.toFile())
                 .start();
         boolean ended = process.waitFor(ENDLESS_SECONDS, TimeUnit.SECONDS);
         process.destroy();
         process.waitFor();
-        assertThat(ended).as(line + ": " + Files.readString(output)).isFalse();
-        assertThat(output).as(line).isEmptyFile();
+        softly.assertThat(ended).as("%s ended", example).isFalse();
+        softly.assertThat(complaints).as(example).isEmptyFile();
     }
 
     private void startBroker() throws IOException, InterruptedException {
@@ -158,6 +170,7 @@ class HelpExamplesTest {
         startBroker();
         done("seq 9 | gzip > old.txt.gz && echo '{\"value\":\"one\"}' > orders.json");
         done("journalq profile add prod --bootstrap broker1.example.com:9092");
+        SoftAssertions softly = new SoftAssertions();
         List<String> examples = examplesOfClient(false);
         assertThat(examples).hasSizeGreaterThan(40);
         try (Producer producer = Producer.builder()
@@ -176,17 +189,18 @@ class HelpExamplesTest {
                 if (example.contains("transactions abort")) {
                     assertThatThrownBy(() -> producer.inTransaction(transaction -> {
                                 transaction.send(ONE);
-                                done(here(example));
+                                check(softly, example);
                             }))
                             .as(example)
                             .isInstanceOf(JournalQException.class);
                 } else if (ENDLESS.matcher(example).matches()) {
-                    runForAWhile(here(example));
+                    checkEndless(softly, example);
                 } else {
-                    done(here(example));
+                    check(softly, example);
                 }
             }
         }
+        softly.assertAll();
         done("journalq-server stop");
     }
 
@@ -200,9 +214,17 @@ class HelpExamplesTest {
         // when / then
         List<String> examples = examplesOfClient(true);
         assertThat(examples).hasSizeGreaterThan(5);
+        SoftAssertions softly = new SoftAssertions();
         for (String example : examples) {
-            done(here(example));
+            if (example.contains("write-ahead")) {
+                done("cp -r " + WRITE_AHEAD_OF_KILLED_BROKER + " data");
+                check(softly, example);
+                done("rm -r data/write-ahead");
+            } else {
+                check(softly, example);
+            }
         }
+        softly.assertAll();
     }
 
     @Test
