@@ -49,6 +49,18 @@ public final class BrokerConfig {
         return new BrokerConfig(changed);
     }
 
+    /** Returns a copy whose relative data directories are absolute, below {@code home}. */
+    BrokerConfig inHome(Path home) {
+        String name = BrokerSettings.DATA_DIRECTORIES.name();
+        List<String> absolute = dataDirectories().stream()
+                .map(directory ->
+                        home.resolve(directory).toAbsolutePath().normalize().toString())
+                .toList();
+        Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
+        changed.put(name, new Setting(absolute, settingByName.get(name).origin()));
+        return new BrokerConfig(changed);
+    }
+
     /** The value of {@code key}. */
     @SuppressWarnings("unchecked") // with() stores only what the key itself parsed
     public <T> T get(ConfigKey<T> key) {
@@ -81,14 +93,9 @@ public final class BrokerConfig {
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
-    /** Directories of the journals, at least one. A relative path is relative to the home directory, if there is one. */
+    /** Directories of the journals, at least one. */
     public List<Path> dataDirectories() {
-        String home = System.getProperty(HOME_PROPERTY);
-        return get(BrokerSettings.DATA_DIRECTORIES).stream()
-                .map(text -> home == null
-                        ? Path.of(text)
-                        : Path.of(home).resolve(text).toAbsolutePath().normalize())
-                .toList();
+        return get(BrokerSettings.DATA_DIRECTORIES).stream().map(Path::of).toList();
     }
 
     /** The settings of a topic without overrides. */

@@ -46,7 +46,7 @@ public final class BrokerConfigLoader {
     private BrokerConfigLoader() {}
 
     /**
-     * Loads settings.
+     * Loads settings. Relative data directories are relative to the home directory, if there is one.
      *
      * @param file a YAML file of dotted keys; null for none
      * @param environment the variables of the process; only those with the prefix are used
@@ -71,6 +71,10 @@ public final class BrokerConfigLoader {
                     assignment.substring(0, equals).strip(),
                     assignment.substring(equals + 1),
                     ConfigOrigin.COMMAND_LINE);
+        }
+        String home = System.getProperty(BrokerConfig.HOME_PROPERTY);
+        if (home != null) {
+            config = config.inHome(Path.of(home));
         }
         checkTogether(config);
         return config;
