@@ -428,6 +428,24 @@ class DamagedFilesTest {
         }
     }
 
+    @Test // seed 5356787
+    void shouldKeepWhatFollowsABatchThatWasWrittenToTheWrongPositionWhenThereIsNoCheckpoint() throws IOException {
+        // given a write of the last batch of the oldest segment that also went into the first two batches
+        String name = segmentFile(0, ".log");
+        byte[] content = healthy.get(name).clone();
+        int batchBytes = content.length / BATCHES_EACH;
+        System.arraycopy(content, 3 * batchBytes, content, 10, batchBytes);
+        damage(name, content);
+        store.delete(DIRECTORY.resolve(JournalCheckpoint.FILE_NAME));
+
+        // when
+        try (Journal journal = open()) {
+            // then
+            assertThat(readAll(journal, 0)).isEqualTo(offsets(2, BATCHES));
+            assertNamed(name);
+        }
+    }
+
     @Test
     void shouldNotTakeABatchOutOfAValueWhereverTheBatchAroundItIsTorn() throws IOException {
         // given a last batch whose value is a batch with the next offset, and whose header is lost

@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class SegmentRecovery {
     private static final int CHUNK_BYTES = 1 << 20;
+    private static final int CANDIDATE_CHUNK_BYTES = 64 << 10;
     private static final Logger LOG = LoggerFactory.getLogger(SegmentRecovery.class);
 
     private final Segment segment;
@@ -141,6 +142,23 @@ public final class SegmentRecovery {
         return behind.next() ? scanner.nextOffset() <= behind.baseOffset() : place == Position.SYNCED;
     }
 
+    /**
+     * Whether the next batch with a matching CRC begins at or behind the end of the current one. If not, the current
+     * one was written to the wrong position.
+     */
+    private boolean isBeforeNextHealthy() throws IOException {
+        int at = scanner.position() + scanner.sizeBytes();
+        BatchScanner behind = new BatchScanner(segment.file(), at, fileBytes, CANDIDATE_CHUNK_BYTES);
+        while (at < fileBytes) {
+            behind.skipTo(at);
+            if (behind.next() && behind.crcMatches()) {
+                return scanner.nextOffset() <= behind.baseOffset();
+            }
+            at = behind.nextCandidate(at + 1);
+        }
+        return true;
+    }
+
     private BatchScanner behind() throws IOException {
         int next = scanner.position() + scanner.sizeBytes();
         return new BatchScanner(segment.file(), next, fileBytes, RecordBatch.HEADER_SIZE_BYTES);
@@ -198,7 +216,9 @@ public final class SegmentRecovery {
         int candidate = scanner.nextCandidate(bad + 1);
         while (candidate < fileBytes) {
             scanner.skipTo(candidate);
-            if (scanner.next() && (place == Position.SYNCED || isLikelyBehind(bad, lengthIsWrong)) && isHealthy(true)) {
+            if (scanner.next()
+                    && isHealthy(true)
+                    && (place == Position.SYNCED ? isBeforeNextHealthy() : isLikelyBehind(bad, lengthIsWrong))) {
                 return candidate;
             }
             candidate = scanner.nextCandidate(candidate + 1);
