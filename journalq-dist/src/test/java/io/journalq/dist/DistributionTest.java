@@ -125,7 +125,7 @@ class DistributionTest {
         assertThat(unread.exitCode()).as(unread.err()).isEqualTo(1);
         assertThat(unread.err().lines()).singleElement().asString().startsWith("journalq: topic absent does not exist");
         assertThat(alone.exitCode()).as(alone.err()).isEqualTo(1);
-        assertThat(alone.err().lines()).singleElement().asString().startsWith("journalq: no broker responds at");
+        assertThat(alone.err().lines()).singleElement().asString().startsWith("journalq: no program is listening at");
         assertThat(wrong.exitCode()).isEqualTo(2);
         assertThat(again.exitCode()).isEqualTo(1);
         assertThat(again.err()).contains("a broker is already running with " + data);
