@@ -26,11 +26,13 @@ import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** Runs every example in the help of {@code bin/journalq} and {@code bin/journalq-server} in a shell, with a broker. */
+@Tag("long")
 class HelpExamplesTest {
     private static final Path BUILT = Path.of("target").toAbsolutePath();
     private static final Path WRITE_AHEAD_OF_KILLED_BROKER = Path.of(
@@ -40,10 +42,14 @@ class HelpExamplesTest {
             new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), new ByteArrayOutputStream(), "");
     private static final Pattern ADDRESS = Pattern.compile("\"address\" : \"([^\"]+)\"");
     /** Commands without an end wait for new messages. */
-    private static final Pattern ENDLESS = Pattern.compile("journalq consume (?!.*(--until|--timeout)).*");
+    private static final Pattern ENDLESS =
+            Pattern.compile("journalq consume (?!.*(--until|--timeout|--max-messages)).*");
 
     private static final ProducerRecord ONE = ProducerRecord.of("orders", "one".getBytes(UTF_8));
     private static final int ENDLESS_SECONDS = 3;
+    /** An example reads ten messages of partition 3 from this offset on. */
+    private static final int FIRST_READ_OFFSET = 1_500;
+
     private static final int PARTITIONS = 8;
 
     @TempDir
@@ -183,6 +189,10 @@ class HelpExamplesTest {
                 prepareTopics();
                 if (example.contains("topics create")) {
                     prepare("", "topics delete orders audit --if-exists");
+                }
+
+                if (example.contains("--from " + FIRST_READ_OFFSET)) {
+                    prepare("old\n".repeat(FIRST_READ_OFFSET) + "new\n".repeat(10), "produce orders --partition 3");
                 }
 
                 // when / then
