@@ -248,6 +248,34 @@ class DamagedFilesTest {
         }
     }
 
+    @Test // seed 5622435
+    void shouldServeTheNextBatchWhenAFlippedBitMovesAnOffsetIntoIt() throws IOException {
+        // given batches of 2, 2, 1 and 2 records, of which the second has offset 3 instead of 2
+        store = new MemoryFileStore();
+        int secondPosition;
+        try (Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run)) {
+            append(journal, 1, 2, 40);
+            secondPosition = store.read(DIRECTORY.resolve(segmentFile(0, ".log")), Integer.MAX_VALUE).length;
+            append(journal, 1, 2, 40);
+            append(journal, 1, 1, 40);
+            append(journal, 1, 2, 40);
+        }
+        healthy = contents();
+
+        // when
+        damage(segmentFile(0, ".log"), flipped(segmentFile(0, ".log"), secondPosition + Long.BYTES - 1, 1));
+
+        // then
+        try (Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run)) {
+            assertThat(baseOffsetRead(journal, 4)).isEqualTo(4);
+            assertThat(baseOffsetRead(journal, 5)).isEqualTo(5);
+            for (long offset = 2; offset < 4; offset++) {
+                long lost = offset;
+                assertThatThrownBy(() -> baseOffsetRead(journal, lost)).isInstanceOf(CorruptJournalException.class);
+            }
+        }
+    }
+
     /** Base offset of the first batch that a read finds. */
     private static long baseOffsetRead(Journal journal, long offset) throws IOException {
         ByteBuf batch = journal.read(offset, Long.MAX_VALUE, 1, true).readFully(UnpooledByteBufAllocator.DEFAULT);

@@ -16,7 +16,8 @@ import java.util.zip.CRC32C;
  *
  * <p>A batch is healthy if its checksum matches and its offsets fit. The checksum does not cover the base offset. If
  * batches contradict each other, those in the longest ascending sequence are healthy; of two sequences of the same
- * length, the one with fewer gaps. The caller holds a reference on the segment. One thread; blocks.
+ * length, the one with fewer gaps that no bytes between its batches explain. The caller holds a reference on the
+ * segment. One thread; blocks.
  */
 public final class HealthyBatches {
     private static final int CHUNK_BYTES = 64 << 10;
@@ -55,7 +56,7 @@ public final class HealthyBatches {
         for (int from = healthyUntil; from < sizeBytes; ) {
             int to = index.positionBehind(from, sizeBytes);
             long endOffset = to == sizeBytes ? segment.endOffset() : index.offsetAt(to);
-            for (Batch batch : ascending(batchesIn(from, to), index.offsetAt(from), endOffset)) {
+            for (Batch batch : ascending(batchesIn(from, to), new Interval(from, to, index.offsetAt(from), endOffset))) {
                 if (batch.nextOffset > offset) {
                     boolean afterDamage = segment.healthyFrom(healthyUntil) != batch.position;
                     if (afterDamage && batch.baseOffset > offset) {
@@ -139,43 +140,46 @@ public final class HealthyBatches {
     }
 
     /**
-     * The longest sequence of batches whose offsets ascend.
+     * Where batches are looked for.
      *
      * @param baseOffset no batch begins before it
      * @param endOffset no batch ends behind it
      */
-    static List<Batch> ascending(List<Batch> batches, long baseOffset, long endOffset) {
+    record Interval(int from, int to, long baseOffset, long endOffset) {}
+
+    /** The longest sequence of batches whose offsets ascend. */
+    static List<Batch> ascending(List<Batch> batches, Interval interval) {
         int count = batches.size();
         int[] lengths = new int[count];
         int[] joints = new int[count];
         int[] previous = new int[count];
         int last = -1;
+        int lastJoints = 0;
         for (int i = 0; i < count; i++) {
             Batch batch = batches.get(i);
-            if (batch.baseOffset < baseOffset || batch.nextOffset > endOffset) {
+            if (batch.baseOffset < interval.baseOffset || batch.nextOffset > interval.endOffset) {
                 continue;
             }
             lengths[i] = 1;
-            joints[i] = batch.baseOffset == baseOffset ? 1 : 0;
+            joints[i] = joint(interval.from, batch.position, batch.baseOffset - interval.baseOffset);
             previous[i] = -1;
             for (int j = Math.max(0, i - MAX_CONTRADICTIONS); j < i; j++) {
                 Batch before = batches.get(j);
                 if (lengths[j] == 0 || before.nextOffset > batch.baseOffset) {
                     continue;
                 }
-                int joined = joints[j] + (before.nextOffset == batch.baseOffset ? 1 : 0);
-                if (lengths[j] + 1 > lengths[i] || (lengths[j] + 1 == lengths[i] && joined > joints[i])) {
+                int joinedHere = joints[j]
+                        + joint(before.endPosition(), batch.position, batch.baseOffset - before.nextOffset);
+                if (lengths[j] + 1 > lengths[i] || (lengths[j] + 1 == lengths[i] && joinedHere > joints[i])) {
                     lengths[i] = lengths[j] + 1;
-                    joints[i] = joined;
+                    joints[i] = joinedHere;
                     previous[i] = j;
                 }
             }
-            int joinedAtEnd = batch.nextOffset == endOffset ? 1 : 0;
-            boolean longer = last < 0
-                    || lengths[i] > lengths[last]
-                    || (lengths[i] == lengths[last] && joints[i] + joinedAtEnd > joints[last]);
-            if (longer) {
+            int joined = joints[i] + joint(batch.endPosition(), interval.to, interval.endOffset - batch.nextOffset);
+            if (last < 0 || lengths[i] > lengths[last] || (lengths[i] == lengths[last] && joined > lastJoints)) {
                 last = i;
+                lastJoints = joined;
             }
         }
         List<Batch> sequence = new ArrayList<>();
@@ -183,5 +187,10 @@ public final class HealthyBatches {
             sequence.add(0, batches.get(i));
         }
         return sequence;
+    }
+
+    /** 1 if two batches join without a gap, or if the gap of offsets between them is explained by bytes between them. */
+    private static int joint(int endPosition, int position, long missingOffsets) {
+        return missingOffsets == 0 || endPosition < position ? 1 : 0;
     }
 }
