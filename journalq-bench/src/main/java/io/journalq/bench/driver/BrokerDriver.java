@@ -42,11 +42,12 @@ public interface BrokerDriver extends AutoCloseable {
     /** Resumes a frozen process. */
     void thaw();
 
+    /** Creates a topic unless it exists. */
     default void createTopic(String topic, int partitions) {
         createTopic(topic, partitions, Map.of());
     }
 
-    /** {@code settings} are those of the topic, by the broker's names. */
+    /** Creates a topic unless it exists. {@code settings} are those of the topic, by the broker's names. */
     void createTopic(String topic, int partitions, Map<String, String> settings);
 
     /** The number of partitions of an existing topic. */

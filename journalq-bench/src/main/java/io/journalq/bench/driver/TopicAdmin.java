@@ -59,9 +59,13 @@ final class TopicAdmin implements AutoCloseable {
         }
     }
 
+    /** Creates a topic unless it exists. Another process may create it at the same time. */
     void create(String topic, int partitions, Map<String, String> settings) {
         int created = Math.min(partitions, MAX_PARTITIONS_PER_REQUEST);
-        createAtOnce(topic, created, settings);
+        if (!createAtOnce(topic, created, settings)) {
+            awaitLeaders(topic, partitionCount(topic));
+            return;
+        }
         while (created < partitions) {
             created = Math.min(partitions, created + MAX_PARTITIONS_PER_REQUEST);
             await(
@@ -72,16 +76,17 @@ final class TopicAdmin implements AutoCloseable {
         }
     }
 
-    private void createAtOnce(String topic, int partitions, Map<String, String> settings) {
+    /** Returns false if the topic exists. */
+    private boolean createAtOnce(String topic, int partitions, Map<String, String> settings) {
         for (int attempt = 1; ; attempt++) {
             try {
                 NewTopic newTopic = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(settings);
                 admin().createTopics(List.of(newTopic)).all().get();
                 awaitLeaders(topic, partitions);
-                return;
+                return true;
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof TopicExistsException) {
-                    throw new BenchException("topic " + topic + " already exists", "delete it first", e);
+                    return false;
                 }
                 if (attempt == CREATE_ATTEMPTS) {
                     throw failed("create topic " + topic, e);

@@ -122,12 +122,8 @@ final class KafkaProtocolDriver implements PubSubDriver {
 
     @Override
     public void createTopic(String topic, int partitions) {
-        if (broker.topics().contains(topic)) {
-            partitionsByTopic.put(topic, broker.partitionCount(topic));
-            return;
-        }
         broker.createTopic(topic, partitions, topicSettings());
-        partitionsByTopic.put(topic, partitions);
+        partitionsByTopic.put(topic, broker.partitionCount(topic));
     }
 
     /** By default, both brokers acknowledge from the page cache. */

@@ -50,7 +50,7 @@ public interface PubSubDriver extends AutoCloseable {
     /** Resumes a frozen process. */
     void thaw();
 
-    /** {@code partitions} has no effect for brokers without partitions. */
+    /** Creates a topic unless it exists. {@code partitions} has no effect for brokers without partitions. */
     void createTopic(String topic, int partitions);
 
     void deleteTopic(String topic);

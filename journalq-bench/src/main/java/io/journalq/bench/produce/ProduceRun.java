@@ -56,9 +56,7 @@ public final class ProduceRun {
     /** Runs the case. Creates the topic if it does not exist. */
     public ProduceResult run() throws InterruptedException {
         Workload workload = settings.workload();
-        if (!broker.topics().contains(workload.topic())) {
-            broker.createTopic(workload.topic(), workload.partitions());
-        }
+        broker.createTopic(workload.topic(), workload.partitions());
         Verification verification = new Verification(broker, reader, workload, pool);
         Consumption consumption = new Consumption(pool, verification.startOffsets(), Consumption.SAMPLE_INTERVAL);
         if (settings.produceCase().consumed()) {

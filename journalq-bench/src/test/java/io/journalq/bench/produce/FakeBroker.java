@@ -120,7 +120,7 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     public synchronized void createTopic(String topic, int partitions, Map<String, String> settings) {
         List<List<byte[]>> journals = new ArrayList<>();
         IntStream.range(0, partitions).forEach(partition -> journals.add(new ArrayList<>()));
-        topics.put(topic, journals);
+        topics.putIfAbsent(topic, journals);
     }
 
     @Override
