@@ -56,7 +56,8 @@ public final class HealthyBatches {
         for (int from = healthyUntil; from < sizeBytes; ) {
             int to = index.positionBehind(from, sizeBytes);
             long endOffset = to == sizeBytes ? segment.endOffset() : index.offsetAt(to);
-            for (Batch batch : ascending(batchesIn(from, to), new Interval(from, to, index.offsetAt(from), endOffset))) {
+            for (Batch batch :
+                    ascending(batchesIn(from, to), new Interval(from, to, index.offsetAt(from), endOffset))) {
                 if (batch.nextOffset > offset) {
                     boolean afterDamage = segment.healthyFrom(healthyUntil) != batch.position;
                     if (afterDamage && batch.baseOffset > offset) {
@@ -168,8 +169,8 @@ public final class HealthyBatches {
                 if (lengths[j] == 0 || before.nextOffset > batch.baseOffset) {
                     continue;
                 }
-                int joinedHere = joints[j]
-                        + joint(before.endPosition(), batch.position, batch.baseOffset - before.nextOffset);
+                int joinedHere =
+                        joints[j] + joint(before.endPosition(), batch.position, batch.baseOffset - before.nextOffset);
                 if (lengths[j] + 1 > lengths[i] || (lengths[j] + 1 == lengths[i] && joinedHere > joints[i])) {
                     lengths[i] = lengths[j] + 1;
                     joints[i] = joinedHere;
