@@ -1,6 +1,10 @@
 package io.journalq.client;
 
+import static io.journalq.client.internal.check.Arguments.notNull;
+
+import io.journalq.client.serialization.Deserializer;
 import io.journalq.common.record.Header;
+import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
@@ -64,6 +68,29 @@ public final class ConsumerRecord {
     /** The headers in their order; empty if there are none. */
     public List<Header> headers() {
         return headers;
+    }
+
+    /**
+     * Returns this record with its key and value as objects.
+     *
+     * @throws io.journalq.client.error.SerializationException if a deserializer fails
+     */
+    public <K, V> TypedRecord<K, V> decode(
+            Deserializer<? extends K> keyDeserializer, Deserializer<? extends V> valueDeserializer) {
+        notNull(keyDeserializer, "keyDeserializer");
+        notNull(valueDeserializer, "valueDeserializer");
+        return new TypedRecord<>(
+                topic,
+                partition,
+                offset,
+                timestampMs,
+                TypedRecord.decode(keyDeserializer, "key", topic, partition, offset, wrap(key)),
+                TypedRecord.decode(valueDeserializer, "value", topic, partition, offset, wrap(value)),
+                headers);
+    }
+
+    private static ByteBuffer wrap(byte[] bytes) {
+        return bytes == null ? null : ByteBuffer.wrap(bytes);
     }
 
     @Override

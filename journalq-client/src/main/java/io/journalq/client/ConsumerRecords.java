@@ -1,7 +1,10 @@
 package io.journalq.client;
 
+import static io.journalq.client.internal.check.Arguments.notNull;
+
 import io.journalq.client.error.CorruptBatchException;
 import io.journalq.client.internal.fetch.FetchedPartition;
+import io.journalq.client.serialization.Deserializer;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.InvalidBatchException;
@@ -12,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.function.Function;
 
 /**
  * The records that one poll returned. They are still in the network buffer: batches are decompressed and records
@@ -76,6 +80,25 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         return iterate(fetched);
     }
 
+    /**
+     * Returns all records with their keys and values as objects, in the order of {@link #iterator()}. The deserializers
+     * read from the network buffer, while you iterate. If one of them fails, {@code next()} throws {@link
+     * io.journalq.client.error.SerializationException}, and the next call continues with the record after it.
+     *
+     * <pre>{@code
+     * for (TypedRecord<String, Long> record : consumer.poll(timeout).decode(Serdes.utf8(), Serdes.longs())) {
+     *     totals.merge(record.key(), record.value(), Long::sum);
+     * }
+     * }</pre>
+     */
+    public <K, V> Iterable<TypedRecord<K, V>> decode(
+            Deserializer<? extends K> keyDeserializer, Deserializer<? extends V> valueDeserializer) {
+        notNull(keyDeserializer, "keyDeserializer");
+        notNull(valueDeserializer, "valueDeserializer");
+        return () -> new RecordIterator<>(
+                new Walk(fetched, openReader()), walk -> walk.decode(keyDeserializer, valueDeserializer));
+    }
+
     /** Visits every record without copying its key or value. This is the fastest way to read a part of each record. */
     public void visit(RecordVisitor visitor) {
         Walk walk = new Walk(fetched, openReader());
@@ -94,7 +117,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
     }
 
     private Iterator<ConsumerRecord> iterate(List<FetchedPartition> parts) {
-        return new RecordIterator(new Walk(parts, openReader()));
+        return new RecordIterator<>(new Walk(parts, openReader()), Walk::copy);
     }
 
     private BatchReader openReader() {
@@ -142,6 +165,45 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
             }
         }
 
+        /** Returns the current record as a copy. */
+        private ConsumerRecord copy() {
+            return new ConsumerRecord(
+                    partition.topic(),
+                    partition.partition(),
+                    reader.offset(),
+                    reader.timestampMs(),
+                    copy(reader.key()),
+                    copy(reader.value()),
+                    reader.headers());
+        }
+
+        private static byte[] copy(ByteBuf view) {
+            return view == null ? null : ByteBufUtil.getBytes(view);
+        }
+
+        /** Returns the current record as objects. */
+        private <K, V> TypedRecord<K, V> decode(
+                Deserializer<? extends K> keyDeserializer, Deserializer<? extends V> valueDeserializer) {
+            return new TypedRecord<>(
+                    partition.topic(),
+                    partition.partition(),
+                    reader.offset(),
+                    reader.timestampMs(),
+                    decode(keyDeserializer, "key", reader.key()),
+                    decode(valueDeserializer, "value", reader.value()),
+                    reader.headers());
+        }
+
+        private <T> T decode(Deserializer<? extends T> deserializer, String part, ByteBuf view) {
+            return TypedRecord.decode(
+                    deserializer,
+                    part,
+                    partition.topic(),
+                    partition.partition(),
+                    reader.offset(),
+                    view == null ? null : view.nioBuffer());
+        }
+
         private boolean nextBatch() {
             while (true) {
                 if (partition != null) {
@@ -164,13 +226,15 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         }
     }
 
-    private static final class RecordIterator implements Iterator<ConsumerRecord> {
+    private static final class RecordIterator<R> implements Iterator<R> {
         private final Walk walk;
+        private final Function<Walk, R> read;
         private boolean stepped;
         private boolean present;
 
-        private RecordIterator(Walk walk) {
+        private RecordIterator(Walk walk, Function<Walk, R> read) {
             this.walk = walk;
+            this.read = read;
         }
 
         @Override
@@ -183,24 +247,12 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         }
 
         @Override
-        public ConsumerRecord next() {
+        public R next() {
             if (!hasNext()) {
                 throw new NoSuchElementException("there are no more records in this poll");
             }
             stepped = false;
-            BatchReader reader = walk.reader;
-            return new ConsumerRecord(
-                    walk.partition.topic(),
-                    walk.partition.partition(),
-                    reader.offset(),
-                    reader.timestampMs(),
-                    copy(reader.key()),
-                    copy(reader.value()),
-                    reader.headers());
-        }
-
-        private static byte[] copy(ByteBuf view) {
-            return view == null ? null : ByteBufUtil.getBytes(view);
+            return read.apply(walk);
         }
     }
 }

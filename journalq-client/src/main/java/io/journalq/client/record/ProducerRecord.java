@@ -3,6 +3,8 @@ package io.journalq.client.record;
 import static io.journalq.client.internal.check.Arguments.noNulls;
 import static io.journalq.client.internal.check.Arguments.notNull;
 
+import io.journalq.client.error.SerializationException;
+import io.journalq.client.serialization.Serializer;
 import io.journalq.common.record.Header;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,6 +155,37 @@ public final class ProducerRecord {
         public Builder value(byte[] value) {
             this.value = value;
             return this;
+        }
+
+        /**
+         * The key, serialized by this call, or null for none.
+         *
+         * @throws SerializationException if the serializer fails
+         */
+        public <T> Builder key(Serializer<? super T> serializer, T key) {
+            return key(serialize("key", serializer, key));
+        }
+
+        /**
+         * The value, serialized by this call, or null for a tombstone.
+         *
+         * @throws SerializationException if the serializer fails
+         */
+        public <T> Builder value(Serializer<? super T> serializer, T value) {
+            return value(serialize("value", serializer, value));
+        }
+
+        private <T> byte[] serialize(String part, Serializer<? super T> serializer, T object) {
+            notNull(serializer, "serializer");
+            if (object == null) {
+                return null;
+            }
+            try {
+                return serializer.serialize(topic, object);
+            } catch (RuntimeException e) {
+                throw new SerializationException(
+                        "the " + part + " of a record for " + topic + " cannot be serialized: " + e.getMessage(), e);
+            }
         }
 
         /** Adds a header. {@code value} may be null. */

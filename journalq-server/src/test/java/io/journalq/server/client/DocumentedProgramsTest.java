@@ -28,17 +28,18 @@ final class DocumentedProgramsTest {
     private static final Pattern CLASS_NAME = Pattern.compile("public class (\\w+)");
 
     /** What each program must print somewhere. */
-    private static final Map<String, String> EXPECTED = Map.of(
-            "CreateTopic", "retention.ms",
-            "SendOne", "offset 0",
-            "SendMany", "10000 acknowledged",
-            "SendBatch", "recordCount=100",
-            "ReadAll", "one coffee",
-            "ReadRecent", "10101 records",
-            "ReadInGroup", "read 10",
-            "CommitByHand", "committed in ",
-            "CopyExactlyOnce", "10101 copied",
-            "MoveGroup", "moved ");
+    private static final Map<String, String> EXPECTED = Map.ofEntries(
+            Map.entry("CreateTopic", "retention.ms"),
+            Map.entry("SendOne", "offset 0"),
+            Map.entry("SendMany", "10000 acknowledged"),
+            Map.entry("SendBatch", "recordCount=100"),
+            Map.entry("ReadAll", "one coffee"),
+            Map.entry("ReadRecent", "10101 records"),
+            Map.entry("ReadInGroup", "read 10"),
+            Map.entry("CommitByHand", "committed in "),
+            Map.entry("CopyExactlyOnce", "10101 copied"),
+            Map.entry("MoveGroup", "moved "),
+            Map.entry("SendObjects", "coffee costs 320 cents"));
 
     @TempDir
     Path directory;
