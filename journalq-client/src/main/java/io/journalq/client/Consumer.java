@@ -23,6 +23,7 @@ import io.journalq.client.internal.membership.Subscriber;
 import io.journalq.client.internal.network.FailureLog;
 import io.journalq.common.id.TopicPartition;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -65,9 +66,11 @@ public final class Consumer implements AutoCloseable {
     private final Fetcher fetcher;
     private final Subscriber subscriber;
     private final ConsumerAccess access = new ConsumerAccess();
+    private final ConsumerInterceptors interceptors;
     private ConsumerRecords last = new ConsumerRecords(List.of());
 
-    private Consumer(ConsumerConfig config, GroupConfig groupConfig) {
+    private Consumer(ConsumerConfig config, GroupConfig groupConfig, ConsumerInterceptors interceptors) {
+        this.interceptors = interceptors;
         this.fetcher = new Fetcher(config);
         this.subscriber = new Subscriber(fetcher, groupConfig);
     }
@@ -221,6 +224,7 @@ public final class Consumer implements AutoCloseable {
             last.release();
             last = new ConsumerRecords(List.of());
             last = new ConsumerRecords(subscriber.poll(timeoutNanos));
+            interceptors.onRecords(last);
             return last;
         } finally {
             access.leave();
@@ -434,6 +438,7 @@ public final class Consumer implements AutoCloseable {
         private int maxPollIntervalMs = DEFAULT_MAX_POLL_INTERVAL_MS;
         private boolean autoCommit = true;
         private int autoCommitIntervalMs = DEFAULT_AUTO_COMMIT_INTERVAL_MS;
+        private final List<ConsumerInterceptor> interceptors = new ArrayList<>();
 
         private Builder() {}
 
@@ -551,6 +556,12 @@ public final class Consumer implements AutoCloseable {
             return this;
         }
 
+        /** Adds an interceptor. Interceptors are called in the order in which they are added. Default none. */
+        public Builder interceptor(ConsumerInterceptor interceptor) {
+            this.interceptors.add(notNull(interceptor, "interceptor"));
+            return this;
+        }
+
         /**
          * Creates the consumer. It connects in the background; errors are reported by its first call.
          *
@@ -561,6 +572,7 @@ public final class Consumer implements AutoCloseable {
             if (groupId == null && (groupInstanceId != null || groupAssignor != null)) {
                 throw new IllegalArgumentException("groupInstanceId and groupAssignor require a groupId");
             }
+            ConsumerInterceptors called = new ConsumerInterceptors(interceptors);
             GroupConfig group = groupId == null
                     ? null
                     : new GroupConfig(
@@ -569,7 +581,8 @@ public final class Consumer implements AutoCloseable {
                             groupAssignor,
                             maxPollIntervalMs,
                             autoCommit,
-                            autoCommitIntervalMs);
+                            autoCommitIntervalMs,
+                            called::onCommitted);
             return new Consumer(
                     new ConsumerConfig(
                             clientConfig(Consumer.class),
@@ -580,7 +593,8 @@ public final class Consumer implements AutoCloseable {
                             checkCrc,
                             start::at,
                             isolation == Isolation.READ_COMMITTED),
-                    group);
+                    group,
+                    called);
         }
     }
 }

@@ -20,6 +20,7 @@ import io.journalq.client.record.RecordMetadata;
 import io.journalq.client.transaction.TransactionBody;
 import io.journalq.common.record.CompressionCodec;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -53,8 +54,11 @@ import java.util.concurrent.CompletableFuture;
 public final class Producer implements AutoCloseable {
     private final Sender sender;
     private final TransactionRunner transactor;
+    /** Null without interceptors. */
+    private final InterceptedSends intercepted;
 
-    private Producer(ProducerConfig config, TransactionConfig transactions) {
+    private Producer(ProducerConfig config, TransactionConfig transactions, List<ProducerInterceptor> interceptors) {
+        this.intercepted = interceptors.isEmpty() ? null : new InterceptedSends(interceptors);
         this.transactor = transactions == null ? null : new TransactionRunner(config, transactions);
         this.sender = transactions == null ? new Sender(config, Gate.OPEN) : transactor.sender();
     }
@@ -72,7 +76,8 @@ public final class Producer implements AutoCloseable {
      */
     public RecordMetadata send(ProducerRecord record) {
         requireNoTransactions();
-        return sender.send(notNull(record, "record"));
+        notNull(record, "record");
+        return intercepted == null ? sender.send(record) : intercepted.send(record, sender::send);
     }
 
     /**
@@ -84,7 +89,8 @@ public final class Producer implements AutoCloseable {
      */
     public CompletableFuture<RecordMetadata> sendAsync(ProducerRecord record) {
         requireNoTransactions();
-        return sender.sendAsync(notNull(record, "record"));
+        notNull(record, "record");
+        return intercepted == null ? sender.sendAsync(record) : intercepted.sendAsync(record, sender::sendAsync);
     }
 
     /**
@@ -98,7 +104,11 @@ public final class Producer implements AutoCloseable {
      */
     public CompletableFuture<BatchMetadata> sendBatch(String topic, int partition, List<ProducerRecord> records) {
         requireNoTransactions();
-        return sender.sendBatch(notNull(topic, "topic"), partition, notNull(records, "records"));
+        notNull(topic, "topic");
+        notNull(records, "records");
+        return intercepted == null
+                ? sender.sendBatch(topic, partition, records)
+                : intercepted.sendBatch(records, changed -> sender.sendBatch(topic, partition, changed));
     }
 
     /**
@@ -122,7 +132,11 @@ public final class Producer implements AutoCloseable {
             throw new IllegalStateException(
                     "transactions require a transactional id; build the producer with transactionalId");
         }
-        transactor.run(notNull(body, "body"));
+        notNull(body, "body");
+        transactor.run(
+                intercepted == null
+                        ? body
+                        : transaction -> body.run(new InterceptedTransaction(transaction, intercepted)));
     }
 
     /**
@@ -202,6 +216,7 @@ public final class Producer implements AutoCloseable {
         private int deliveryTimeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS;
         private String transactionalId;
         private int transactionTimeoutMs = DEFAULT_TRANSACTION_TIMEOUT_MS;
+        private final List<ProducerInterceptor> interceptors = new ArrayList<>();
 
         private Builder() {}
 
@@ -310,6 +325,15 @@ public final class Producer implements AutoCloseable {
         }
 
         /**
+         * Adds an interceptor. Interceptors are called in the order in which they are added. Default none, which costs
+         * nothing.
+         */
+        public Builder interceptor(ProducerInterceptor interceptor) {
+            this.interceptors.add(notNull(interceptor, "interceptor"));
+            return this;
+        }
+
+        /**
          * Creates the producer. It connects in the background; errors are reported by its first call.
          *
          * @throws IllegalArgumentException if settings contradict each other
@@ -339,7 +363,9 @@ public final class Producer implements AutoCloseable {
                     deliveryTimeoutMs,
                     transactionalId);
             return new Producer(
-                    config, transactional ? new TransactionConfig(transactionalId, transactionTimeoutMs) : null);
+                    config,
+                    transactional ? new TransactionConfig(transactionalId, transactionTimeoutMs) : null,
+                    interceptors);
         }
     }
 }

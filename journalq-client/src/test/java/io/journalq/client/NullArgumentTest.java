@@ -58,6 +58,8 @@ final class NullArgumentTest {
             Map.entry(ConfigResource.class, ConfigResource.topic("orders")),
             Map.entry(GroupMember.class, GroupMember.outsider("billing")),
             Map.entry(CompressionCodec.class, CompressionCodec.NONE),
+            Map.entry(ProducerInterceptor.class, new ProducerInterceptor() {}),
+            Map.entry(ConsumerInterceptor.class, new ConsumerInterceptor() {}),
             Map.entry(int.class, 1),
             Map.entry(long.class, 1L),
             Map.entry(boolean.class, true));

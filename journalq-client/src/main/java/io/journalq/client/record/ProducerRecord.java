@@ -70,6 +70,17 @@ public final class ProducerRecord {
         return new Builder(topic);
     }
 
+    /** Returns a builder with all parts of this record, to create a changed copy. */
+    public Builder toBuilder() {
+        Builder builder = new Builder(topic);
+        builder.partition = partition;
+        builder.timestampMs = timestampMs;
+        builder.key = key;
+        builder.value = value;
+        builder.headers = new ArrayList<>(headers);
+        return builder;
+    }
+
     public String topic() {
         return topic;
     }

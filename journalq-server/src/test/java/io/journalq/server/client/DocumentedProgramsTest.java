@@ -39,7 +39,8 @@ final class DocumentedProgramsTest {
             Map.entry("CommitByHand", "committed in "),
             Map.entry("CopyExactlyOnce", "10101 copied"),
             Map.entry("MoveGroup", "moved "),
-            Map.entry("SendObjects", "coffee costs 320 cents"));
+            Map.entry("SendObjects", "coffee costs 320 cents"),
+            Map.entry("AddOrigin", "acknowledged [origin=1 bytes] at offset 1"));
 
     @TempDir
     Path directory;

@@ -14,6 +14,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -106,6 +107,14 @@ final class Commits {
                     errors.put(new TopicPartition(topic.name(), partition.partitionIndex()), error);
                 }
             }
+        }
+        Map<TopicPartition, CommittedOffset> stored = batch.offsets;
+        if (!errors.isEmpty()) {
+            stored = new LinkedHashMap<>(batch.offsets);
+            stored.keySet().removeAll(errors.keySet());
+        }
+        if (!stored.isEmpty()) {
+            config.onCommitted().accept(Collections.unmodifiableMap(stored));
         }
         for (Waiter waiter : batch.waiters) {
             JournalQException refused = null;
