@@ -37,7 +37,7 @@ import java.util.Map;
 /**
  * Manages a cluster: topics, configurations, offsets, groups and transactions.
  *
- * <p>Thread-safe. Every call blocks until the response arrives. Retriable errors are retried until {@link
+ * <p>Thread-safe. Every call blocks until the response arrives; {@link #async()} makes calls that do not block. Retriable errors are retried until {@link
  * Builder#callTimeout} has passed. A call that fails throws a {@link JournalQException}. After {@link #close()}, every
  * call throws {@link io.journalq.client.error.ClientClosedException}. If an argument is null, a call throws {@link
  * NullPointerException}.
@@ -57,6 +57,7 @@ public final class Admin implements AutoCloseable {
     private final GroupCalls groups;
     private final TransactionCalls transactions;
     private final OffsetLookup offsets;
+    private final AsyncAdmin async = new AsyncAdmin(this);
 
     private Admin(ClientConfig config) {
         this.core = new ClientCore(config, new Cluster.Listener() {});
@@ -260,6 +261,16 @@ public final class Admin implements AutoCloseable {
         transactions.abort(notNull(open, "open"));
     }
 
+    /** Returns a view of this admin whose calls do not block. */
+    public AsyncAdmin async() {
+        core.requireOpen();
+        return async;
+    }
+
+    void requireOpen() {
+        core.requireOpen();
+    }
+
     /**
      * Closes the connections. Calls in progress, and all later ones, throw {@link
      * io.journalq.client.error.ClientClosedException}. A second call of this method has no effect.
@@ -267,6 +278,7 @@ public final class Admin implements AutoCloseable {
     @Override
     public void close() {
         core.close();
+        async.close();
     }
 
     /** The settings of an admin. Not thread-safe. */

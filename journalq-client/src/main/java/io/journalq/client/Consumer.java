@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Flow;
 
 /**
  * Reads records from partitions that you assign, or from partitions that a consumer group assigns to this member.
@@ -229,6 +230,38 @@ public final class Consumer implements AutoCloseable {
         } finally {
             access.leave();
         }
+    }
+
+    /**
+     * Returns a publisher of the records of this consumer, for one subscriber. Subscribe the consumer to topics, or
+     * assign partitions, first. From then on the consumer belongs to a thread of the publisher, which polls and calls the
+     * subscriber; only {@link #metrics()} and {@link #close()} may be called by other threads.
+     *
+     * <ul>
+     *   <li>The publisher polls only while the subscriber has requested records, and holds no records beside those of
+     *       the last poll.
+     *   <li>Records that the subscriber has received count as returned by a poll: automatic commits cover them, and no
+     *       others. With {@code autoCommit(false)}, the subscriber may call {@link #commit()} in {@code onNext}, which
+     *       covers all records of the last poll, or {@link #commit(Map)}.
+     *   <li>A subscriber that requests no record for {@link Builder#maxPollInterval} loses its place in the group, like an
+     *       application that does not poll.
+     *   <li>If the subscriber cancels, the publisher closes the consumer. If the application closes the consumer, the
+     *       subscriber is completed. If a poll fails, the consumer is closed and the subscriber gets the exception.
+     * </ul>
+     */
+    public Flow.Publisher<ConsumerRecord> publisher() {
+        access.requireOpen();
+        return new RecordPublisher(this);
+    }
+
+    /** Keeps other threads out of the consumer while {@code body} runs, which may use it. */
+    void occupy(Runnable body) {
+        access.run("publisher", body);
+    }
+
+    /** Whether the consumer is closed, or another thread waits to close it. Any thread. */
+    boolean isClosed() {
+        return access.isClosed();
     }
 
     /**

@@ -54,6 +54,11 @@ final class ConsumerAccess {
         }
     }
 
+    /** Whether the consumer is closed or being closed. Any thread. */
+    boolean isClosed() {
+        return closed.get();
+    }
+
     /**
      * Begins to close the consumer. Waits until the thread that uses it has left. {@link #leave} ends it.
      *

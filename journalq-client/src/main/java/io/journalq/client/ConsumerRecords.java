@@ -12,8 +12,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.function.Function;
 
@@ -105,6 +107,15 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         while (walk.step()) {
             visitor.visit(walk.partition.topic(), walk.partition.partition(), walk.reader);
         }
+    }
+
+    /** Returns a new map with the offset at which the records of each partition start. */
+    Map<TopicPartition, Long> startOffsets() {
+        Map<TopicPartition, Long> offsets = new HashMap<>();
+        for (FetchedPartition part : fetched) {
+            offsets.putIfAbsent(part.topicPartition(), part.startOffset());
+        }
+        return offsets;
     }
 
     /** Ends the validity of the records. The consumer calls this before it releases the buffers. */

@@ -40,7 +40,9 @@ final class DocumentedProgramsTest {
             Map.entry("CopyExactlyOnce", "10101 copied"),
             Map.entry("MoveGroup", "moved "),
             Map.entry("SendObjects", "coffee costs 320 cents"),
-            Map.entry("AddOrigin", "acknowledged [origin=1 bytes] at offset 1"));
+            Map.entry("AddOrigin", "acknowledged [origin=1 bytes] at offset 1"),
+            Map.entry("CreateAsync", " topics"),
+            Map.entry("ReadByDemand", "received 100 records"));
 
     @TempDir
     Path directory;
