@@ -89,7 +89,7 @@ class PublishedModulesTest {
             }
             Path jar = jar(id(pom));
             jars.add(jar);
-            names.add(id(pom).replace("journalq-", "io.journalq."));
+            names.add("io." + id(pom).replace('-', '.'));
 
             // then
             try (JarFile file = new JarFile(jar.toFile());
