@@ -237,9 +237,14 @@ class ReferenceTest {
                 | `limit` | name of the setting, or of the fixed limit |
                 | `part` | kind of state or of memory |
                 | `allocator` | name of the buffer allocator |
+                | `topic` | name of the topic; `(other)` for all topics beyond `metrics.topics.max` |
+                | `group` | id of the group |
+                | `version` | version of the broker |
+                | `java_version` | version of the JVM |
 
-                `journalq_requests_total` and `journalq_partition_errors_total` have a series for each API and error that
-                occurred at least once.
+                `journalq_requests_total`, `journalq_request_duration_seconds` and `journalq_partition_errors_total` have a
+                series for each API and error that occurred at least once. Metrics of topics and of group lag have a limited
+                number of series ([operations](../guides/operations.md#series-of-topics-and-groups)).
 
                 ## Process and JVM metrics
 
@@ -276,7 +281,7 @@ class ReferenceTest {
                         helps.getOrDefault(name, "").strip()));
     }
 
-    /** The page of a broker that accepted a record and refused another, so that every metric has a series. */
+    /** The page of a broker that accepted a record and refused another, and has a group, so that every metric has a series. */
     private String metricsOfABrokerWithTraffic() throws Exception {
         List<String> settings = List.of(
                 "listeners=PLAINTEXT://127.0.0.1:0", "admin.listener=127.0.0.1:0", "data.directories=" + directory);
@@ -285,6 +290,10 @@ class ReferenceTest {
             runCommand("", "topics", "create", "t", "--config", "max.message.bytes=1000", "--bootstrap", bootstrap);
             assertThat(runCommand("hello\n", "produce", "t", "--bootstrap", bootstrap))
                     .isZero();
+            String[] commit = {
+                "groups", "reset-offsets", "g", "--topic", "t", "--to-earliest", "--execute", "--bootstrap", bootstrap
+            };
+            assertThat(runCommand("", commit)).isZero();
             assertThat(runCommand("x".repeat(2_000) + "\n", "produce", "t", "--bootstrap", bootstrap))
                     .isNotZero();
             HttpRequest request = HttpRequest.newBuilder(

@@ -21,6 +21,7 @@ final class KafkaRequest extends Exchange implements Invocation {
     private final short responseVersion;
     private final int correlationId;
     private final String clientId;
+    private final long readNanos;
     private ApiMessage body;
     /** Number of elements in all arrays of the body. */
     private int entries;
@@ -45,6 +46,7 @@ final class KafkaRequest extends Exchange implements Invocation {
         this.responseVersion = responseVersion;
         this.correlationId = correlationId;
         this.clientId = clientId;
+        this.readNanos = connection.cycle().begunNanos();
     }
 
     /** Reads the rest of the frame. Called before {@link #handle}. */
@@ -70,6 +72,7 @@ final class KafkaRequest extends Exchange implements Invocation {
 
     @Override
     protected void writeResponse(MessageWriter out) {
+        cycle().onResponse(served.api().key().id(), readNanos);
         out.writeInt(correlationId);
         if (served.api().key().responseHeaderVersion(responseVersion) > 0) {
             out.writeUnsignedVarint(0); // no tagged fields

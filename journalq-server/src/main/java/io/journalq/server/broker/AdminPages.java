@@ -5,14 +5,18 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.loop.EventLoops;
+import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminListener;
 import io.journalq.server.observe.AllowedHosts;
 import io.journalq.server.observe.BrokerMetrics;
+import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.observe.Health;
+import io.journalq.server.shard.TopicTraffic;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
+import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.function.ToLongFunction;
 
 /**
  * The pages of the admin listener: the broker's health, and the metrics of all its parts. A broker without that
@@ -27,6 +32,8 @@ import java.util.function.Supplier;
  * thread.
  */
 final class AdminPages implements AutoCloseable {
+    private static final double MILLIS_IN_A_SECOND = 1e3;
+
     private final BrokerMetrics metrics;
     private final AdminListener listener;
 
@@ -51,6 +58,8 @@ final class AdminPages implements AutoCloseable {
         ListenerAddress wanted = config.adminListener().orElseThrow();
         BrokerMetrics metrics = new BrokerMetrics();
         try {
+            String version = AdminPages.class.getPackage().getImplementationVersion();
+            metrics.bindBuild(version == null ? "(not packaged)" : version);
             metrics.bindLoops(loops.cycles(), stateMemory);
             metrics.bindNetwork(network);
             metrics.bindMemory(directMemory);
@@ -126,7 +135,70 @@ final class AdminPages implements AutoCloseable {
                 "journalq.oldest.unsynced.record.age.seconds",
                 "Time since the oldest record that is not yet synced was written; 0 when everything is synced.",
                 core.shards()::oldestUnsyncedAgeNanos);
+        bindTraffic(core.shards().traffic());
+        bindGroups(core.groupLags());
         bindTelemetry(core.telemetry());
+    }
+
+    private void bindGroups(GroupLags groups) {
+        List<String> labels = List.of("group", "topic");
+        metrics.gauges(
+                "journalq.group.lag.records",
+                "Ends of the partitions of a topic minus the offsets that a group committed. Includes offsets of"
+                        + " transaction markers and of compacted records.",
+                labels,
+                () -> groups.current().lags().stream()
+                        .map(lag -> new Series(List.of(lag.group(), lag.topic()), (double) lag.records()))
+                        .toList());
+        metrics.gauges(
+                "journalq.group.lag.seconds",
+                "Age of the oldest batch of a topic that a group has not read, by the timestamp of its first record; 0"
+                        + " if the group has read everything.",
+                labels,
+                () -> groups.current().lags().stream()
+                        .filter(lag -> lag.lagMs() >= 0)
+                        .map(lag -> new Series(List.of(lag.group(), lag.topic()), lag.lagMs() / MILLIS_IN_A_SECOND))
+                        .toList());
+        metrics.gauge(
+                "journalq.group.lags.left.out",
+                "Pairs of a group and a topic without series because of metrics.groups.max, or because the groups"
+                        + " together have more than 100,000 partitions.",
+                () -> groups.current().leftOut());
+    }
+
+    private void bindTraffic(TopicTraffic traffic) {
+        addTopicCounter(
+                traffic,
+                "journalq.topic.appended.records",
+                "Records appended to the partitions of a topic.",
+                TopicCounters::appendedRecords);
+        addTopicCounter(
+                traffic,
+                "journalq.topic.appended.bytes",
+                "Bytes of batches appended to the partitions of a topic, as producers sent them.",
+                TopicCounters::appendedBytes);
+        addTopicCounter(
+                traffic,
+                "journalq.topic.fetched.records",
+                "Offsets that Fetch responses advanced consumers of a topic. Includes offsets of transaction markers and"
+                        + " of compacted records.",
+                TopicCounters::fetchedRecords);
+        addTopicCounter(
+                traffic,
+                "journalq.topic.fetched.bytes",
+                "Bytes of batches of a topic in Fetch responses.",
+                TopicCounters::fetchedBytes);
+        metrics.gauge(
+                "journalq.topics.without.series",
+                "Topics that share the label topic=\"(other)\" because of metrics.topics.max.",
+                traffic::sharing);
+    }
+
+    private void addTopicCounter(
+            TopicTraffic traffic, String name, String description, ToLongFunction<TopicCounters> value) {
+        metrics.counters(name, description, List.of("topic"), () -> traffic.byTopic().entrySet().stream()
+                .map(topic -> new Series(List.of(topic.getKey()), (double) value.applyAsLong(topic.getValue())))
+                .toList());
     }
 
     private void bindTelemetry(Telemetry telemetry) {

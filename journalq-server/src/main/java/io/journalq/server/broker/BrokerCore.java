@@ -37,6 +37,7 @@ import io.journalq.server.shard.compaction.LogCleaner.CleanerSurroundings;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.shard.coordinator.group.GroupCoordinators;
+import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 import io.journalq.server.shard.metadata.MetadataApplier;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
@@ -73,6 +74,7 @@ public final class BrokerCore implements AutoCloseable {
     private final Controller controller;
     private final Shards shards;
     private final GroupCoordinators groups;
+    private final GroupLags groupLags;
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
     private final Map<Path, LastEnd> lastEnds = new LinkedHashMap<>();
@@ -145,6 +147,8 @@ public final class BrokerCore implements AutoCloseable {
         CoordinatorResources coordinators =
                 new CoordinatorResources(shards, environment.blockingPool(), environment.clock(), slices);
         this.groups = new GroupCoordinators(config, coordinators, environment.memory(), environment.ids());
+        this.groupLags = new GroupLags(
+                groups.coordinators(), coordinators, metadata::current, config.get(BrokerSettings.METRICS_GROUPS_MAX));
         this.handlers = new HandlerTable(config, metadata, controller);
         this.transactions = new TransactionCoordinators(
                 config,
@@ -284,6 +288,11 @@ public final class BrokerCore implements AutoCloseable {
     /** The counters of client metrics. */
     Telemetry telemetry() {
         return telemetry;
+    }
+
+    /** The lags of groups. */
+    GroupLags groupLags() {
+        return groupLags;
     }
 
     /** The counters of the coordinators, for each kind. */

@@ -44,6 +44,23 @@ public final class BrokerSettings {
                     + "listeners, advertised.listeners and admin.listener. Requests for other names are refused, as "
                     + "protection from DNS rebinding.",
             BrokerSettings::readHostName);
+    public static final ConfigKey<Integer> METRICS_TOPICS_MAX = ConfigKey.ofInt(
+            "metrics.topics.max",
+            ConfigUnit.NONE,
+            1_000,
+            0,
+            100_000,
+            "Maximum number of topics with series of their own in the metrics. The first topics by name have them "
+                    + "after a start, then those that are created first. The other topics share the label "
+                    + "topic=\"(other)\".");
+    public static final ConfigKey<Integer> METRICS_GROUPS_MAX = ConfigKey.ofInt(
+            "metrics.groups.max",
+            ConfigUnit.NONE,
+            1_000,
+            0,
+            100_000,
+            "Maximum number of pairs of a group and a topic whose lag is in the metrics. Further pairs are only "
+                    + "counted. With 0, the broker does not compute lags.");
     public static final ConfigKey<List<String>> DATA_DIRECTORIES = ConfigKey.ofList(
                     "data.directories",
                     List.of("./data"),
@@ -453,6 +470,8 @@ public final class BrokerSettings {
                 ADVERTISED_LISTENERS,
                 ADMIN_LISTENER,
                 ADMIN_ALLOWED_HOSTS,
+                METRICS_TOPICS_MAX,
+                METRICS_GROUPS_MAX,
                 DATA_DIRECTORIES,
                 SHARDS,
                 AUTO_CREATE_TOPICS,

@@ -14,6 +14,8 @@ import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
@@ -31,7 +33,7 @@ public final class CommittedOffsets {
     private final GroupLimits limits;
     private final Outbox outbox;
     private final Map<String, Group> groups;
-    private final Map<String, GroupOffsets> offsets = new TreeMap<>();
+    private final NavigableMap<String, GroupOffsets> offsets = new TreeMap<>();
     private final MemoryAccount memory;
     private final PendingOffsets pending;
 
@@ -42,6 +44,9 @@ public final class CommittedOffsets {
     private String lastReplayed;
 
     private GroupOffsets ofLastReplayed;
+
+    /** Sum of the numbers of topics in which each group has offsets. */
+    private int groupTopicCount;
 
     /** @param memory charged with offsets, by {@link OffsetSizes} */
     CommittedOffsets(GroupLimits limits, Outbox outbox, Map<String, Group> groups, MemoryAccount memory) {
@@ -218,8 +223,10 @@ public final class CommittedOffsets {
             memory.add(OffsetSizes.group(groupId));
         }
         long before = ofGroup.sizeBytes(key.topic());
+        int topicsBefore = ofGroup.topics().size();
         ofGroup.put(key.topic(), key.partition(), value == null ? null : GroupOffset.of(value));
         memory.add(ofGroup.sizeBytes(key.topic()) - before);
+        groupTopicCount += ofGroup.topics().size() - topicsBefore;
         if (ofGroup.isEmpty()) {
             offsets.remove(groupId);
             memory.add(-OffsetSizes.group(groupId));
@@ -265,6 +272,46 @@ public final class CommittedOffsets {
                     .forEach((topic, ofTopic) ->
                             ofTopic.forEach((partition, offset) -> visitor.visit(topic, partition, offset)));
         }
+    }
+
+    /**
+     * The offsets of one group in one topic.
+     *
+     * @param offsets by partition
+     */
+    public record GroupTopic(String groupId, String topic, SortedMap<Integer, Long> offsets) {}
+
+    /** Number of pairs of a group and a topic in which it has offsets. */
+    public int groupTopicCount() {
+        return groupTopicCount;
+    }
+
+    /**
+     * Lists offsets in the order of groups and topics, in pages, because there may be a million offsets.
+     *
+     * @param after the last element of the previous page; null for the first page
+     * @param fullAtOffsets the page ends with the topic in which it reaches this number of offsets
+     * @return empty if there are no more
+     */
+    public List<GroupTopic> page(GroupTopic after, int fullAtOffsets) {
+        List<GroupTopic> page = new ArrayList<>();
+        int count = 0;
+        for (Map.Entry<String, GroupOffsets> ofGroup :
+                (after == null ? offsets : offsets.tailMap(after.groupId(), true)).entrySet()) {
+            boolean continued = after != null && after.groupId().equals(ofGroup.getKey());
+            NavigableMap<String, TopicOffsets> topics = ofGroup.getValue().topics();
+            for (Map.Entry<String, TopicOffsets> ofTopic :
+                    (continued ? topics.tailMap(after.topic(), false) : topics).entrySet()) {
+                SortedMap<Integer, Long> committed = new TreeMap<>();
+                ofTopic.getValue().forEach((partition, offset) -> committed.put(partition, offset.offset()));
+                page.add(new GroupTopic(ofGroup.getKey(), ofTopic.getKey(), committed));
+                count += committed.size();
+                if (count >= fullAtOffsets) {
+                    return page;
+                }
+            }
+        }
+        return page;
     }
 
     /** Groups that have offsets, including those with offsets only in open transactions. */

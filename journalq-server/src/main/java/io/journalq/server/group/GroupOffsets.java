@@ -1,17 +1,17 @@
 package io.journalq.server.group;
 
-import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /** The committed offsets of one group. */
 final class GroupOffsets {
-    private final Map<String, TopicOffsets> topics = new TreeMap<>();
+    private final NavigableMap<String, TopicOffsets> topics = new TreeMap<>();
 
     boolean isEmpty() {
         return topics.isEmpty();
     }
 
-    Map<String, TopicOffsets> topics() {
+    NavigableMap<String, TopicOffsets> topics() {
         return topics;
     }
 

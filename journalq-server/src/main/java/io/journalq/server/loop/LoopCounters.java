@@ -48,7 +48,7 @@ public final class LoopCounters {
     }
 
     /** There is only one writer, so a plain read and a release write are enough. Neither needs a full fence. */
-    private static void add(AtomicLongArray counts, int index, long amount) {
+    static void add(AtomicLongArray counts, int index, long amount) {
         counts.lazySet(index, counts.getPlain(index) + amount);
     }
 

@@ -34,6 +34,7 @@ public final class LoopCycle {
     private final Loop loop;
     private final LoopStalls stalls = new LoopStalls();
     private final LoopCounters counters = new LoopCounters();
+    private final RequestTimes requestTimes = new RequestTimes();
     private final Phase writes = new Phase();
     private final Phase wakeUps = new Phase();
     private final Phase flushes = new Phase();
@@ -78,6 +79,26 @@ public final class LoopCycle {
     /** The histogram of the loop's iteration times. Any thread. */
     public LoopStalls stalls() {
         return stalls;
+    }
+
+    /** The histograms of the times of requests. Any thread may read them. */
+    public RequestTimes requestTimes() {
+        return requestTimes;
+    }
+
+    /** When the work of this iteration began, in the time of {@link Loop#nanoTime}. Called after {@link #begin}. */
+    public long begunNanos() {
+        return begunNanos;
+    }
+
+    /**
+     * Counts the time of a request, whose response leaves at the end of this iteration.
+     *
+     * @param readNanos {@link #begunNanos} of the iteration that read the request
+     */
+    public void onResponse(short apiId, long readNanos) {
+        begin();
+        requestTimes.onResponse(apiId, readNanos);
     }
 
     /** Marks the start of work in this iteration, from which its duration is measured. */
@@ -177,7 +198,9 @@ public final class LoopCycle {
             sendHandOvers();
         }
         flushes.run();
-        stalls.record(loop.nanoTime() - begunNanos);
+        long nowNanos = loop.nanoTime();
+        stalls.record(nowNanos - begunNanos);
+        requestTimes.onIterationEnd(nowNanos);
         begun = false;
         // A flush that resumes a paused connection may have registered new work.
         if (handedOver || !writes.isEmpty() || !wakeUps.isEmpty()) {

@@ -18,11 +18,15 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.buffer.ByteBufAllocatorMetric;
+import io.prometheus.metrics.model.registry.Collector;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * All metrics of one broker. Owns the registry. Values are read when the page is rendered, so that the hot path only
@@ -166,6 +170,7 @@ public final class BrokerMetrics implements AutoCloseable {
         }
         registry.getPrometheusRegistry().register(new RequestsCollector(cycles, memory));
         registry.getPrometheusRegistry().register(new LoopStallsCollector(cycles));
+        registry.getPrometheusRegistry().register(new RequestTimesCollector(cycles));
         for (MemoryPart part : memory.parts()) {
             Tags tags = Tags.of(PART_TAG, part.part().label());
             gauge("journalq.state.memory.used.bytes", "Estimated heap used by state.", tags, part::usedBytes);
@@ -233,6 +238,41 @@ public final class BrokerMetrics implements AutoCloseable {
                 .description(description)
                 .strongReference(true)
                 .register(registry);
+    }
+
+    /**
+     * One series of a metric.
+     *
+     * @param labelValues in the order of the metric's labels; any characters, which the page escapes
+     */
+    public record Series(List<String> labelValues, double value) {}
+
+    /**
+     * Adds a counter whose series come and go, such as one for each topic.
+     *
+     * @param series called when a page is rendered, on the thread that renders it; no two series may have the same
+     *     labels
+     */
+    public void counters(String name, String description, List<String> labels, Supplier<List<Series>> series) {
+        registry.getPrometheusRegistry()
+                .register(new SeriesCollector(name.replace('.', '_'), description, true, labels, series));
+    }
+
+    /** Adds a gauge whose series come and go; see {@link #counters}. */
+    public void gauges(String name, String description, List<String> labels, Supplier<List<Series>> series) {
+        registry.getPrometheusRegistry()
+                .register(new SeriesCollector(name.replace('.', '_'), description, false, labels, series));
+    }
+
+    /** Adds the version of the broker and of its JVM, as labels of a series that is always 1. */
+    public void bindBuild(String version) {
+        registry.getPrometheusRegistry().register((Collector) () -> InfoSnapshot.builder()
+                .name("journalq_build")
+                .help("The versions of the broker and of Java, as labels; the value is always 1.")
+                .dataPoint(InfoSnapshot.InfoDataPointSnapshot.builder()
+                        .labels(Labels.of("java_version", Runtime.version().toString(), "version", version))
+                        .build())
+                .build());
     }
 
     /** Adds a gauge of one shard. */

@@ -11,6 +11,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.ConcurrencyLimitedExecutor;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.InternalTopics;
@@ -71,6 +72,7 @@ public final class Shards {
     private final OffLoopBatchValidator offLoopValidator;
     private final RetentionClock retentionClock;
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
+    private final TopicTraffic traffic;
     private MetadataImage followed = MetadataImage.EMPTY;
     private BrokerConfig inForce;
     private final Map<Map<String, String>, PartitionSettings> settingsByConfigs = new HashMap<>();
@@ -96,6 +98,7 @@ public final class Shards {
         this.inForce = config;
         this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         this.blockingPool = blockingPool;
+        this.traffic = new TopicTraffic(config.get(BrokerSettings.METRICS_TOPICS_MAX), cycles.size());
         this.opening = new ConcurrencyLimitedExecutor(blockingPool, cycles.size() + 1);
         this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnds);
         this.walSyncers = new WalSyncers(
@@ -145,6 +148,11 @@ public final class Shards {
         }
         long bits = topicId.mostSignificantBits() * 31 + topicId.leastSignificantBits();
         return shards[Math.floorMod((int) (bits ^ (bits >>> 32)) + partition, shards.length)];
+    }
+
+    /** The counters of all topics. */
+    public TopicTraffic traffic() {
+        return traffic;
     }
 
     /** The partitions that belong here but cannot be opened. */
@@ -250,10 +258,11 @@ public final class Shards {
                 continue;
             }
             PartitionSettings settings = settingsOf(topic);
+            TopicCounters counters = before == null ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
             int known = before == null ? 0 : before.partitions().size();
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
                 if (partition >= known) {
-                    opening.add(open(topic, partition, settings));
+                    opening.add(open(topic, partition, counters, settings));
                 } else {
                     update(topic, partition, settings);
                 }
@@ -377,7 +386,8 @@ public final class Shards {
                 .thenApply(all -> ends);
     }
 
-    private CompletableFuture<Void> open(TopicImage topic, int partition, PartitionSettings settings) {
+    private CompletableFuture<Void> open(
+            TopicImage topic, int partition, TopicCounters counters, PartitionSettings settings) {
         PartitionImage state = topic.partitions().get(partition);
         Check.that(state.replicas().contains(config.get(BrokerSettings.NODE_ID)), "the partition belongs to this node");
         TopicPartition name = new TopicPartition(topic.name(), partition);
@@ -387,7 +397,8 @@ public final class Shards {
                         recovered -> shard.add(
                                 topic.id(),
                                 partition,
-                                new PartitionHost(shard.resources(), recovered, settings, state.leaderEpoch())),
+                                new PartitionHost(
+                                        shard.resources(), recovered, counters, settings, state.leaderEpoch())),
                         shard.cycle()::execute)
                 .exceptionally(failure -> {
                     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
@@ -418,6 +429,7 @@ public final class Shards {
     }
 
     private void delete(Uuid topicId) {
+        traffic.remove(topicId);
         for (int partition : offlinePartitions.forget(topicId)) {
             blockingPool.execute(() -> files.delete(topicId, partition));
         }

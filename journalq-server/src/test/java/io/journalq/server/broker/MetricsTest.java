@@ -10,9 +10,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -87,6 +90,151 @@ class MetricsTest {
         assertThat(values.get("journalq_requests_total{api=\"Fetch\"}")).isPositive();
         assertThat(values.get("journalq_partition_errors_total{api=\"Produce\",error=\"UNKNOWN_TOPIC_OR_PARTITION\"}"))
                 .isEqualTo(1);
+    }
+
+    @Test
+    void shouldCountRecordsAndBytesOfEachTopic() throws Exception {
+        Map<String, Double> values = values();
+
+        assertThat(values)
+                .containsEntry("journalq_topic_appended_records_total{topic=\"t\"}", 10.0)
+                .containsEntry(
+                        "journalq_topic_appended_bytes_total{topic=\"t\"}",
+                        values.get("journalq_appended_bytes_total{shard=\"0\"}"))
+                .containsEntry("journalq_topic_fetched_records_total{topic=\"t\"}", 10.0)
+                .containsEntry(
+                        "journalq_topic_fetched_bytes_total{topic=\"t\"}",
+                        values.get("journalq_fetched_bytes_total{shard=\"0\"}"))
+                .containsEntry("journalq_topics_without_series", 0.0)
+                .doesNotContainKey("journalq_topic_appended_records_total{topic=\"(other)\"}");
+    }
+
+    @Test
+    void shouldSumUpTheTopicsBeyondTheMaximumWhenThereAreMore() throws Exception {
+        // given
+        broker.stop();
+        broker.with("metrics.topics.max", "1").with("shards", "2").start();
+        broker.createTopic("u", 2, Map.of());
+        broker.createTopic("v", 1, Map.of());
+        try (WireClient client = new WireClient(broker.port())) {
+            client.produce("t", 0, WireClient.batch(1, new byte[1]));
+            client.produce("u", 0, WireClient.batch(2, new byte[1]));
+            client.produce("u", 1, WireClient.batch(3, new byte[1]));
+            client.produce("v", 0, WireClient.batch(4, new byte[1]));
+        }
+        broker.readAll(List.of(new TopicPartition("u", 0), new TopicPartition("u", 1)), 5);
+
+        // when
+        Map<String, Double> values = values();
+
+        // then
+        assertThat(values)
+                .containsEntry("journalq_topic_appended_records_total{topic=\"t\"}", 1.0)
+                .containsEntry("journalq_topic_appended_records_total{topic=\"(other)\"}", 9.0)
+                .containsEntry("journalq_topic_fetched_records_total{topic=\"(other)\"}", 5.0)
+                .containsEntry("journalq_topics_without_series", 2.0);
+        assertThat(values.keySet())
+                .filteredOn(name -> name.contains("topic=\"u\""))
+                .isEmpty();
+    }
+
+    @Test
+    void shouldGiveASeriesToALaterTopicWhenOneIsDeleted() throws Exception {
+        // given
+        broker.stop();
+        broker.with("metrics.topics.max", "1").start();
+        try (Admin admin = broker.admin()) {
+            admin.deleteTopics(List.of("t")).all().get(20, TimeUnit.SECONDS);
+        }
+        broker.createTopic("w", 1, Map.of());
+
+        // when
+        try (WireClient client = new WireClient(broker.port())) {
+            client.produce("w", 0, WireClient.batch(2, new byte[1]));
+        }
+
+        // then
+        assertThat(values())
+                .containsEntry("journalq_topic_appended_records_total{topic=\"w\"}", 2.0)
+                .doesNotContainKey("journalq_topic_appended_records_total{topic=\"t\"}");
+    }
+
+    @Test
+    void shouldMeasureTheTimeOfRequestsByApi() throws Exception {
+        Map<String, Double> values = values();
+
+        assertThat(values).containsEntry("journalq_request_duration_seconds_count{api=\"Produce\"}", 3.0);
+        assertThat(values).containsEntry("journalq_request_duration_seconds_bucket{api=\"Produce\",le=\"+Inf\"}", 3.0);
+        assertThat(values.get("journalq_request_duration_seconds_sum{api=\"Produce\"}"))
+                .isBetween(1e-6, 30.0);
+        assertThat(values.get("journalq_request_duration_seconds_count{api=\"Fetch\"}"))
+                .isPositive();
+    }
+
+    @Test
+    void shouldNameTheVersions() throws Exception {
+        assertThat(values())
+                .containsEntry(
+                        "journalq_build_info{java_version=\"" + Runtime.version() + "\",version=\"(not packaged)\"}",
+                        1.0);
+    }
+
+    @Test
+    void shouldMeasureTheLagOfGroupsInRecordsAndSeconds() throws Exception {
+        // given a group with a name that needs escapes, and one that has read everything
+        broker.createTopic("old", 2, Map.of());
+        long minuteAgoMs = System.currentTimeMillis() - 60_000;
+        try (WireClient client = new WireClient(broker.port())) {
+            client.produce("old", 0, WireClient.batchAt(minuteAgoMs - 3_600_000, 4, new byte[5]));
+            client.produce("old", 0, WireClient.batchAt(minuteAgoMs, 2, new byte[5]));
+            client.produce("old", 1, WireClient.batch(3, new byte[5]));
+        }
+        commit("say \"hi\"\n", Map.of(new TopicPartition("old", 0), 4L, new TopicPartition("old", 1), 0L));
+        commit("done", Map.of(new TopicPartition("old", 0), 6L, new TopicPartition("t", 0), 10L));
+
+        // when
+        Map<String, Double> values = values();
+
+        // then
+        String labels = "{group=\"say \\\"hi\\\"\\n\",topic=\"old\"}";
+        assertThat(values)
+                .containsEntry("journalq_group_lag_records" + labels, 5.0)
+                .containsEntry("journalq_group_lag_records{group=\"done\",topic=\"old\"}", 0.0)
+                .containsEntry("journalq_group_lag_records{group=\"done\",topic=\"t\"}", 0.0)
+                .containsEntry("journalq_group_lag_seconds{group=\"done\",topic=\"old\"}", 0.0)
+                .containsEntry("journalq_group_lags_left_out", 0.0);
+        assertThat(values.get("journalq_group_lag_seconds" + labels)).isBetween(60.0, 120.0);
+    }
+
+    @Test
+    void shouldCountTheLagsBeyondTheMaximumWhenThereAreMoreGroups() throws Exception {
+        // given
+        broker.stop();
+        broker.with("metrics.groups.max", "2").start();
+        for (int i = 0; i < 5; i++) {
+            commit("group-" + i, Map.of(new TopicPartition("t", 0), 1L));
+        }
+
+        // when
+        Map<String, Double> values = values();
+
+        // then
+        assertThat(values).containsEntry("journalq_group_lags_left_out", 3.0);
+        assertThat(values.keySet())
+                .filteredOn(name -> name.startsWith("journalq_group_lag_records"))
+                .hasSize(2);
+    }
+
+    private void commit(String group, Map<TopicPartition, Long> offsets) throws Exception {
+        try (Admin admin = broker.admin()) {
+            admin.alterConsumerGroupOffsets(
+                            group,
+                            offsets.entrySet().stream()
+                                    .collect(Collectors.toMap(
+                                            Map.Entry::getKey, offset -> new OffsetAndMetadata(offset.getValue()))))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.journalq.server.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.protocol.ApiKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,9 +32,47 @@ class LoopCycleTest {
         assertThat(done).containsExactly("write", "wake up", "flush", "next");
     }
 
+    @Test
+    void shouldCountTheTimeOfRequestsFromTheirIterationToTheEndOfTheOneThatResponds() {
+        // given a request that is read in an iteration of 80 µs and waits for the disk
+        cycle.begin();
+        long waitingSince = cycle.begunNanos();
+        loop.nowNanos += 80_000;
+        loop.endIteration();
+
+        // when its response leaves in a later iteration, together with responses to requests of that iteration
+        loop.nowNanos = 3_000_000;
+        cycle.begin();
+        cycle.onResponse(ApiKey.PRODUCE.id(), waitingSince);
+        for (int i = 0; i < 100; i++) {
+            cycle.onResponse(ApiKey.METADATA.id(), cycle.begunNanos());
+        }
+        loop.nowNanos += 200_000;
+        loop.endIteration();
+
+        // then
+        assertThat(countsOf(ApiKey.PRODUCE)).containsExactly("5000000: 1");
+        assertThat(countsOf(ApiKey.METADATA)).containsExactly("250000: 100");
+        assertThat(countsOf(ApiKey.FETCH)).isEmpty();
+        assertThat(cycle.requestTimes().sumNanos(ApiKey.PRODUCE)).isEqualTo(3_200_000);
+        assertThat(cycle.requestTimes().sumNanos(ApiKey.METADATA)).isEqualTo(100 * 200_000);
+    }
+
+    private List<String> countsOf(ApiKey api) {
+        List<String> counts = new ArrayList<>();
+        for (int bucket = 0; bucket < RequestTimes.bucketCount(); bucket++) {
+            long count = cycle.requestTimes().count(api, bucket);
+            if (count > 0) {
+                counts.add(RequestTimes.upperBoundNanos(bucket) + ": " + count);
+            }
+        }
+        return counts;
+    }
+
     /** Logs exceptions and continues, like Netty's event loop. */
     private static final class SteppedIterations implements Loop {
         private final ArrayDeque<Runnable> atEnd = new ArrayDeque<>();
+        private long nowNanos;
 
         void endIteration() {
             for (int i = atEnd.size(); i > 0; i--) {
@@ -67,7 +106,7 @@ class LoopCycleTest {
 
         @Override
         public long nanoTime() {
-            return 0;
+            return nowNanos;
         }
     }
 }

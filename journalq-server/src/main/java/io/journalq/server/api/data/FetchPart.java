@@ -33,6 +33,9 @@ final class FetchPart extends PartitionReader {
     private ErrorCode missingError = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
     private PartitionRead found;
     private RecordsData records;
+    /** Number of offsets from the position of the client to the end of {@link #records}. */
+    private long recordCount;
+
     private List<AbortedTransaction> aborted = List.of();
 
     private boolean ready;
@@ -135,9 +138,16 @@ final class FetchPart extends PartitionReader {
         return taken;
     }
 
-    void setRecords(RecordsData newRecords, List<AbortedTransaction> abortedAmongThem) {
+    /** @param endOffset offset behind the last of the records */
+    void setRecords(RecordsData newRecords, long endOffset, List<AbortedTransaction> abortedAmongThem) {
         records = newRecords;
+        recordCount = Math.max(0, endOffset - fetchOffset);
         aborted = abortedAmongThem;
+    }
+
+    /** Counts records that were taken for the response. */
+    void countFetched(RecordsData taken) {
+        host.topicCounters().onFetched(listener.cycle().index(), recordCount, taken.sizeBytes());
     }
 
     /** The transactions that a read-committed consumer skips in {@link #takeRecords}. */

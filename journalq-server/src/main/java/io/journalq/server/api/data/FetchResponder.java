@@ -103,8 +103,11 @@ final class FetchResponder {
     private static void takeWarm(FetchPart part, JournalSlice slice) {
         AbortedLookup aborted = part.found().aborted();
         try {
+            long endOffset = slice.offsetLimit();
             part.setRecords(
-                    slice.toRecordsData(PooledByteBufAllocator.DEFAULT), aborted == null ? List.of() : aborted.known());
+                    slice.toRecordsData(PooledByteBufAllocator.DEFAULT),
+                    endOffset,
+                    aborted == null ? List.of() : aborted.known());
         } catch (IOException failure) {
             onReadFailure(part, failure);
             part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
@@ -136,8 +139,8 @@ final class FetchResponder {
     }
 
     /** Records that were read from the disk. */
-    private record ColdRead(RecordsData records, List<AbortedTransaction> aborted) {
-        static final ColdRead NOTHING = new ColdRead(RecordsData.EMPTY, List.of());
+    private record ColdRead(RecordsData records, long endOffset, List<AbortedTransaction> aborted) {
+        static final ColdRead NOTHING = new ColdRead(RecordsData.EMPTY, 0, List.of());
     }
 
     private void loadAndPassOn(FetchPart part, JournalSlice slice, AbortedLookup aborted) {
@@ -161,7 +164,8 @@ final class FetchResponder {
                 List<AbortedTransaction> aborted = lookup == null ? List.of() : lookup.find(loaded.offsetLimit());
                 return aborted == null
                         ? ColdRead.NOTHING
-                        : new ColdRead(loaded.toRecordsData(PooledByteBufAllocator.DEFAULT), aborted);
+                        : new ColdRead(
+                                loaded.toRecordsData(PooledByteBufAllocator.DEFAULT), loaded.offsetLimit(), aborted);
             } finally {
                 loaded.release();
             }
@@ -175,7 +179,7 @@ final class FetchResponder {
         if (read == null) {
             part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
         } else {
-            part.setRecords(read.records(), read.aborted());
+            part.setRecords(read.records(), read.endOffset(), read.aborted());
         }
         outstandingReads--;
         if (outstandingReads == 0) {
@@ -260,6 +264,7 @@ final class FetchResponder {
         RecordsData records = part.takeRecords();
         if (records != null) {
             session.cycle().counters().onFetched(records.sizeBytes());
+            part.countFetched(records);
         }
         FetchResponse.PartitionData data = new FetchResponse.PartitionData()
                 .setPartitionIndex(part.partition())

@@ -19,6 +19,9 @@ import java.io.IOException;
 public final class JournalSearch implements AutoCloseable {
     private static final int CHUNK_BYTES = 256 << 10;
 
+    /** For a few headers behind a position of the index, which is seldom farther away. */
+    private static final int HEADERS_CHUNK_BYTES = 4 << 10;
+
     private final Segment[] segments;
     private final long startOffset;
 
@@ -64,6 +67,38 @@ public final class JournalSearch implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /**
+     * The timestamp of the first batch that ends behind {@code offset}, by its header: of its first record or, if the
+     * broker set the timestamps, of all.
+     *
+     * @return in milliseconds since 1970 UTC; -1 if there is no such batch, or it has no timestamp
+     */
+    public long batchTimestampMs(long offset) throws IOException {
+        long[] found = {RecordBatch.NO_TIMESTAMP};
+        boolean[] done = {false};
+        for (Segment segment : segments) {
+            if (!done[0] && segment.endOffset() > offset && segment.tryRetain()) {
+                try {
+                    int from = segment.index().floorByOffset(offset);
+                    walk(segment, from, HEADERS_CHUNK_BYTES, scanner -> {
+                        if (scanner.nextOffset() <= offset) {
+                            return true;
+                        }
+                        ByteBuf header = scanner.header();
+                        found[0] = RecordBatch.isLogAppendTime(header, 0)
+                                ? RecordBatch.maxTimestamp(header, 0)
+                                : RecordBatch.baseTimestamp(header, 0);
+                        done[0] = true;
+                        return false;
+                    });
+                } finally {
+                    segment.release();
+                }
+            }
+        }
+        return found[0];
     }
 
     /** The first readable record at or after {@code timestampMs}; null if there is none. */
@@ -179,11 +214,15 @@ public final class JournalSearch implements AutoCloseable {
 
     /** Visits the healthy batches from position {@code from} on. */
     private static void walk(Segment segment, int from, Step step) throws IOException {
+        walk(segment, from, CHUNK_BYTES, step);
+    }
+
+    private static void walk(Segment segment, int from, int mostBytes, Step step) throws IOException {
         int sizeBytes = segment.sizeBytes();
         int position = segment.healthyFrom(from);
         while (position < sizeBytes) {
             int end = segment.healthyUntil(position, sizeBytes);
-            int chunkBytes = Math.min(CHUNK_BYTES, end - position);
+            int chunkBytes = Math.min(mostBytes, end - position);
             BatchScanner scanner = new BatchScanner(segment.file(), position, end, chunkBytes);
             while (scanner.next()) {
                 if (!step.goOn(scanner)) {

@@ -10,6 +10,7 @@ import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
+import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.producerstate.ProducerDedup;
@@ -32,6 +33,7 @@ public final class BatchAdmission {
     private final Journal journal;
     private final PartitionProducers producers;
     private final PartitionWriter writer;
+    private final TopicCounters topicCounters;
     private AppendSettings settings;
     private int leaderEpoch;
 
@@ -42,18 +44,21 @@ public final class BatchAdmission {
      * Admits nothing before {@link #follow} is called.
      *
      * @param writer receives every staged append
+     * @param topicCounters of the partition's topic
      */
     public BatchAdmission(
             AppendResources resources,
             TopicPartition name,
             Journal journal,
             PartitionProducers producers,
-            PartitionWriter writer) {
+            PartitionWriter writer,
+            TopicCounters topicCounters) {
         this.resources = resources;
         this.name = name;
         this.journal = journal;
         this.producers = producers;
         this.writer = writer;
+        this.topicCounters = topicCounters;
     }
 
     /** Applies the topic's configuration and the partition's leader epoch. */
@@ -265,6 +270,7 @@ public final class BatchAdmission {
         append.keep(records.readableBytes());
         LoopCounters counters = resources.cycle().counters();
         counters.onAppended(checked.recordCount(), checked.sizeBytes());
+        topicCounters.onAppended(resources.cycle().index(), checked.recordCount(), checked.sizeBytes());
         ProducerDedup dedup = producers.dedup();
         long forgotten = dedup.forgottenCount();
         dedup.replay(

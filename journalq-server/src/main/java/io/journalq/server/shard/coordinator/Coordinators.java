@@ -107,6 +107,11 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 loading);
     }
 
+    /** Number of coordinators; 0 while there is no topic. Any thread. */
+    public int count() {
+        return hosts.size();
+    }
+
     /** The partition for a key, in a topic with {@code partitionCount} partitions. */
     public static int partitionOf(String key, int partitionCount) {
         return (key.hashCode() & Integer.MAX_VALUE) % partitionCount;

@@ -7,6 +7,7 @@ import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
@@ -47,6 +48,7 @@ public final class PartitionHost {
     private final PartitionWriter writer;
     private final BatchAdmission admission;
     private final BlockedAppends appends;
+    private final TopicCounters topicCounters;
     private PartitionSettings settings;
     private int leaderEpoch;
     private CompactionFailure compactionFailure;
@@ -56,20 +58,29 @@ public final class PartitionHost {
 
     private volatile boolean closed;
 
-    /** Hosts a partition whose journal and producer state are recovered. */
+    /**
+     * Hosts a partition whose journal and producer state are recovered.
+     *
+     * @param topicCounters of the partition's topic
+     */
     public PartitionHost(
-            PartitionResources resources, RecoveredPartition recovered, PartitionSettings settings, int leaderEpoch) {
+            PartitionResources resources,
+            RecoveredPartition recovered,
+            TopicCounters topicCounters,
+            PartitionSettings settings,
+            int leaderEpoch) {
         this.cycle = resources.cycle();
         this.blockingWork = resources.blockingWork();
         this.name = recovered.name();
         this.journal = recovered.journal();
+        this.topicCounters = topicCounters;
         this.producers = new PartitionProducers(
                 name, journal, recovered.transactions(), blockingWork, resources.producerMemory());
         // Everything that was recovered can be read: a restart flushes it, unless it was flushed before.
         this.readable = new ReadableLog(name, journal, recovered.transactions(), journal.endOffset());
         this.durability = new PartitionDurability(name, journal, resources.flusher(), resources.walBuffers());
         this.writer = new PartitionWriter(resources.appends(), name, journal, producers, readable, durability);
-        this.admission = new BatchAdmission(resources.appends(), name, journal, producers, writer);
+        this.admission = new BatchAdmission(resources.appends(), name, journal, producers, writer, topicCounters);
         this.appends = new BlockedAppends(resources.appends(), name, admission);
         follow(settings, leaderEpoch);
     }
@@ -103,6 +114,11 @@ public final class PartitionHost {
     /** The log, as readers see it. */
     public ReadableLog log() {
         return readable;
+    }
+
+    /** The counters of the partition's topic. Any thread. */
+    public TopicCounters topicCounters() {
+        return topicCounters;
     }
 
     /** The idempotent and transactional producers. */

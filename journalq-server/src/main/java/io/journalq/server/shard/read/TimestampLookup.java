@@ -33,6 +33,20 @@ public final class TimestampLookup {
         this.visibleOffset = visibleOffset;
     }
 
+    /**
+     * The timestamp of the batch that holds a record, by its header: that of its first record or, if the broker set the
+     * timestamps, that of all.
+     *
+     * @param offset of the record; if there is none, the next one counts
+     * @return in milliseconds since 1970 UTC; -1 if no such record is written yet, or it has no timestamp
+     * @throws IOException if the journal cannot be read
+     */
+    public long ofBatch(long offset) throws IOException {
+        try (JournalSearch search = journal.search()) {
+            return search.batchTimestampMs(offset);
+        }
+    }
+
     /** The first record that is not older than {@code timestampMs}. */
     public Found first(long timestampMs) {
         return find(search -> search.findByTimestamp(timestampMs));

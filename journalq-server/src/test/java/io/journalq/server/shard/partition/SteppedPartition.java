@@ -18,6 +18,7 @@ import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
@@ -111,7 +112,7 @@ public final class SteppedPartition {
         PartitionFiles files =
                 new PartitionFiles(store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd));
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
-        host = new PartitionHost(resources, recovered, settings, 0);
+        host = new PartitionHost(resources, recovered, new TopicCounters(1), settings, 0);
     }
 
     public static SteppedPartition open(Path directory, JournalConfig journal) throws IOException {
