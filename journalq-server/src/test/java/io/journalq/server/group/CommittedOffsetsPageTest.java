@@ -57,8 +57,7 @@ class CommittedOffsetsPageTest {
         }
 
         // then
-        assertThat(listed)
-                .containsExactly("a t {0=10, 2=12}", "end", "a u {0=20}", "b t {1=30}", "end");
+        assertThat(listed).containsExactly("a t {0=10, 2=12}", "end", "a u {0=20}", "b t {1=30}", "end");
         assertThat(machine.offsets().groupTopicCount()).isEqualTo(3);
     }
 
@@ -70,7 +69,9 @@ class CommittedOffsetsPageTest {
 
         machine.offsets().onTopicsGone((topic, id) -> topic.equals("t"));
 
-        assertThat(machine.offsets().page(after, 1)).extracting(GroupTopic::topic).containsExactly("u");
+        assertThat(machine.offsets().page(after, 1))
+                .extracting(GroupTopic::topic)
+                .containsExactly("u");
         assertThat(machine.offsets().groupTopicCount()).isEqualTo(1);
     }
 }
