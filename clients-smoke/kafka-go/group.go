@@ -19,7 +19,7 @@ func member(topic, group string) *kafka.Reader {
 	})
 }
 
-// settle waits until a group has so many members, with the same number of partitions each.
+// settle waits until a group has the given number of members, each with the same number of partitions.
 func settle(ctx context.Context, client *kafka.Client, group string, members int) {
 	for ; ; time.Sleep(50 * time.Millisecond) {
 		described, err := client.DescribeGroups(ctx, &kafka.DescribeGroupsRequest{GroupIDs: []string{group}})

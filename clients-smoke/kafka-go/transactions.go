@@ -32,14 +32,14 @@ func transact(ctx context.Context, client *kafka.Client, topic string) {
 // begin asks for the transactional id's next epoch until what it had open is ended.
 func begin(ctx context.Context, client *kafka.Client, id string) *kafka.ProducerSession {
 	for {
-		answer, err := client.InitProducerID(ctx, &kafka.InitProducerIDRequest{
+		response, err := client.InitProducerID(ctx, &kafka.InitProducerIDRequest{
 			TransactionalID: id, TransactionTimeoutMs: 60_000, ProducerID: -1, ProducerEpoch: -1,
 		})
 		must(err, "producer id")
-		if answer.Error == nil {
-			return answer.Producer
+		if response.Error == nil {
+			return response.Producer
 		}
-		retry(ctx, answer.Error, "producer id")
+		retry(ctx, response.Error, "producer id")
 	}
 }
 
@@ -63,31 +63,31 @@ func commitInTransaction(ctx context.Context, client *kafka.Client, session *kaf
 		}
 		retry(ctx, added.Error, "offsets in a transaction")
 	}
-	answer, err := client.TxnOffsetCommit(ctx, &kafka.TxnOffsetCommitRequest{
+	response, err := client.TxnOffsetCommit(ctx, &kafka.TxnOffsetCommitRequest{
 		TransactionalID: id, GroupID: group, ProducerID: session.ProducerID, ProducerEpoch: session.ProducerEpoch,
 		GenerationID: -1,
 		Topics:       map[string][]kafka.TxnOffsetCommit{topic: {{Partition: 0, Offset: offset}}},
 	})
 	must(err, "commit in a transaction")
-	must(answer.Topics[topic][0].Error, "commit in a transaction")
+	must(response.Topics[topic][0].Error, "commit in a transaction")
 }
 
 func end(ctx context.Context, client *kafka.Client, session *kafka.ProducerSession, id string, commit bool) error {
-	answer, err := client.EndTxn(ctx, &kafka.EndTxnRequest{
+	response, err := client.EndTxn(ctx, &kafka.EndTxnRequest{
 		TransactionalID: id, ProducerID: session.ProducerID, ProducerEpoch: session.ProducerEpoch, Committed: commit,
 	})
 	must(err, "end of a transaction")
-	return answer.Error
+	return response.Error
 }
 
 // awaitCommitted waits until the transaction's end has reached the group.
 func awaitCommitted(ctx context.Context, client *kafka.Client, group, topic string, expected int64) {
 	for {
-		answer, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{
+		response, err := client.OffsetFetch(ctx, &kafka.OffsetFetchRequest{
 			GroupID: group, Topics: map[string][]int{topic: {0}},
 		})
 		must(err, "committed offset")
-		found := answer.Topics[topic][0].CommittedOffset
+		found := response.Topics[topic][0].CommittedOffset
 		if found == expected {
 			return
 		}

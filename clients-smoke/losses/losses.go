@@ -72,7 +72,7 @@ func send(ctx context.Context, topic string) []map[int]bool {
 		time.Sleep(pause)
 	}
 	check(producer.Flush(ctx) == nil, "messages are left")
-	check(told.Load() == 0, "the producer began anew %d times", told.Load())
+	check(told.Load() == 0, "the producer was reset %d times", told.Load())
 	return acknowledged
 }
 

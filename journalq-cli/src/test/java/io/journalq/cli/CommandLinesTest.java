@@ -122,10 +122,10 @@ class CommandLinesTest {
     }
 
     @Test
-    void shouldPrintACompletionScriptThatBashAccepts(@TempDir Path folder) throws Exception {
+    void shouldPrintACompletionScriptThatBashAccepts(@TempDir Path directory) throws Exception {
         // given
         CommandRun run = CommandRun.journalq("completion");
-        Path script = Files.writeString(folder.resolve("completion.sh"), run.out());
+        Path script = Files.writeString(directory.resolve("completion.sh"), run.out());
 
         // when
         Process bash = new ProcessBuilder("bash", "-n", script.toString())

@@ -26,13 +26,13 @@ class GroupCommandsTest {
     private static final long FIRST_TIMESTAMP_MS = 1_700_000_000_000L;
 
     @TempDir
-    private static Path folder;
+    private static Path directory;
 
     private static CommandBroker broker;
 
     @BeforeAll
     static void start() throws Exception {
-        broker = new CommandBroker(folder);
+        broker = new CommandBroker(directory);
         broker.done("topics", "create", "orders", "--partitions", "2");
         for (int partition = 0; partition < 2; partition++) {
             String lines = IntStream.range(0, 10)
@@ -47,7 +47,7 @@ class GroupCommandsTest {
         broker.close();
     }
 
-    /** A group without members that has read so many messages of each partition. */
+    /** Commits these offsets, one for each partition, for a group without members. */
     private static void commit(String group, long... offsets) {
         try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of("group.id", group))) {
             for (int partition = 0; partition < offsets.length; partition++) {

@@ -16,19 +16,19 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Checking and mending the files that a real broker left. */
+/** Verifies and repairs the files of a real broker. */
 class JournalCommandsTest {
     private static final int BATCHES = 5;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path data;
     private Path log;
 
     @BeforeEach
     void writeSomething() throws Exception {
-        data = folder.resolve("data");
+        data = directory.resolve("data");
         try (CommandBroker broker = new CommandBroker(data)) {
             broker.done("topics", "create", "orders", "--partitions", "1");
             for (int i = 0; i < BATCHES; i++) {
@@ -157,9 +157,9 @@ class JournalCommandsTest {
 
     @Test
     void shouldShowWhatWriteAheadFilesHoldAndWriteItIntoTheJournalsOnlyWhenToldTo() throws Exception {
-        // given a folder whose journals lost what its write-ahead file holds
+        // given a directory whose journals lost what its write-ahead file holds
         Path golden = Path.of(getClass().getResource("/golden/write-ahead-1").toURI());
-        data = folder.resolve("lost");
+        data = directory.resolve("lost");
         try (Stream<Path> files = Files.walk(golden)) {
             for (Path file : files.toList()) {
                 Files.copy(file, data.resolve(golden.relativize(file).toString()));
@@ -195,7 +195,8 @@ class JournalCommandsTest {
         // given
         byte[] healthy = Files.readAllBytes(log);
         Files.write(log, new byte[] {1, 2, 3, 4, 5}, StandardOpenOption.APPEND);
-        Path aside = folder.resolve("data.aside")
+        Path aside = directory
+                .resolve("data.aside")
                 .resolve(log.getParent().getFileName())
                 .resolve(log.getFileName() + "." + healthy.length + "-" + (healthy.length + 5));
 
@@ -264,7 +265,7 @@ class JournalCommandsTest {
         // when
         CommandRun verify = run("verify", "--output", "json");
         CommandRun repair =
-                run("repair", "--execute", "--aside", folder.resolve("kept").toString());
+                run("repair", "--execute", "--aside", directory.resolve("kept").toString());
 
         // then
         assertThat(verify.exitCode()).isEqualTo(ExitCode.FAILED);
@@ -276,7 +277,10 @@ class JournalCommandsTest {
         assertThat(checkpoint).doesNotExist();
         assertThat(snapshot).doesNotExist();
         assertThat(stray).exists();
-        assertThat(folder.resolve("kept").resolve(log.getParent().getFileName()).resolve("journal.checkpoint"))
+        assertThat(directory
+                        .resolve("kept")
+                        .resolve(log.getParent().getFileName())
+                        .resolve("journal.checkpoint"))
                 .exists();
         assertThat(readBack()).hasSize(BATCHES);
     }
@@ -288,13 +292,13 @@ class JournalCommandsTest {
 
         // when
         CommandRun verify = run("verify");
-        CommandRun nothing = CommandRun.journalq("journal", "verify", folder.toString());
+        CommandRun nothing = CommandRun.journalq("journal", "verify", directory.toString());
         CommandRun inside = run("repair", "--aside", data.resolve("aside").toString());
 
         // then
         assertThat(verify.out()).contains(log + ": its batches end at byte 0; according to the checkpoint ");
         assertThat(run("repair").out()).startsWith("cannot repair " + log + ", restore it from a backup");
-        assertThat(nothing.err()).contains("there is no journal in " + folder);
+        assertThat(nothing.err()).contains("there is no journal in " + directory);
         assertThat(inside.exitCode()).isEqualTo(ExitCode.USAGE);
     }
 
@@ -315,7 +319,7 @@ class JournalCommandsTest {
         String refusal =
                 assertThatThrownBy(() -> new CommandBroker(data)).actual().toString();
         CommandRun repair =
-                run("repair", "--execute", "--aside", folder.resolve("kept").toString());
+                run("repair", "--execute", "--aside", directory.resolve("kept").toString());
 
         // then
         assertThat(refusal)

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** Writing and reading messages by the command line, against a real broker. */
 class MessageCommandsTest {
     @TempDir
-    private static Path folder;
+    private static Path directory;
 
     private static CommandBroker broker;
 
     @BeforeAll
     static void start() throws Exception {
-        broker = new CommandBroker(folder);
+        broker = new CommandBroker(directory);
     }
 
     @AfterAll
@@ -259,7 +259,7 @@ class MessageCommandsTest {
     void shouldExplainInOneLineWhenTheTopicOfAProcessDoesNotExist() throws Exception {
         // given: the log of the client goes to standard error as in bin/journalq, which a run in this process cannot
         // see
-        Path err = folder.resolve("err.txt");
+        Path err = directory.resolve("err.txt");
         ProcessBuilder command = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
@@ -289,7 +289,7 @@ class MessageCommandsTest {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, err, "");
-        CommandBroker mortal = new CommandBroker(folder.resolve("mortal"));
+        CommandBroker mortal = new CommandBroker(directory.resolve("mortal"));
         CompletableFuture<Integer> exitCode;
         try {
             mortal.doneWithInput("hello\n", "produce", "orders");

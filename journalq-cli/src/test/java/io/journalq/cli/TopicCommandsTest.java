@@ -16,13 +16,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Commands about topics, configs and the cluster, against a real broker. */
 class TopicCommandsTest {
     @TempDir
-    private static Path folder;
+    private static Path directory;
 
     private static CommandBroker broker;
 
     @BeforeAll
     static void start() throws Exception {
-        broker = new CommandBroker(folder);
+        broker = new CommandBroker(directory);
     }
 
     @AfterAll
@@ -167,7 +167,7 @@ class TopicCommandsTest {
 
         assertThat(table.outLines().get(0)).matches("Cluster .*  1 broker");
         assertThat(table.out())
-                .contains(broker.bootstrap(), folder.toString())
+                .contains(broker.bootstrap(), directory.toString())
                 .containsPattern("BROKER +DATA DIRECTORY +PARTITIONS +SIZE +FREE");
         assertThat(json.out())
                 .contains(
@@ -176,7 +176,7 @@ class TopicCommandsTest {
                         "\"controller\" : true",
                         "\"port\" : " + broker.port(),
                         "\"dataDirectories\" : [ {",
-                        "\"path\" : \"" + folder,
+                        "\"path\" : \"" + directory,
                         "\"usableBytes\"");
     }
 

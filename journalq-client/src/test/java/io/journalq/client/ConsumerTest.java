@@ -279,7 +279,7 @@ final class ConsumerTest {
     }
 
     @Test
-    void shouldRefuseACorruptBatchAndGoOnWhenItIsMended() {
+    void shouldRejectACorruptBatchAndContinueWhenItIsRepaired() {
         fill(0, 0, 10);
         fill(0, 10, 10);
         cluster.corrupt(FIRST, 1);
@@ -290,7 +290,7 @@ final class ConsumerTest {
             assertThatThrownBy(() -> consumer.poll(LONG))
                     .isInstanceOf(CorruptBatchException.class)
                     .hasMessageContaining("offset 10");
-            // and the rest when it is mended
+            // and the rest when it is repaired
             cluster.corrupt(FIRST, 1);
             assertThat(consumer.poll(LONG).iterator().next().offset()).isEqualTo(10);
         }
@@ -367,7 +367,7 @@ final class ConsumerTest {
     }
 
     private static final List<Fault> FETCH_FAULTS =
-            List.of(Fault.DROP_BEFORE, Fault.DROP_AFTER, Fault.DROP_IN_ANSWER, Fault.NOT_LEADER, Fault.DELAY);
+            List.of(Fault.DROP_BEFORE, Fault.DROP_AFTER, Fault.DROP_IN_RESPONSE, Fault.NOT_LEADER, Fault.DELAY);
 
     /** Appends one batch of records whose values name their partition and offset. */
     private void fill(int partition, int firstOffset, int count) {

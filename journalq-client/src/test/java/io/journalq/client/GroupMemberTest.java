@@ -110,7 +110,7 @@ final class GroupMemberTest {
     }
 
     @Test
-    void shouldTellEverythingAgainWhenAnAnswerIsLost() {
+    void shouldRepeatEverythingWhenAResponseIsLost() {
         join(builder());
         await(() -> consumer.assignment().size() == 2);
         int before = heartbeats().size();
@@ -198,7 +198,7 @@ final class GroupMemberTest {
                     .isInstanceOf(BrokerErrorException.class)
                     .hasMessageContaining("use an assignor that the broker supports");
         }
-        // when it subscribes anew
+        // when it subscribes again
         consumer.subscribe(List.of("orders"), new Listener());
         await(() -> consumer.assignment().size() == 2);
     }

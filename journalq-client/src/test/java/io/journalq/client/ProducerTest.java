@@ -181,7 +181,7 @@ final class ProducerTest {
     }
 
     @Test
-    void shouldNotWaitForAnAnswerWithoutAcknowledgements() throws Exception {
+    void shouldNotWaitForAResponseWithoutAcknowledgements() throws Exception {
         try (Producer producer = producer().acks(Acks.NONE).build()) {
             RecordMetadata where = producer.send(to(0, "gone"));
             assertThat(where.offset()).isEqualTo(RecordMetadata.UNKNOWN_OFFSET);

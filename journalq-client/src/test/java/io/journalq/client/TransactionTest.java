@@ -182,7 +182,7 @@ final class TransactionTest {
     }
 
     @Test
-    void shouldSayThatNobodyKnowsWhenACommitIsNotAnswered() {
+    void shouldReportAnUnknownOutcomeWhenACommitGetsNoResponse() {
         cluster.transactionVersion(2);
         try (Producer producer = producer().callTimeout(Duration.ofMillis(300)).build()) {
             producer.inTransaction(transaction -> transaction.send(record(0)));

@@ -341,7 +341,7 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
         return started() ? brokers() : Map.of();
     }
 
-    /** What tests may do to a broker from outside; whoever reaches further is told that this is none of Kafka's. */
+    /** What tests may do to a broker from outside; any other access fails with a message that names this class. */
     private KafkaBroker handle() {
         return (KafkaBroker) Proxy.newProxyInstance(
                 KafkaBroker.class.getClassLoader(), new Class<?>[] {KafkaBroker.class}, (proxy, method, arguments) -> {

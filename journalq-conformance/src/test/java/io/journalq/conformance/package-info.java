@@ -1,6 +1,5 @@
 /**
- * Runs Apache Kafka's client integration tests against JournalQ. In come the cluster configurations that the tests
- * declare; out go test results. Stands in place of Kafka's own cluster extension; knows the broker by its public start and
- * close, and by its port.
+ * Runs Apache Kafka's client integration tests against JournalQ. Its extension replaces Kafka's own: it reads the cluster
+ * configuration that a test declares, and starts and closes an embedded broker for it.
  */
 package io.journalq.conformance;

@@ -24,22 +24,22 @@ class DistributionTest {
     private static final int CHECK_INTERVAL_MS = 50;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path home;
     private Path data;
 
     @BeforeEach
     void unpack() throws IOException, InterruptedException {
-        Path place = Files.createDirectory(folder.resolve("a path with spaces"));
+        Path place = Files.createDirectory(directory.resolve("a path with spaces"));
         home = UnpackedArchive.in(place);
-        data = folder.resolve("the data");
+        data = directory.resolve("the data");
     }
 
     @AfterEach
     void shouldLeaveNoProcess() {
         List<ProcessHandle> left = ProcessHandle.allProcesses()
-                .filter(process -> process.info().commandLine().orElse("").contains(folder.toString()))
+                .filter(process -> process.info().commandLine().orElse("").contains(directory.toString()))
                 .toList();
         left.forEach(ProcessHandle::destroyForcibly);
         assertThat(left).isEmpty();
@@ -49,7 +49,7 @@ class DistributionTest {
         return Map.of(
                 "JAVA_HOME", System.getProperty("java.home"),
                 "JOURNALQ_HEAP", "128m",
-                "JOURNALQ_LOG_DIR", folder.resolve("the logs").toString());
+                "JOURNALQ_LOG_DIR", directory.resolve("the logs").toString());
     }
 
     private List<String> command(String script, String... arguments) {
@@ -71,7 +71,7 @@ class DistributionTest {
     }
 
     private ScriptRun run(List<String> command) throws IOException, InterruptedException {
-        return ScriptRun.of(folder, environment(), command);
+        return ScriptRun.of(directory, environment(), command);
     }
 
     private ScriptRun done(List<String> command) throws IOException, InterruptedException {
@@ -99,7 +99,7 @@ class DistributionTest {
         done(command("journalq", "topics", "create", "orders", "--partitions", "3", "--bootstrap", bootstrap));
         ScriptRun produce = ScriptRun.withInput(
                 "a:1\nb:2\nc:3\n",
-                folder,
+                directory,
                 environment(),
                 command("journalq", "produce", "orders", "--key-separator", ":", "--bootstrap", bootstrap));
         ScriptRun consume = done(command(
@@ -159,7 +159,7 @@ class DistributionTest {
         done(command("journalq", "topics", "create", "orders", "--bootstrap", field(before, "address")));
         ScriptRun produce = ScriptRun.withInput(
                 "a\nb\n",
-                folder,
+                directory,
                 environment(),
                 command("journalq", "produce", "orders", "--bootstrap", field(before, "address")));
 
@@ -182,15 +182,15 @@ class DistributionTest {
     @Test
     void shouldStopABrokerThatRunsInTheForeground() throws Exception {
         // given
-        Process broker = ScriptRun.prepare(folder, environment(), onFreePorts(server("start", "--foreground")))
+        Process broker = ScriptRun.prepare(directory, environment(), onFreePorts(server("start", "--foreground")))
                 .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("foreground.log").toFile())
+                .redirectOutput(directory.resolve("foreground.log").toFile())
                 .start();
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
         ScriptRun status = run(server("status"));
         while (status.exitCode() != 0) {
             assertThat(broker.isAlive())
-                    .as(Files.readString(folder.resolve("foreground.log")))
+                    .as(Files.readString(directory.resolve("foreground.log")))
                     .isTrue();
             assertThat(System.nanoTime()).as(status.out()).isLessThan(deadlineNs);
             Thread.sleep(CHECK_INTERVAL_MS);
@@ -204,7 +204,7 @@ class DistributionTest {
         assertThat(status.out()).startsWith("ready at 127.0.0.1:").contains("process " + broker.pid());
         assertThat(stop.out()).startsWith("stopped the broker (process " + broker.pid() + ")");
         assertThat(broker.waitFor(MAX_SECONDS, TimeUnit.SECONDS)).isTrue();
-        assertThat(Files.readAllLines(folder.resolve("foreground.log")))
+        assertThat(Files.readAllLines(directory.resolve("foreground.log")))
                 .as("the log, one event a line")
                 .isNotEmpty()
                 .allSatisfy(line -> assertThat(line).startsWith("time="));
@@ -229,7 +229,7 @@ class DistributionTest {
                 List.of("journalq", "journalq-server", "journalq-bench", "journalq-sim", "journalq-chaos")) {
             ScriptRun version = done(command(program, "--version"));
             ScriptRun completion = done(command(program, "completion"));
-            Path script = Files.writeString(folder.resolve(program), completion.out());
+            Path script = Files.writeString(directory.resolve(program), completion.out());
             done(List.of("bash", "-c", "source " + script + " && complete -p " + program));
 
             assertThat(version.out()).startsWith("JournalQ ").doesNotContain("not packaged");
@@ -237,7 +237,7 @@ class DistributionTest {
         }
     }
 
-    /** The names of the jars of a folder, without their versions. */
+    /** The names of the jars of a directory, without their versions. */
     private static List<String> jars(Path lib) throws IOException {
         try (Stream<Path> files = Files.list(lib)) {
             return files.map(file -> file.getFileName().toString())

@@ -71,7 +71,7 @@ class MemoryFloodTest {
     private static final short CREATE_TOPICS = 19;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Process broker;
     private int port;
@@ -91,10 +91,10 @@ class MemoryFloodTest {
                 "listeners=PLAINTEXT://127.0.0.1:0",
                 "admin.listener=127.0.0.1:0",
                 "group.initial.rebalance.delay.ms=5000",
-                "data.directories=" + folder.resolve("data"))) {
+                "data.directories=" + directory.resolve("data"))) {
             command.addAll(List.of("--set", setting));
         }
-        broker = ScriptRun.prepare(folder, Map.of("JAVA_HOME", System.getProperty("java.home")), command)
+        broker = ScriptRun.prepare(directory, Map.of("JAVA_HOME", System.getProperty("java.home")), command)
                 .redirectErrorStream(true)
                 .redirectOutput(log().toFile())
                 .start();
@@ -104,13 +104,13 @@ class MemoryFloodTest {
                 "--output",
                 "json",
                 "--set",
-                "data.directories=" + folder.resolve("data"));
+                "data.directories=" + directory.resolve("data"));
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
-        ScriptRun run = ScriptRun.of(folder, Map.of(), status);
+        ScriptRun run = ScriptRun.of(directory, Map.of(), status);
         while (run.exitCode() != 0) {
             assertThat(System.nanoTime()).as(Files.readString(log())).isLessThan(deadlineNanos);
             Thread.sleep(CHECK_INTERVAL_MS);
-            run = ScriptRun.of(folder, Map.of(), status);
+            run = ScriptRun.of(directory, Map.of(), status);
         }
         port = port(run, "address");
         adminPort = port(run, "adminAddress");
@@ -125,13 +125,13 @@ class MemoryFloodTest {
     }
 
     @Test
-    void shouldServeEveryoneAndGiveMemoryBackWhenRequestsAndAnswersWantMoreThanThereIs() throws Exception {
+    void shouldServeEveryClientAndReleaseMemoryWhenRequestsAndResponsesExceedTheBudget() throws Exception {
         // given
         long beforeBytes = directBytes();
         createTopic("many", PARTITIONS);
         fillTopic("many", PARTITIONS);
         AtomicBoolean flooding = new AtomicBoolean(true);
-        AtomicInteger healthyAnswers = new AtomicInteger();
+        AtomicInteger healthyResponses = new AtomicInteger();
         ExecutorService clients = Executors.newCachedThreadPool();
         try {
             Future<?> healthy = clients.submit(() -> {
@@ -141,7 +141,7 @@ class MemoryFloodTest {
                         client.receive();
                         client.send(PRODUCE, 3, produce(1_000));
                         client.receive();
-                        healthyAnswers.incrementAndGet();
+                        healthyResponses.incrementAndGet();
                     }
                 }
                 return null;
@@ -176,7 +176,7 @@ class MemoryFloodTest {
             // then nobody was disconnected, the healthy client least of all
             flooding.set(false);
             healthy.get(MAX_SECONDS, TimeUnit.SECONDS);
-            assertThat(healthyAnswers).hasPositiveValue();
+            assertThat(healthyResponses).hasPositiveValue();
         } finally {
             clients.shutdownNow();
         }
@@ -233,7 +233,7 @@ class MemoryFloodTest {
     }
 
     private Path log() {
-        return folder.resolve("broker.log");
+        return directory.resolve("broker.log");
     }
 
     private static int port(ScriptRun status, String field) {

@@ -16,27 +16,27 @@ record ScriptRun(int exitCode, String out, String err) {
     private static final int MAX_SECONDS = 90;
 
     /** A command that is yet to be started. */
-    static ProcessBuilder prepare(Path folder, Map<String, String> environment, List<String> command) {
-        ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+    static ProcessBuilder prepare(Path directory, Map<String, String> environment, List<String> command) {
+        ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
         // What the machine that runs these tests happens to have set is no part of them.
         builder.environment().keySet().removeIf(name -> name.startsWith("JOURNALQ_") || name.equals("JAVA_HOME"));
         builder.environment().putAll(environment);
         return builder;
     }
 
-    /** Runs a command in a folder, with these variables besides those of the tests, and nothing to read. */
-    static ScriptRun of(Path folder, Map<String, String> environment, List<String> command)
+    /** Runs a command in a directory, with these variables besides those of the tests, and nothing to read. */
+    static ScriptRun of(Path directory, Map<String, String> environment, List<String> command)
             throws IOException, InterruptedException {
-        return withInput("", folder, environment, command);
+        return withInput("", directory, environment, command);
     }
 
     /** Runs a command that reads this. */
-    static ScriptRun withInput(String input, Path folder, Map<String, String> environment, List<String> command)
+    static ScriptRun withInput(String input, Path directory, Map<String, String> environment, List<String> command)
             throws IOException, InterruptedException {
         Path out = Files.createTempFile("script", ".out");
         Path err = Files.createTempFile("script", ".err");
         try {
-            Process process = prepare(folder, environment, command)
+            Process process = prepare(directory, environment, command)
                     .redirectOutput(out.toFile())
                     .redirectError(err.toFile())
                     .start();

@@ -21,13 +21,13 @@ class ScriptsTest {
     private static final int CHECK_INTERVAL_MS = 20;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path home;
 
     @BeforeEach
     void copyScripts() throws IOException {
-        home = Files.createDirectory(folder.resolve("checkout"));
+        home = Files.createDirectory(directory.resolve("checkout"));
         Files.createDirectories(home.resolve("bin/lib"));
         for (String file : List.of("bin/journalq", "bin/journalq-server", "bin/lib/journalq-env.sh")) {
             Files.copy(CHECKOUT.resolve(file), home.resolve(file));
@@ -45,7 +45,7 @@ class ScriptsTest {
     }
 
     private Path fakeJava(String version) throws IOException {
-        Path java = Files.createDirectories(folder.resolve("java-" + version));
+        Path java = Files.createDirectories(directory.resolve("java-" + version));
         Files.writeString(java.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");
         Path program = Files.createDirectory(java.resolve("bin")).resolve("java");
         Files.writeString(
@@ -55,7 +55,7 @@ class ScriptsTest {
     }
 
     private ScriptRun run(Map<String, String> environment, String... command) throws IOException, InterruptedException {
-        return ScriptRun.of(folder, environment, List.of(command));
+        return ScriptRun.of(directory, environment, List.of(command));
     }
 
     @Test
@@ -171,9 +171,9 @@ class ScriptsTest {
         // given a machine on which the only Java is that of the path
         build();
         Path env = home.resolve("bin/lib/journalq-env.sh");
-        Files.writeString(env, Files.readString(env).replaceAll("/(usr|opt|Library)/", folder + "/nowhere/"));
+        Files.writeString(env, Files.readString(env).replaceAll("/(usr|opt|Library)/", directory + "/nowhere/"));
         Map<String, String> environment =
-                Map.of("PATH", fakeJava("11.0.2").resolve("bin") + ":/usr/bin:/bin", "HOME", folder.toString());
+                Map.of("PATH", fakeJava("11.0.2").resolve("bin") + ":/usr/bin:/bin", "HOME", directory.toString());
 
         // when
         ScriptRun run = run(environment, "checkout/bin/journalq", "topics", "list");
@@ -190,40 +190,42 @@ class ScriptsTest {
         // given a quickstart whose commands only say that they were called, and a benchmark that takes long
         build();
         Files.createFile(home.resolve("journalq-dist/target/journalq-9.tar.gz"));
-        Path calls = folder.resolve("calls");
+        Path calls = directory.resolve("calls");
         Path quickstart = Files.copy(CHECKOUT.resolve("bin/quickstart"), home.resolve("bin/quickstart"));
         assertThat(quickstart.toFile().setExecutable(true)).isTrue();
         for (String name : List.of("journalq", "journalq-server", "journalq-bench")) {
             Path program = home.resolve("bin").resolve(name);
             // What is consumed is what was produced.
             String script = "#!/bin/sh\necho " + name + " \"$1\" >>" + calls + "\ncase $1 in\n"
-                    + "  produce) if [ " + name + " = journalq-bench ]; then exec sleep 600; fi; cat >" + folder
-                    + "/topic ;;\n  consume) cat " + folder + "/topic ;;\nesac\n";
+                    + "  produce) if [ " + name + " = journalq-bench ]; then exec sleep 600; fi; cat >" + directory
+                    + "/topic ;;\n  consume) cat " + directory + "/topic ;;\nesac\n";
             Files.writeString(program, script);
             assertThat(program.toFile().setExecutable(true)).isTrue();
         }
 
         // when
         Process run = ScriptRun.prepare(
-                        folder,
+                        directory,
                         Map.of("JAVA_HOME", fakeJava("17").toString()),
-                        // Whoever runs the tests in the background has them ignore Ctrl-C.
+                        // A test run in the background ignores Ctrl-C.
                         List.of("env", "--default-signal=INT", "setsid", quickstart.toString()))
                 .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("out").toFile())
+                .redirectOutput(directory.resolve("out").toFile())
                 .start();
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(MAX_SECONDS);
         while (!Files.exists(calls) || !Files.readString(calls).contains("journalq-bench produce")) {
             assertThat(run.isAlive() && System.nanoTime() < deadlineNs)
-                    .as(Files.readString(folder.resolve("out")))
+                    .as(Files.readString(directory.resolve("out")))
                     .isTrue();
             Thread.sleep(CHECK_INTERVAL_MS);
         }
-        ScriptRun.of(folder, Map.of(), List.of("bash", "-c", "kill -INT -- -" + run.pid()));
+        ScriptRun.of(directory, Map.of(), List.of("bash", "-c", "kill -INT -- -" + run.pid()));
 
         // then
         assertThat(run.waitFor(MAX_SECONDS, TimeUnit.SECONDS)).isTrue();
-        assertThat(run.exitValue()).as(Files.readString(folder.resolve("out"))).isEqualTo(130);
+        assertThat(run.exitValue())
+                .as(Files.readString(directory.resolve("out")))
+                .isEqualTo(130);
         assertThat(Files.readAllLines(calls))
                 .startsWith("journalq-server start", "journalq topics", "journalq produce", "journalq consume")
                 .endsWith("journalq-bench produce", "journalq-server stop");

@@ -49,9 +49,9 @@ class EmbeddedBrokerTest {
     }
 
     @Test
-    void shouldFindItsDataWhenItIsStartedAgainInTheSameFolder(@TempDir Path folder) throws Exception {
+    void shouldFindItsDataWhenItIsStartedAgainInTheSameDirectory(@TempDir Path directory) throws Exception {
         // given
-        EmbeddedBrokerBuilder builder = JournalQ.embedded().inDirectory(folder);
+        EmbeddedBrokerBuilder builder = JournalQ.embedded().inDirectory(directory);
         try (EmbeddedBroker broker = builder.start()) {
             send(broker, "orders", "kept".getBytes(StandardCharsets.UTF_8));
         }
@@ -69,8 +69,8 @@ class EmbeddedBrokerTest {
         Set<Thread> threadsBefore = Thread.getAllStackTraces().keySet();
         EmbeddedBroker broker = JournalQ.embedded().start();
         send(broker, "orders", new byte[1]);
-        Path folder = broker.temporaryDirectory();
-        assertThat(folder).isNotEmptyDirectory();
+        Path directory = broker.temporaryDirectory();
+        assertThat(directory).isNotEmptyDirectory();
         int port = broker.port();
 
         // when
@@ -78,7 +78,7 @@ class EmbeddedBrokerTest {
         broker.close();
 
         // then
-        assertThat(folder).doesNotExist();
+        assertThat(directory).doesNotExist();
         try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
             assertThat(free.isBound()).isTrue();
         }

@@ -25,7 +25,7 @@ class EmbeddedStartTest {
     private static final double LONGEST_START_MS = 30_000;
 
     @ParameterizedTest
-    @ValueSource(strings = {"memory", "folder"})
+    @ValueSource(strings = {"memory", "directory"})
     void shouldBeReadySoonInAFreshProcessAndSoonerAfterwards(String where) throws Exception {
         // given
         List<Double> first = new ArrayList<>();

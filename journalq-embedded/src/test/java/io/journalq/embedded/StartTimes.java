@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 final class StartTimes {
     private StartTimes() {}
 
-    /** Arguments: {@code memory} or {@code folder}, and how many brokers to start. Prints milliseconds, a start a line. */
+    /** Arguments: {@code memory} or {@code directory}, and how many brokers to start. Prints milliseconds, a start a line. */
     public static void main(String[] arguments) {
         boolean inMemory = arguments[0].equals("memory");
         int starts = Integer.parseInt(arguments[1]);

@@ -15,7 +15,7 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Batches: what Produce checks, what a consumer reads, and what compaction writes anew. First byte: whether lengths and
+ * Batches: what Produce checks, what a consumer reads, and what compaction rewrites. First byte: whether lengths and
  * checksums are made right, so that what is behind them is looked at; then batches.
  */
 final class BatchTarget implements FuzzTarget {
@@ -61,7 +61,7 @@ final class BatchTarget implements FuzzTarget {
         ByteBuf batches = allocator.directBuffer().writeBytes(input, 1, input.length - 1);
         try (DecompressionRoom room = DecompressionRoom.ofSmall(allocator)) {
             if ((input[0] & RAW) == 0) {
-                SampleBatches.mend(batches);
+                SampleBatches.fixChecksums(batches);
             }
             boolean sound = new BatchValidator(room)
                     .validate(batches, NEWEST_PRODUCE, RULES, SampleBatches.TIMESTAMP_MS)

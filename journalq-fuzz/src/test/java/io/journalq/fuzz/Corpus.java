@@ -10,12 +10,12 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** The inputs of a target that are kept: its seeds, and the files in its folder. Stateless. */
+/** The inputs of a target that are kept: its seeds, and the files in its directory. Stateless. */
 final class Corpus {
     private Corpus() {}
 
-    /** The folder of a target's kept inputs: what once went wrong by name, and what a fuzzer found useful. */
-    static Path folder(Path module, FuzzTarget target) {
+    /** The directory of a target's kept inputs: what once went wrong by name, and what a fuzzer found useful. */
+    static Path directory(Path module, FuzzTarget target) {
         return module.resolve(Path.of("src", "test", "corpus", target.name()));
     }
 
@@ -26,20 +26,20 @@ final class Corpus {
         for (int i = 0; i < seeds.size(); i++) {
             inputs.put("seed-%03d".formatted(i), seeds.get(i));
         }
-        Path folder = folder(module, target);
-        if (Files.isDirectory(folder)) {
-            try (Stream<Path> files = Files.list(folder)) {
+        Path directory = directory(module, target);
+        if (Files.isDirectory(directory)) {
+            try (Stream<Path> files = Files.list(directory)) {
                 files.forEach(file -> inputs.put(file.getFileName().toString(), read(file)));
             }
         }
         return inputs;
     }
 
-    /** Writes seeds and kept inputs to a folder, as a fuzzer wants them. */
-    static void write(Path module, FuzzTarget target, Path folder) throws IOException {
-        Files.createDirectories(folder);
+    /** Writes seeds and kept inputs to a directory, as a fuzzer wants them. */
+    static void write(Path module, FuzzTarget target, Path directory) throws IOException {
+        Files.createDirectories(directory);
         for (Map.Entry<String, byte[]> input : inputs(module, target).entrySet()) {
-            Files.write(folder.resolve(input.getKey()), input.getValue());
+            Files.write(directory.resolve(input.getKey()), input.getValue());
         }
     }
 

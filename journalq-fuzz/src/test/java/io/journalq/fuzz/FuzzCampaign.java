@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 
 /**
  * Lets the fuzzer look for inputs that break something, each target in a process of its own with a small heap. What it
- * finds is written to the target's kept inputs, so that every later build tries it again. Arguments: the module's folder,
+ * finds is written to the target's kept inputs, so that every later build tries it again. Arguments: the module's directory,
  * seconds for each target, and names of targets with commas between, all when there are none.
  */
 public final class FuzzCampaign {
@@ -97,7 +97,7 @@ public final class FuzzCampaign {
         Path found = work.resolve("corpus");
         Files.createDirectories(found);
         Corpus.write(module, target, seeds);
-        Path kept = Corpus.folder(module, target);
+        Path kept = Corpus.directory(module, target);
         Files.createDirectories(kept);
 
         Process fuzzer = new ProcessBuilder(command(target, kept, found, seeds))
@@ -171,12 +171,12 @@ public final class FuzzCampaign {
         return System.getProperty("java.class.path");
     }
 
-    private static void removeIfEmpty(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
+    private static void removeIfEmpty(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
             if (files.findAny().isPresent()) {
                 return;
             }
         }
-        Files.delete(folder);
+        Files.delete(directory);
     }
 }

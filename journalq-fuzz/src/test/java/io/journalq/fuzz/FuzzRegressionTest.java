@@ -16,7 +16,7 @@ import org.junit.jupiter.api.TestFactory;
 
 /** Every target over everything that is kept for it, and over changes of that which are the same in every build. */
 class FuzzRegressionTest {
-    /** Surefire runs in the module's folder. */
+    /** Surefire runs in the module's directory. */
     private static final Path MODULE = Path.of("");
 
     private static final long SEED = 20_261_121;

@@ -6,10 +6,10 @@ import java.util.List;
  * Something that reads bytes which nobody vouches for. The same input always does the same. One thread.
  */
 public interface FuzzTarget {
-    /** Name of its folder of inputs. */
+    /** Name of its directory of inputs. */
     String name();
 
-    /** Inputs that get far, from which a fuzzer makes others; made anew each time, so that they follow the formats. */
+    /** Inputs that get far, from which a fuzzer makes others; generated each time, so that they follow the formats. */
     List<byte[]> seeds();
 
     /**

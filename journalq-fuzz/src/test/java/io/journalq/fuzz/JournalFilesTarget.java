@@ -21,7 +21,7 @@ import java.util.zip.CRC32C;
  * input is a list of changes: which file, what to do with it, where, and bytes. Checksums are made right where it says so.
  */
 final class JournalFilesTarget implements FuzzTarget {
-    private static final int MEND = 0x80;
+    private static final int FIX_CHECKSUMS = 0x80;
     private static final int MAX_CHANGES = 8;
     private static final long MAX_ALLOCATED_BYTES = 8 << 20;
     private static final int MAX_ALLOCATED_PER_BYTE = 400;
@@ -57,8 +57,8 @@ final class JournalFilesTarget implements FuzzTarget {
         int file = 0;
         for (byte[] content : files.values()) {
             seeds.add(change(file, 0, 0, content));
-            seeds.add(change(file, MEND, 0, content));
-            seeds.add(change(file, MEND | 1, 4, new byte[] {0, 0, 0, 9}));
+            seeds.add(change(file, FIX_CHECKSUMS, 0, content));
+            seeds.add(change(file, FIX_CHECKSUMS | 1, 4, new byte[] {0, 0, 0, 9}));
             seeds.add(change(file, 2, content.length / 2, new byte[0]));
             seeds.add(change(file, 3, 0, new byte[0]));
             file++;
@@ -89,11 +89,11 @@ final class JournalFilesTarget implements FuzzTarget {
             if (bytes == null) {
                 break;
             }
-            byte[] content = apply(changed.get(name), how & ~MEND, at, bytes);
+            byte[] content = apply(changed.get(name), how & ~FIX_CHECKSUMS, at, bytes);
             if (content == null) {
                 changed.remove(name);
             } else {
-                changed.put(name, (how & MEND) == 0 ? content : mended(name, content));
+                changed.put(name, (how & FIX_CHECKSUMS) == 0 ? content : withFixedChecksums(name, content));
             }
         }
         MemoryFileStore store = new MemoryFileStore();
@@ -131,11 +131,11 @@ final class JournalFilesTarget implements FuzzTarget {
         };
     }
 
-    private static byte[] mended(String name, byte[] content) {
+    private static byte[] withFixedChecksums(String name, byte[] content) {
         Integer at = CRC_AT.get(name.substring(name.lastIndexOf('.')));
         if (at == null) {
             ByteBuf log = Unpooled.wrappedBuffer(content);
-            SampleBatches.mend(log);
+            SampleBatches.fixChecksums(log);
         } else if (content.length >= at + Integer.BYTES) {
             CRC32C crc = new CRC32C();
             crc.update(content, 0, at);

@@ -47,7 +47,7 @@ public final class SampleBatches {
     }
 
     /** Makes length and checksum of every batch right, as far as bytes reach. */
-    public static void mend(ByteBuf batches) {
+    public static void fixChecksums(ByteBuf batches) {
         int at = batches.readerIndex();
         while (batches.writerIndex() - at >= RecordBatch.HEADER_SIZE_BYTES) {
             int left = batches.writerIndex() - at;

@@ -49,7 +49,7 @@ final class SegmentTarget implements FuzzTarget {
         }
         if ((input[0] & RAW) == 0) {
             ByteBuf log = Unpooled.wrappedBuffer(input, 1, input.length - 1);
-            SampleBatches.mend(log);
+            SampleBatches.fixChecksums(log);
         }
         MemoryFileStore store = new MemoryFileStore();
         try (LogFile log = store.open(JournalUse.DIRECTORY.resolve(LOG), true)) {

@@ -37,10 +37,10 @@ final class WriteAheadTarget implements FuzzTarget {
     @Override
     public List<byte[]> seeds() {
         List<byte[]> seeds = new ArrayList<>();
-        for (String folder : List.of(JOURNAL, "elsewhere", "../escape", "")) {
+        for (String directory : List.of(JOURNAL, "other", "../escape", "")) {
             for (int flag = 0; flag <= RAW; flag++) {
                 byte[] batch = SampleBatches.bytes(CompressionCodec.NONE, 3, RecordBatch.NO_PRODUCER_ID, false);
-                byte[] name = folder.getBytes(StandardCharsets.UTF_8);
+                byte[] name = directory.getBytes(StandardCharsets.UTF_8);
                 int sizeBytes = RECORD_HEADER_SIZE_BYTES + name.length + batch.length;
                 ByteBuffer file = ByteBuffer.allocate(1 + HEADER_SIZE_BYTES + 2 * sizeBytes);
                 file.put((byte) flag).putInt(MAGIC).putInt(1).putInt(0).putLong(7);
@@ -50,7 +50,7 @@ final class WriteAheadTarget implements FuzzTarget {
                     file.putInt(i * batch.length).putShort((short) name.length).put(name);
                     file.put(batch);
                 }
-                mend(file.slice(1, file.capacity() - 1));
+                fixChecksums(file.slice(1, file.capacity() - 1));
                 seeds.add(file.array());
             }
         }
@@ -58,7 +58,7 @@ final class WriteAheadTarget implements FuzzTarget {
     }
 
     /** Makes right whatever says that a file is not what was written. */
-    private static void mend(ByteBuffer file) {
+    private static void fixChecksums(ByteBuffer file) {
         if (file.capacity() < HEADER_SIZE_BYTES) {
             return;
         }
@@ -88,7 +88,7 @@ final class WriteAheadTarget implements FuzzTarget {
         }
         ByteBuffer file = ByteBuffer.wrap(input.clone(), 1, input.length - 1).slice();
         if ((input[0] & RAW) == 0) {
-            mend(file);
+            fixChecksums(file);
         }
         MemoryFileStore store = new MemoryFileStore();
         Path directory = DATA.resolve(JOURNAL);

@@ -270,7 +270,7 @@ class ArchitectureTest {
         noClasses()
                 .should()
                 .dependOnClassesThat(resideInAnyPackage("io.journalq.client..", "io.journalq.cli..", "picocli.."))
-                .because("the broker does not talk to itself as a client; ask the package that owns the answer")
+                .because("the broker does not talk to itself as a client; ask the package that owns the response")
                 .check(classes);
     }
 

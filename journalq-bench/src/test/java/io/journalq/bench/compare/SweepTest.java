@@ -54,7 +54,7 @@ class SweepTest {
     }
 
     @Test
-    void shouldReplaceOnlyWhatWasFoundAnew() {
+    void shouldReplaceOnlyNewResults() {
         Preset old = new Preset("kafka", 1, START, 10, "here", List.of());
         Preset virtual = new Preset("kafka", 1, START.with(Tuning.CALLERS, "virtual"), 20, "here", List.of());
         Preset found = new Preset("kafka", 1, START.with(Tuning.THREADS, "7"), 15, "here", List.of());

@@ -25,7 +25,7 @@ class ResourceUseTest {
     }
 
     @Test
-    void shouldCountNothingWhenTheBrokerRunsElsewhere() {
+    void shouldCountNothingWhenTheBrokerRunsOnAnotherMachine() {
         ResourceUse use = ResourceUse.start(0).stop();
 
         assertThat(use.brokerCores()).isZero();

@@ -39,7 +39,7 @@ class RabbitServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {RabbitStreamDriver.NAME, RabbitQuorumDriver.NAME})
-    void shouldSayInOneLineWhatToDoWhenTheServerThatIsNamedDoesNotAnswer(String name) {
+    void shouldSayInOneLineWhatToDoWhenTheNamedServerDoesNotRespond(String name) {
         String target = "localhost:" + ChildProcess.freePort();
 
         try (PubSubDriver driver = PubSubDrivers.named(name, settings(target, Map.of()))) {

@@ -197,7 +197,7 @@ class SuiteTest {
 
     @Test
     void shouldKeepWhatItHasMeasuredWhenOneOfTheBrokersFails() throws IOException {
-        // when the second of three brokers may not have so many partitions
+        // when the second of three brokers allows fewer partitions
         int exitCode = BenchMain.commandLine()
                 .setErr(new PrintWriter(err, true))
                 .execute(

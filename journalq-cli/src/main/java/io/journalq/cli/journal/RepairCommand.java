@@ -50,20 +50,20 @@ final class RepairCommand extends ClientCommand {
     @Override
     protected void execute() throws IOException {
         FileStore store = new SystemFileStore();
-        JournalFolder folder = JournalFolder.open(store, directory);
+        JournalDirectory opened = JournalDirectory.open(store, directory);
         Path to = aside != null
                 ? aside.toAbsolutePath().normalize()
-                : folder.dataFolder().resolveSibling(folder.dataFolder().getFileName() + ".aside");
-        if (to.startsWith(folder.dataFolder())) {
-            throw wrongUsage("--aside must be outside the data directory " + folder.dataFolder());
+                : opened.dataDirectory().resolveSibling(opened.dataDirectory().getFileName() + ".aside");
+        if (to.startsWith(opened.dataDirectory())) {
+            throw wrongUsage("--aside must be outside the data directory " + opened.dataDirectory());
         }
         Set<RepairStep> steps;
         if (execute) {
-            DataLocks held = lock(folder);
+            DataLocks held = lock(opened);
             try {
                 // Otherwise the next start would overwrite what is repaired here.
-                WalReplay.run(store, folder.dataFolder());
-                steps = plan(store, folder, to);
+                WalReplay.run(store, opened.dataDirectory());
+                steps = plan(store, opened, to);
                 for (RepairStep step : steps) {
                     step.run();
                 }
@@ -71,8 +71,8 @@ final class RepairCommand extends ClientCommand {
                 held.close();
             }
         } else {
-            steps = plan(store, folder, to);
-            String pendingRedo = folder.pendingRedo(store);
+            steps = plan(store, opened, to);
+            String pendingRedo = opened.pendingRedo(store);
             if (pendingRedo != null) {
                 terminal().tell(pendingRedo + "; --execute does this first.");
             }
@@ -80,21 +80,21 @@ final class RepairCommand extends ClientCommand {
         show(steps);
     }
 
-    private static DataLocks lock(JournalFolder folder) {
+    private static DataLocks lock(JournalDirectory opened) {
         try {
-            return DataLocks.acquire(List.of(folder.dataFolder()));
+            return DataLocks.acquire(List.of(opened.dataDirectory()));
         } catch (IOException refused) {
             throw new CommandFailure(refused.getMessage());
         }
     }
 
-    private Set<RepairStep> plan(FileStore store, JournalFolder folder, Path to) throws IOException {
+    private Set<RepairStep> plan(FileStore store, JournalDirectory opened, Path to) throws IOException {
         Set<RepairStep> steps = new LinkedHashSet<>();
-        for (Path journal : folder.journals()) {
+        for (Path journal : opened.journals()) {
             terminal().showProgress("reading " + journal);
             Path target = to.resolve(String.valueOf(journal.getFileName()));
             List<JournalFinding> findings = JournalCheck.run(store, journal).findings();
-            boolean metadata = JournalFolder.METADATA.equals(String.valueOf(journal.getFileName()));
+            boolean metadata = JournalDirectory.METADATA.equals(String.valueOf(journal.getFileName()));
             for (JournalFinding finding : findings) {
                 boolean bad = finding.kind() == JournalFinding.Kind.BAD_STRETCH
                         || finding.kind() == JournalFinding.Kind.TORN_TAIL;

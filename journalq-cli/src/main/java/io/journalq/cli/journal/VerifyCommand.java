@@ -44,15 +44,15 @@ final class VerifyCommand extends ClientCommand {
     @Override
     protected void execute() throws IOException {
         FileStore store = new SystemFileStore();
-        JournalFolder folder = JournalFolder.open(store, directory);
+        JournalDirectory opened = JournalDirectory.open(store, directory);
         List<JournalCheck.Report> reports = new ArrayList<>();
-        for (Path journal : folder.journals()) {
+        for (Path journal : opened.journals()) {
             terminal().showProgress("reading " + journal);
             reports.add(JournalCheck.run(store, journal));
         }
         terminal().endProgress();
         Map<Uuid, String> topics =
-                StoredTopicNames.read(store, folder.dataFolder().resolve(JournalFolder.METADATA));
+                StoredTopicNames.read(store, opened.dataDirectory().resolve(JournalDirectory.METADATA));
         int findings =
                 reports.stream().mapToInt(report -> report.findings().size()).sum();
         if (wantsJson()) {
@@ -61,9 +61,9 @@ final class VerifyCommand extends ClientCommand {
                             .map(report -> jsonOf(report, partitionOf(report, topics)))
                             .toList()));
         } else {
-            print(folder, reports, topics);
+            print(opened, reports, topics);
         }
-        String pendingRedo = folder.pendingRedo(store);
+        String pendingRedo = opened.pendingRedo(store);
         if (pendingRedo != null) {
             terminal().tell(pendingRedo + "; this may repair what is found here.");
         }
@@ -88,7 +88,7 @@ final class VerifyCommand extends ClientCommand {
         return topic == null ? null : new TopicPartition(topic, Integer.parseInt(matcher.group(2)));
     }
 
-    private void print(JournalFolder folder, List<JournalCheck.Report> reports, Map<Uuid, String> topics) {
+    private void print(JournalDirectory opened, List<JournalCheck.Report> reports, Map<Uuid, String> topics) {
         Table table = new Table(
                 "TOPIC", "PARTITION", "SEGMENTS", "BATCHES", "RECORDS", "FIRST", "END", "SIZE", "FINDINGS", "JOURNAL");
         for (JournalCheck.Report report : reports) {
@@ -104,7 +104,7 @@ final class VerifyCommand extends ClientCommand {
                     report.endOffset(),
                     Quantity.size(report.sizeBytes()),
                     report.findings().size(),
-                    name == null ? folder.path() : name);
+                    name == null ? opened.path() : name);
         }
         table.printTo(terminal());
         reports.forEach(

@@ -10,12 +10,12 @@ import org.junit.jupiter.api.io.TempDir;
 
 class LogTailTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldShowOnlyTheLastLinesWrittenSinceTheStart() throws IOException {
         // given
-        Path log = Files.writeString(folder.resolve("log"), "old\n");
+        Path log = Files.writeString(directory.resolve("log"), "old\n");
         LogTail tail = new LogTail(log);
 
         // when

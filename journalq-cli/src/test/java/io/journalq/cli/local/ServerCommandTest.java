@@ -31,7 +31,7 @@ class ServerCommandTest {
     private static final int CHECK_INTERVAL_MS = 100;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private HttpServer health;
     private volatile int healthStatus;
@@ -54,18 +54,18 @@ class ServerCommandTest {
     }
 
     private CommandRun run(String command, String... more) {
-        List<String> words = new ArrayList<>(
-                List.of(command, "--set", "data.directories=" + folder, "--set", "listeners=PLAINTEXT://127.0.0.1:0"));
+        List<String> words = new ArrayList<>(List.of(
+                command, "--set", "data.directories=" + directory, "--set", "listeners=PLAINTEXT://127.0.0.1:0"));
         words.addAll(List.of(more));
         return CommandRun.server(words.toArray(String[]::new));
     }
 
-    /** A process that says, as a broker would, that it has the folder. */
+    /** A process that says, as a broker would, that it has the directory. */
     private Process sleeper() throws IOException {
         Process sleeper = new ProcessBuilder("sleep", "60").start();
         long startedMs = sleeper.info().startInstant().orElse(Instant.EPOCH).toEpochMilli();
         Files.writeString(
-                folder.resolve(".lock"),
+                directory.resolve(".lock"),
                 "process=" + sleeper.pid() + "\nstarted=" + startedMs + "\nadmin=127.0.0.1:"
                         + health.getAddress().getPort() + "\naddress=localhost:7777\n");
         return sleeper;
@@ -79,7 +79,7 @@ class ServerCommandTest {
 
         assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_RUNNING);
         assertThat(run.out())
-                .startsWith("no broker is running with " + folder + "; start one with bin/journalq-server start\n");
+                .startsWith("no broker is running with " + directory + "; start one with bin/journalq-server start\n");
     }
 
     @Test
@@ -115,11 +115,11 @@ class ServerCommandTest {
         assertThat(broker.waitFor()).isNotZero();
         assertThat(again.exitCode()).isEqualTo(ExitCode.DONE);
         assertThat(again.out())
-                .startsWith("no broker is running with " + folder + "; start one with bin/journalq-server start\n");
+                .startsWith("no broker is running with " + directory + "; start one with bin/journalq-server start\n");
     }
 
     @Test
-    void shouldNotTakeAnotherBrokerForTheOneOfThisFolder() {
+    void shouldNotTakeAnotherBrokerForTheOneOfThisDirectory() {
         // given
         healthStatus = 200;
         int port = health.getAddress().getPort();
@@ -134,14 +134,14 @@ class ServerCommandTest {
 
         // then
         assertThat(run.exitCode()).isEqualTo(ExitCode.NOT_RUNNING);
-        assertThat(run.out()).startsWith("no broker is running with " + folder);
+        assertThat(run.out()).startsWith("no broker is running with " + directory);
     }
 
     @Test
     void shouldTellOfABrokerWhoseProcessCannotBeSeen() throws IOException {
-        try (DataLocks held = DataLocks.acquire(List.of(folder))) {
+        try (DataLocks held = DataLocks.acquire(List.of(directory))) {
             // given the lock of a process of another container
-            Files.writeString(folder.resolve(".lock"), "process=999999999\nstarted=1\n");
+            Files.writeString(directory.resolve(".lock"), "process=999999999\nstarted=1\n");
 
             // when another broker responds at the configured address
             healthStatus = 200;
@@ -159,14 +159,14 @@ class ServerCommandTest {
             assertThat(status.out()).startsWith("starting, in a process that is not visible from here");
             assertThat(stop.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(stop.errLines())
-                    .containsExactly("journalq: a broker is running with " + folder
+                    .containsExactly("journalq: a broker is running with " + directory
                             + ", but its process is not visible from here; stop it in its container or on its machine");
             held.announce("localhost:1", "", null);
         }
     }
 
     @Test
-    void shouldRefuseToStartWhenABrokerHasTheFolder() throws IOException {
+    void shouldRefuseToStartWhenABrokerHasTheDirectory() throws IOException {
         Process broker = sleeper();
         healthStatus = 200;
         try {
@@ -174,7 +174,7 @@ class ServerCommandTest {
 
             assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(run.errLines())
-                    .containsExactly("journalq: a broker is already running with " + folder + " (process "
+                    .containsExactly("journalq: a broker is already running with " + directory + " (process "
                             + broker.pid() + " at localhost:7777); stop it with bin/journalq-server stop");
         } finally {
             broker.destroyForcibly();
@@ -183,7 +183,7 @@ class ServerCommandTest {
 
     @Test
     void shouldWaitForAKilledBrokerToBeGoneBeforeItStarts() throws Exception {
-        // given a process that still has the folder and no longer answers
+        // given a process that still has the directory and no longer responds
         Process dying = sleeper();
         healthStatus = 503;
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
@@ -223,7 +223,7 @@ class ServerCommandTest {
 
     @Test
     void shouldReadTheNamedConfiguration() throws IOException {
-        Path file = Files.writeString(folder.resolve("own.yaml"), "listeners: PLAINTEXT://[::1]:7777\n", UTF_8);
+        Path file = Files.writeString(directory.resolve("own.yaml"), "listeners: PLAINTEXT://[::1]:7777\n", UTF_8);
 
         LocalBroker broker = LocalBroker.of(file, Map.of("JOURNALQ_ADMIN_LISTENER", ""), List.of());
 
@@ -247,9 +247,9 @@ class ServerCommandTest {
             command.addAll(List.of("--set", setting));
         }
         ProcessBuilder builder = new ProcessBuilder(command)
-                .directory(Files.createDirectories(folder.resolve("elsewhere")).toFile())
+                .directory(Files.createDirectories(directory.resolve("other")).toFile())
                 .redirectErrorStream(true)
-                .redirectOutput(folder.resolve("broker.out").toFile());
+                .redirectOutput(directory.resolve("broker.out").toFile());
         builder.environment().put("CLASSPATH", System.getProperty("java.class.path"));
         return builder.start();
     }
@@ -270,7 +270,7 @@ class ServerCommandTest {
             status = inHome(home, "status");
         }
         assertThat(status.exitCode())
-                .as(status.out() + Files.readString(folder.resolve("broker.out")))
+                .as(status.out() + Files.readString(directory.resolve("broker.out")))
                 .isEqualTo(ExitCode.DONE);
         return status;
     }
@@ -278,7 +278,7 @@ class ServerCommandTest {
     @Test
     void shouldWarnAsLongAsOtherMachinesCanConnect() throws Exception {
         // given
-        Path home = folder.resolve("home");
+        Path home = directory.resolve("home");
         Process open = broker(home, "listeners=LOCAL://localhost:0,OPEN://0.0.0.0:0");
         try {
             awaitReady(home);
@@ -292,7 +292,7 @@ class ServerCommandTest {
             assertThat(status.outLines()).hasSize(1);
             assertThat(status.err()).matches("journalq: warning: " + warning + "0\\.0\\.0\\.0:\\d+\\R");
             assertThat(json.out()).containsPattern("\"openAddresses\" : \\[ \"0\\.0\\.0\\.0:\\d+\" ]");
-            assertThat(Files.readString(folder.resolve("broker.out"))).containsOnlyOnce(warning);
+            assertThat(Files.readString(directory.resolve("broker.out"))).containsOnlyOnce(warning);
             inHome(home, "stop");
         } finally {
             open.destroyForcibly().waitFor();
@@ -302,25 +302,25 @@ class ServerCommandTest {
     @Test
     void shouldFindTheBrokerOfAHomeWhereverItAndTheCommandWereStarted() throws Exception {
         // given
-        Path home = folder.resolve("home");
-        Path otherHome = Files.createDirectory(folder.resolve("other-home"));
+        Path home = directory.resolve("home");
+        Path otherHome = Files.createDirectory(directory.resolve("other-home"));
         Process broker = broker(home, "listeners=PLAINTEXT://127.0.0.1:0");
         try {
             CommandRun status = awaitReady(home);
             assertThat(status.err()).as("nothing is open").isEmpty();
             assertThat(status.out()).contains(", process " + broker.pid(), ", data in " + home.resolve("data"));
-            assertThat(folder.resolve("elsewhere")).isEmptyDirectory();
+            assertThat(directory.resolve("other")).isEmptyDirectory();
 
             // when
-            CommandRun elsewhere = inHome(otherHome, "status");
+            CommandRun other = inHome(otherHome, "status");
             CommandRun json = inHome(otherHome, "status", "--output", "json");
             CommandRun wrongStop = inHome(otherHome, "stop");
             CommandRun namedStop = inHome(home, "stop", "--set", "data.directories=" + otherHome);
 
             // then
             String known = "process " + broker.pid() + " at 127.0.0.1:";
-            assertThat(elsewhere.exitCode()).isEqualTo(ExitCode.NOT_RUNNING);
-            assertThat(elsewhere.out())
+            assertThat(other.exitCode()).isEqualTo(ExitCode.NOT_RUNNING);
+            assertThat(other.out())
                     .startsWith("no broker is running with " + otherHome.resolve("data"))
                     .contains("running with another data directory: " + known, ", data in " + home.resolve("data"));
             assertThat(json.out()).contains("\"otherBrokers\"", "\"processId\" : " + broker.pid());

@@ -111,7 +111,7 @@ final class FakeBroker {
             while (true) {
                 byte[] frame = new byte[in.readInt()];
                 in.readFully(frame);
-                if (!answer(Unpooled.wrappedBuffer(frame), out, session)) {
+                if (!respond(Unpooled.wrappedBuffer(frame), out, session)) {
                     return;
                 }
             }
@@ -124,7 +124,7 @@ final class FakeBroker {
     }
 
     /** Returns false to break the connection. */
-    private boolean answer(ByteBuf frame, OutputStream out, Session session) throws IOException {
+    private boolean respond(ByteBuf frame, OutputStream out, Session session) throws IOException {
         ApiKey key = ApiKey.of(frame.getShort(0));
         short version = frame.getShort(2);
         MessageReader reader = new MessageReader(frame);
@@ -139,21 +139,21 @@ final class FakeBroker {
         if (fault == Fault.DROP_BEFORE || fault == Fault.DEAF) {
             return false;
         }
-        ApiMessage answer;
+        ApiMessage response;
         short responseVersion = version;
         if (key == ApiKey.API_VERSIONS && version > OLDEST && cluster.refusesNewApiVersions) {
             responseVersion = OLDEST;
-            answer = new ApiVersionsResponse().setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code());
+            response = new ApiVersionsResponse().setErrorCode(ErrorCode.UNSUPPORTED_VERSION.code());
         } else {
             ApiMessage request = ApiMessages.readRequest(key, reader, version);
-            answer = carryOut(key, version, request, fault, session);
+            response = carryOut(key, version, request, fault, session);
         }
         if (fault == Fault.DROP_AFTER) {
             return false;
         }
-        if (answer != null) {
-            byte[] bytes = encode(key, responseVersion, header.correlationId(), answer);
-            if (fault == Fault.DROP_IN_ANSWER) {
+        if (response != null) {
+            byte[] bytes = encode(key, responseVersion, header.correlationId(), response);
+            if (fault == Fault.DROP_IN_RESPONSE) {
                 out.write(bytes, 0, bytes.length / 2);
                 return false;
             }
@@ -176,10 +176,10 @@ final class FakeBroker {
         return fault;
     }
 
-    private static byte[] encode(ApiKey key, short version, int correlationId, ApiMessage answer) {
+    private static byte[] encode(ApiKey key, short version, int correlationId, ApiMessage response) {
         MessageWriter writer = MessageWriter.frame(UnpooledByteBufAllocator.DEFAULT);
         new ResponseHeader().setCorrelationId(correlationId).write(writer, key.responseHeaderVersion(version));
-        answer.write(writer, version);
+        response.write(writer, version);
         ByteBuf whole = Unpooled.buffer();
         for (ReferenceCounted part : writer.finish()) {
             whole.writeBytes((ByteBuf) part);
@@ -201,8 +201,8 @@ final class FakeBroker {
             case INIT_PRODUCER_ID ->
                 ((InitProducerIdRequest) request).transactionalId() == null
                         ? initProducerId()
-                        : cluster.coordinator.answer(id, key, version, request);
-            default -> cluster.coordinator.answer(id, key, version, request);
+                        : cluster.coordinator.respond(id, key, version, request);
+            default -> cluster.coordinator.respond(id, key, version, request);
         };
     }
 
@@ -282,12 +282,12 @@ final class FakeBroker {
         for (ProduceRequest.TopicProduceData topic : request.topicData()) {
             List<ProduceResponse.PartitionProduceResponse> partitions = new ArrayList<>();
             for (ProduceRequest.PartitionProduceData data : topic.partitionData()) {
-                FakePartition.Answer answer =
+                FakePartition.Response response =
                         append(topic.name(), data.index(), data.records().buffer(), fault);
                 partitions.add(new ProduceResponse.PartitionProduceResponse()
                         .setIndex(data.index())
-                        .setErrorCode(answer.error().code())
-                        .setBaseOffset(answer.baseOffset()));
+                        .setErrorCode(response.error().code())
+                        .setBaseOffset(response.baseOffset()));
             }
             topics.add(new ProduceResponse.TopicProduceResponse()
                     .setName(topic.name())
@@ -296,16 +296,16 @@ final class FakeBroker {
         return request.acks() == 0 ? null : new ProduceResponse().setResponses(topics);
     }
 
-    private FakePartition.Answer append(String topic, int index, ByteBuf batch, Fault fault) {
+    private FakePartition.Response append(String topic, int index, ByteBuf batch, Fault fault) {
         synchronized (cluster) {
             FakePartition partition = cluster.topics.get(topic).get(index);
             if (partition.leader != id || fault == Fault.NOT_LEADER) {
-                return new FakePartition.Answer(ErrorCode.NOT_LEADER_OR_FOLLOWER, -1);
+                return new FakePartition.Response(ErrorCode.NOT_LEADER_OR_FOLLOWER, -1);
             }
-            FakePartition.Answer answer = partition.append(batch);
-            return fault == Fault.TIMED_OUT && answer.error() == ErrorCode.NONE
-                    ? new FakePartition.Answer(ErrorCode.REQUEST_TIMED_OUT, -1)
-                    : answer;
+            FakePartition.Response response = partition.append(batch);
+            return fault == Fault.TIMED_OUT && response.error() == ErrorCode.NONE
+                    ? new FakePartition.Response(ErrorCode.REQUEST_TIMED_OUT, -1)
+                    : response;
         }
     }
 

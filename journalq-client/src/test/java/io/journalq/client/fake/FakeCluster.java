@@ -182,7 +182,7 @@ public final class FakeCluster implements AutoCloseable {
         topics.get(id.topic()).get(id.partition()).expectOtherNumbers();
     }
 
-    /** Flips bits in the last byte of a stored batch; the second time mends it. */
+    /** Flips bits in the last byte of a stored batch; the second call restores it. */
     public synchronized void corrupt(TopicPartition id, int batch) {
         var bytes = topics.get(id.topic()).get(id.partition()).log.get(batch).batch();
         int at = bytes.writerIndex() - 1;
@@ -197,7 +197,7 @@ public final class FakeCluster implements AutoCloseable {
         return topics.get(id.topic()).get(id.partition()).log.size();
     }
 
-    /** Requests answered or broken off, of every kind but ApiVersions. */
+    /** Requests of every API but ApiVersions that got a response or lost their connection. */
     public synchronized int requests() {
         return requests;
     }

@@ -61,7 +61,7 @@ public final class FakeCoordinator {
         node = broker;
     }
 
-    /** The next requests of a kind are answered with these errors, one after the other. */
+    /** The errors of the next responses of an API, in order. */
     public synchronized void refuse(ApiKey key, ErrorCode... refusals) {
         errors.computeIfAbsent(key, absent -> new ArrayDeque<>()).addAll(List.of(refusals));
     }
@@ -101,8 +101,8 @@ public final class FakeCoordinator {
                         .setPort(broker.port())));
     }
 
-    /** Answers a request to the coordinator that arrived at a broker; null when it is of another kind. */
-    synchronized ApiMessage answer(int broker, ApiKey key, short version, ApiMessage request) {
+    /** Returns the response to a coordinator request that arrived at a broker, or null for another kind of request. */
+    synchronized ApiMessage respond(int broker, ApiKey key, short version, ApiMessage request) {
         if (key != ApiKey.CONSUMER_GROUP_HEARTBEAT || !isLeave(request)) {
             asked.add(new Asked(broker, key, version, request));
         }
@@ -215,11 +215,11 @@ public final class FakeCoordinator {
                         .add(new TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition()
                                 .setPartitionIndex(partition.partitionIndex())
                                 .setErrorCode(code))));
-        List<TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic> answers = new ArrayList<>();
-        topics.forEach((name, partitions) -> answers.add(new TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic()
+        List<TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic> responses = new ArrayList<>();
+        topics.forEach((name, partitions) -> responses.add(new TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic()
                 .setName(name)
                 .setPartitions(partitions)));
-        return new TxnOffsetCommitResponse().setTopics(answers);
+        return new TxnOffsetCommitResponse().setTopics(responses);
     }
 
     private EndTxnResponse end(EndTxnRequest request, short version, short code) {

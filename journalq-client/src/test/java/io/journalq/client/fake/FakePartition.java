@@ -18,8 +18,8 @@ final class FakePartition {
     /** What one appended batch holds, in a heap buffer. */
     record Appended(long baseOffset, ByteBuf batch) {}
 
-    /** What a Produce of one batch is answered with. */
-    record Answer(ErrorCode error, long baseOffset) {}
+    /** The response to a Produce of one batch. */
+    record Response(ErrorCode error, long baseOffset) {}
 
     private record Remembered(int firstSequence, int lastSequence, long baseOffset) {}
 
@@ -52,16 +52,16 @@ final class FakePartition {
         });
     }
 
-    Answer append(ByteBuf bytes) {
+    Response append(ByteBuf bytes) {
         int count = RecordBatch.recordCount(bytes, bytes.readerIndex());
         long producerId = RecordBatch.producerId(bytes, bytes.readerIndex());
         if (producerId != RecordBatch.NO_PRODUCER_ID) {
-            Answer known = check(producerId, bytes, count);
+            Response known = check(producerId, bytes, count);
             if (known != null) {
                 return known;
             }
         }
-        return new Answer(ErrorCode.NONE, store(bytes));
+        return new Response(ErrorCode.NONE, store(bytes));
     }
 
     /** Appends a batch unchecked; returns its offset. */
@@ -74,26 +74,26 @@ final class FakePartition {
         return appended.baseOffset();
     }
 
-    private Answer check(long producerId, ByteBuf bytes, int count) {
+    private Response check(long producerId, ByteBuf bytes, int count) {
         int at = bytes.readerIndex();
         short epoch = RecordBatch.producerEpoch(bytes, at);
         int first = RecordBatch.baseSequence(bytes, at);
         int last = first + count - 1 & Integer.MAX_VALUE;
         ProducerState state = producers.get(producerId);
         if (state != null && epoch < state.epoch) {
-            return new Answer(ErrorCode.INVALID_PRODUCER_EPOCH, -1);
+            return new Response(ErrorCode.INVALID_PRODUCER_EPOCH, -1);
         }
         if (state != null && epoch == state.epoch) {
             for (Remembered batch : state.batches) {
                 if (batch.firstSequence == first && batch.lastSequence == last) {
-                    return new Answer(ErrorCode.NONE, batch.baseOffset);
+                    return new Response(ErrorCode.NONE, batch.baseOffset);
                 }
             }
             if (first != (state.lastSequence + 1 & Integer.MAX_VALUE)) {
-                return new Answer(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
+                return new Response(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
             }
         } else if (state != null && first != 0) {
-            return new Answer(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
+            return new Response(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, -1);
         }
         if (state == null || epoch > state.epoch) {
             state = new ProducerState();

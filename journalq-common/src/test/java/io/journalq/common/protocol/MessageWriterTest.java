@@ -16,8 +16,8 @@ class MessageWriterTest {
     private static final int LARGE_SIZE_BYTES = 3_000_000;
 
     @Test
-    void shouldHaveRoomForTheRecordsItWasToldOf() {
-        // when it is told of as many as are written
+    void shouldNotGrowWhenTheSizeOfRecordsIsKnown() {
+        // when it is created for as many bytes as are written
         ByteBuf frame = written(COUNT * RECORDS_SIZE_BYTES);
 
         // then it did not grow, which it would have done to a power of two
@@ -26,7 +26,7 @@ class MessageWriterTest {
     }
 
     @Test
-    void shouldGrowWhenThereIsMoreThanItWasToldOf() {
+    void shouldGrowWhenRecordsExceedTheExpectedSize() {
         ByteBuf frame = written(10);
 
         assertThat(frame.getInt(0)).isEqualTo(frame.readableBytes() - Integer.BYTES);

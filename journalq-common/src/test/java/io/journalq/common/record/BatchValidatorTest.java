@@ -149,7 +149,7 @@ class BatchValidatorTest {
 
         ErrorCode error = validate(KafkaBatches.copy(records)).error();
 
-        // A Kafka broker asks this of its request, and answers with the error of what it throws.
+        // A Kafka broker asks this of its request, and responds with the error of the exception that it throws.
         Throwable refusal = catchThrowable(() -> ProduceRequest.validateRecords((short) VERSION, records));
         assertThat(refusal).isNotNull();
         assertThat(error.code()).isEqualTo(Errors.forException(refusal).code());

@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection to a broker that runs in this thread on simulated time and files: everything from the frame decoder to the
- * answer is the production code. The broker has one topic, and every name in a sample message is its name. The connection
- * must be answered or closed, and nothing may fail unexpectedly on the way.
+ * response is the production code. The broker has one topic, and every name in a sample message is its name. The connection
+ * must get a response or be closed, and nothing may fail unexpectedly on the way.
  */
 public final class ServerTarget implements FuzzTarget {
     private static final int MAX_FRAME_BYTES = 64 * 1024;
@@ -46,7 +46,7 @@ public final class ServerTarget implements FuzzTarget {
     private static final int MAX_STEPS = 4_000;
     private static final long RUN_MS = 20_000;
 
-    /** Time enough to answer one request before the next. */
+    /** Time enough to respond to one request before the next. */
     private static final long REQUEST_INTERVAL_NANOS = 20_000_000;
 
     private static final long MAX_ALLOCATED_BYTES = 24 << 20;
@@ -226,15 +226,15 @@ public final class ServerTarget implements FuzzTarget {
                         .setName(SampleMessages.NAME)
                         .setNumPartitions(2)
                         .setReplicationFactor((short) 1)));
-        int[] answers = {0};
+        int[] responses = {0};
         SimBroker.Connection connection = broker.connect();
-        connection.send(ApiKey.CREATE_TOPICS, 7, request, answer -> answers[0]++);
+        connection.send(ApiKey.CREATE_TOPICS, 7, request, response -> responses[0]++);
         for (byte keyType = 0; keyType <= 1; keyType++) {
             FindCoordinatorRequest find =
                     new FindCoordinatorRequest().setKeyType(keyType).setCoordinatorKeys(List.of(SampleMessages.NAME));
-            connection.send(ApiKey.FIND_COORDINATOR, 4, find, answer -> answers[0]++);
+            connection.send(ApiKey.FIND_COORDINATOR, 4, find, response -> responses[0]++);
         }
-        scheduler.runUntil(() -> answers[0] == 3);
+        scheduler.runUntil(() -> responses[0] == 3);
     }
 
     private static EmbeddedChannel connect(SimBroker broker) {
@@ -274,7 +274,7 @@ public final class ServerTarget implements FuzzTarget {
         public void onCrash() {}
     }
 
-    /** The broker is made anew for each input. */
+    /** Each input gets a new broker. */
     @Override
     public long maxAllocatedBytes(int inputSizeBytes) {
         return MAX_ALLOCATED_BYTES + (long) MAX_ALLOCATED_PER_BYTE * inputSizeBytes;

@@ -12,13 +12,13 @@ import java.util.function.Consumer;
  * @param <T> a result
  */
 public final class OrderedResults<T> {
-    private final AtomicReferenceArray<T> answers;
+    private final AtomicReferenceArray<T> responses;
     private final AtomicInteger missing;
     private final Consumer<List<T>> done;
 
     /** @param done receives all results, on the thread that sets the last one; immediately if {@code count} is 0 */
     public OrderedResults(int count, Consumer<List<T>> done) {
-        this.answers = new AtomicReferenceArray<>(count);
+        this.responses = new AtomicReferenceArray<>(count);
         this.missing = new AtomicInteger(count);
         this.done = done;
         if (count == 0) {
@@ -27,12 +27,12 @@ public final class OrderedResults<T> {
     }
 
     /** Sets the result of the request at {@code index}. Called once for each request. */
-    public void set(int index, T answer) {
-        answers.set(index, answer);
+    public void set(int index, T response) {
+        responses.set(index, response);
         if (missing.decrementAndGet() == 0) {
-            List<T> all = new ArrayList<>(answers.length());
-            for (int i = 0; i < answers.length(); i++) {
-                all.add(answers.get(i));
+            List<T> all = new ArrayList<>(responses.length());
+            for (int i = 0; i < responses.length(); i++) {
+                all.add(responses.get(i));
             }
             done.accept(all);
         }

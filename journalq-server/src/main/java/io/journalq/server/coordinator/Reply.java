@@ -10,7 +10,7 @@ import io.journalq.common.protocol.ErrorCode;
  */
 public interface Reply<T> {
     /** Sends the response as soon as all previous appends are safe. */
-    void send(T answer);
+    void send(T response);
 
     /** Reports that the coordinator cannot respond, because it lost its machine or stops. */
     void fail(ErrorCode error);

@@ -203,10 +203,10 @@ final class ClassicGroups {
         }
         ClassicMember member = group.member(memberId);
         boolean asBefore = member.isSame(join.protocols());
-        boolean answersAtOnce = asBefore
+        boolean responsesAtOnce = asBefore
                 && (group.state == State.COMPLETING_REBALANCE
                         || (group.state == State.STABLE && !group.isLeader(member)));
-        if (answersAtOnce) {
+        if (responsesAtOnce) {
             // The member missed the response and requests it again.
             boolean leads = group.state == State.COMPLETING_REBALANCE && group.isLeader(member);
             join.reply().send(ClassicResponses.joined(group, member, leads, false));
@@ -265,8 +265,8 @@ final class ClassicGroups {
             member.joining = null;
             // A leader that does not know the other members must not compute an assignment.
             boolean tellsMembers = led && join.version() >= FIRST_JOIN_VERSION_THAT_SKIPS_ASSIGNMENT;
-            JoinGroupResponse answer = ClassicResponses.joined(group, member, tellsMembers, tellsMembers);
-            join.reply().send(led && !tellsMembers ? answer.setLeader(before.id) : answer);
+            JoinGroupResponse response = ClassicResponses.joined(group, member, tellsMembers, tellsMembers);
+            join.reply().send(led && !tellsMembers ? response.setLeader(before.id) : response);
             return;
         }
         rebalance(group);
@@ -506,20 +506,20 @@ final class ClassicGroups {
     LeaveGroupResponse.MemberResponse leave(ClassicGroup group, LeaveGroupRequest.MemberIdentity leaving) {
         ClassicMember ofInstance = group.memberOfInstance(leaving.groupInstanceId());
         String memberId = leaving.memberId().isEmpty() && ofInstance != null ? ofInstance.id : leaving.memberId();
-        LeaveGroupResponse.MemberResponse answer = new LeaveGroupResponse.MemberResponse()
+        LeaveGroupResponse.MemberResponse response = new LeaveGroupResponse.MemberResponse()
                 .setMemberId(leaving.memberId())
                 .setGroupInstanceId(leaving.groupInstanceId());
         TimerQueue.Deadline expected = group.expectNoMore(memberId);
         if (expected != null) {
             expected.cancel();
             completeIfEveryoneJoined(group);
-            return answer;
+            return response;
         }
         ErrorCode error = group.checkMember(memberId, leaving.groupInstanceId());
         if (error == ErrorCode.NONE) {
             removeAndRebalance(group, group.member(memberId));
         }
-        return answer.setErrorCode(error.code());
+        return response.setErrorCode(error.code());
     }
 
     private void removeAndRebalance(ClassicGroup group, ClassicMember member) {

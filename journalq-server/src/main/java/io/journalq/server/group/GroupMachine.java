@@ -237,10 +237,12 @@ public final class GroupMachine implements CoordinatorMachine {
             classic.join(joined, origin, version, request, reply);
             dropIfUnused(joined);
         } else if (group instanceof ConsumerGroup joined) {
-            JoinGroupResponse answer = consumer.classicMembers().join(joined, origin, version, request, nowMs);
-            ErrorCode refused = ErrorCode.of(answer.errorCode());
+            JoinGroupResponse response = consumer.classicMembers().join(joined, origin, version, request, nowMs);
+            ErrorCode refused = ErrorCode.of(response.errorCode());
             reply.send(
-                    refused == ErrorCode.NONE ? answer : ClassicResponses.refusal(version, refused, answer.memberId()));
+                    refused == ErrorCode.NONE
+                            ? response
+                            : ClassicResponses.refusal(version, refused, response.memberId()));
         }
     }
 
@@ -356,11 +358,11 @@ public final class GroupMachine implements CoordinatorMachine {
             long nowMs,
             Reply<List<LeaveGroupResponse.MemberResponse>> reply) {
         classic.at(nowMs);
-        List<LeaveGroupResponse.MemberResponse> answers = new ArrayList<>(leaving.size());
+        List<LeaveGroupResponse.MemberResponse> responses = new ArrayList<>(leaving.size());
         for (LeaveGroupRequest.MemberIdentity one : leaving) {
-            answers.add(leave(groups.get(groupId), one, nowMs));
+            responses.add(leave(groups.get(groupId), one, nowMs));
         }
-        reply.send(answers);
+        reply.send(responses);
     }
 
     private LeaveGroupResponse.MemberResponse leave(Group from, LeaveGroupRequest.MemberIdentity one, long nowMs) {

@@ -110,8 +110,8 @@ final class JournalRecovery {
         epochCheck.finish();
         Recovered recovered = recovered(segments, checkpoint);
         boolean dropped = snapshots.truncateTo(segments[segments.length - 1].endOffset());
-        boolean mended = dropped || cutOff || fenced || !unvouched.isEmpty();
-        return mended ? madeDurable(recovered) : recovered;
+        boolean repaired = dropped || cutOff || fenced || !unvouched.isEmpty();
+        return repaired ? madeDurable(recovered) : recovered;
     }
 
     /** Finds damage behind the newest snapshot without changing anything; see {@link Journal#openWhole}. */
@@ -481,7 +481,7 @@ final class JournalRecovery {
             return Segment.restored(store, directory, state, config.indexIntervalBytes());
         }
         Segment segment = state == null
-                ? Segment.elsewhere(store, logPath, baseOffset, config.indexIntervalBytes())
+                ? Segment.at(store, logPath, baseOffset, config.indexIntervalBytes())
                 : Segment.restored(store, directory, state, config.indexIntervalBytes());
         new SegmentRecovery(segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower).run();
         segment.setWrittenFrom(segment.sizeBytes());

@@ -13,7 +13,7 @@ public final class LoopCounters {
     private static final int APPENDED_MESSAGES = 0;
     private static final int APPENDED_BYTES = 1;
     private static final int FETCHED_BYTES = 2;
-    private static final int CHECKED_ELSEWHERE = 3;
+    private static final int VALIDATED_OFF_LOOP = 3;
     private static final int REFUSED_BY_DISK = 4;
     private static final int COUNT = 5;
 
@@ -60,7 +60,7 @@ public final class LoopCounters {
 
     /** A batch was too large to be validated on the loop, and was passed to the blocking pool. */
     public void onValidatedOffLoop() {
-        add(traffic, CHECKED_ELSEWHERE, 1);
+        add(traffic, VALIDATED_OFF_LOOP, 1);
     }
 
     /** Appends were refused because the disk of their partition failed. */
@@ -110,7 +110,7 @@ public final class LoopCounters {
 
     /** Number of batches that were too large to be validated on the loop. */
     public long validatedOffLoop() {
-        return traffic.get(CHECKED_ELSEWHERE);
+        return traffic.get(VALIDATED_OFF_LOOP);
     }
 
     /** Number of appends that were refused because a disk failed, including those to internal topics. */

@@ -56,14 +56,14 @@ class AdminApiTest {
     private static final ConfigResource BROKER = new ConfigResource(ConfigResource.Type.BROKER, "0");
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
     private Admin admin;
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder).with("retention.ms", "2d").start();
+        broker = new TestBroker(directory).with("retention.ms", "2d").start();
         admin = broker.admin();
     }
 
@@ -89,7 +89,7 @@ class AdminApiTest {
     }
 
     @Test
-    void shouldAnswerCreationWithWhatWasCreated() throws Exception {
+    void shouldReturnTheCreatedTopicWhenItIsCreated() throws Exception {
         CreateTopicsResult created = admin.createTopics(
                 List.of(new NewTopic("orders", 3, (short) -1).configs(Map.of("segment.bytes", "1MiB"))));
 
@@ -299,10 +299,11 @@ class AdminApiTest {
                     .get(SECONDS, TimeUnit.SECONDS);
         }
 
-        var folders = get(admin.describeLogDirs(List.of(0)).allDescriptions()).get(0);
+        var directories =
+                get(admin.describeLogDirs(List.of(0)).allDescriptions()).get(0);
 
-        assertThat(folders).hasSize(1);
-        var description = folders.values().iterator().next();
+        assertThat(directories).hasSize(1);
+        var description = directories.values().iterator().next();
         assertThat(description.totalBytes().orElse(0)).isPositive();
         var sizes = description.replicaInfos();
         assertThat(sizes.get(new TopicPartition("orders", 0)).size()).isZero();

@@ -42,7 +42,7 @@ class BadInputLogTest {
     private static final int MAX_ENTRIES = 1_000;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private final FullDisk disk = new FullDisk();
     private TestBroker broker;
@@ -50,7 +50,7 @@ class BadInputLogTest {
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder)
+        broker = new TestBroker(directory)
                 .with("socket.request.max.bytes", "2000000")
                 .with("request.max.entries", String.valueOf(MAX_ENTRIES))
                 .with("admin.listener", "127.0.0.1:0")

@@ -52,7 +52,7 @@ class BadInputTest {
     }
 
     @Test
-    void shouldAnswerWithTheErrorOfThatPartitionAloneWhenABatchIsCorrupt() throws Exception {
+    void shouldRespondWithTheErrorOfThatPartitionAloneWhenABatchIsCorrupt() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             // given a batch with one byte that does not match its CRC
             ByteBuf corrupt = WireClient.batch(3, VALUE);
@@ -67,11 +67,11 @@ class BadInputTest {
                             good.topicData().get(0).partitionData().get(0)));
             ProduceResponse response = client.call(ProduceResponse.class, request, 12);
             // then only the corrupt batch is refused, and the connection stays open
-            List<ProduceResponse.PartitionProduceResponse> answers =
+            List<ProduceResponse.PartitionProduceResponse> responses =
                     response.responses().get(0).partitionResponses();
-            assertThat(answers.get(0).errorCode()).isEqualTo(ErrorCode.CORRUPT_MESSAGE.code());
-            assertThat(answers.get(0).baseOffset()).isEqualTo(-1);
-            assertThat(answers.get(1).errorCode()).isEqualTo(ErrorCode.NONE.code());
+            assertThat(responses.get(0).errorCode()).isEqualTo(ErrorCode.CORRUPT_MESSAGE.code());
+            assertThat(responses.get(0).baseOffset()).isEqualTo(-1);
+            assertThat(responses.get(1).errorCode()).isEqualTo(ErrorCode.NONE.code());
             assertThat(client.produce("t", 0, WireClient.batch(1, VALUE)).baseOffset())
                     .isZero();
         }
@@ -129,7 +129,7 @@ class BadInputTest {
     }
 
     @Test
-    void shouldAnswerInVersionZeroWhenTheVersionOfApiVersionsIsUnknown() throws Exception {
+    void shouldRespondInVersionZeroWhenTheVersionOfApiVersionsIsUnknown() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             byte[] frame = WireClient.frame(
                     9, new ApiVersionsRequest().setClientSoftwareName("x").setClientSoftwareVersion("1"), 4);
@@ -220,9 +220,9 @@ class BadInputTest {
                 client.socket.setSoTimeout(20);
                 client.out.write(frame);
                 client.in.read();
-            } catch (IOException answeredLaterOrClosed) {
+            } catch (IOException respondedOrClosed) {
                 // a response and a closed connection are both correct; the broker must continue
-                assertThat(answeredLaterOrClosed).isNotNull();
+                assertThat(respondedOrClosed).isNotNull();
             }
         }
         assertOthersAreServed();

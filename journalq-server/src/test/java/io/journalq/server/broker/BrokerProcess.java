@@ -80,16 +80,17 @@ final class BrokerProcess {
 
     private static boolean areServed(WireClient client, String topic, int groups) throws IOException {
         awaitLoaded(client, groups);
-        List<OffsetFetchResponseGroup> answers = fetch(
+        List<OffsetFetchResponseGroup> responses = fetch(
                 client,
                 IntStream.range(0, groups)
                         .mapToObj(group -> asked(topic, group, List.of(0)))
                         .toList());
-        if (answers.stream().anyMatch(answer -> answer.errorCode() == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.code())) {
+        if (responses.stream()
+                .anyMatch(response -> response.errorCode() == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.code())) {
             return false;
         }
         for (int group = 0; group < groups; group++) {
-            expect(answers.get(group), group, 1);
+            expect(responses.get(group), group, 1);
         }
         return true;
     }
@@ -122,11 +123,11 @@ final class BrokerProcess {
                 .groups();
     }
 
-    private static void expect(OffsetFetchResponseGroup answer, int group, int partitions) {
-        if (answer.errorCode() != ErrorCode.NONE.code()) {
-            throw new AssertionError("group " + group + " is not served: " + ErrorCode.of(answer.errorCode()));
+    private static void expect(OffsetFetchResponseGroup response, int group, int partitions) {
+        if (response.errorCode() != ErrorCode.NONE.code()) {
+            throw new AssertionError("group " + group + " is not served: " + ErrorCode.of(response.errorCode()));
         }
-        var offsets = answer.topics().get(0).partitions();
+        var offsets = response.topics().get(0).partitions();
         long right = offsets.stream()
                 .filter(one -> one.committedOffset() == 0 && one.committedLeaderEpoch() == group)
                 .count();

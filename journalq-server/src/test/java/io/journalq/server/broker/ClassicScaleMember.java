@@ -96,21 +96,21 @@ final class ClassicScaleMember implements ScaleMember {
         return Unpooled.wrappedBuffer(bytes);
     }
 
-    private void onJoined(JoinGroupResponse answer) {
-        memberId = answer.memberId();
-        if (answer.errorCode() == ErrorCode.MEMBER_ID_REQUIRED.code()) {
+    private void onJoined(JoinGroupResponse response) {
+        memberId = response.memberId();
+        if (response.errorCode() == ErrorCode.MEMBER_ID_REQUIRED.code()) {
             join();
             return;
         }
-        expect(ErrorCode.NONE, answer.errorCode());
-        generation = answer.generationId();
+        expect(ErrorCode.NONE, response.errorCode());
+        generation = response.generationId();
         SyncGroupRequest request = new SyncGroupRequest()
                 .setGroupId("group-" + group)
                 .setMemberId(memberId)
                 .setGenerationId(generation)
-                .setProtocolType(answer.protocolType())
-                .setProtocolName(answer.protocolName())
-                .setAssignments(answer.leader().equals(memberId) ? assignments(answer.members()) : List.of());
+                .setProtocolType(response.protocolType())
+                .setProtocolName(response.protocolName())
+                .setAssignments(response.leader().equals(memberId) ? assignments(response.members()) : List.of());
         connection.send(request, SYNC_VERSION, SyncGroupResponse.class, this::onSynced);
     }
 
@@ -137,13 +137,13 @@ final class ClassicScaleMember implements ScaleMember {
         return assignments;
     }
 
-    private void onSynced(SyncGroupResponse answer) {
+    private void onSynced(SyncGroupResponse response) {
         waits = false;
-        if (answer.errorCode() == ErrorCode.REBALANCE_IN_PROGRESS.code()) {
+        if (response.errorCode() == ErrorCode.REBALANCE_IN_PROGRESS.code()) {
             return;
         }
-        expect(ErrorCode.NONE, answer.errorCode());
-        MessageReader in = new MessageReader(answer.assignment().duplicate());
+        expect(ErrorCode.NONE, response.errorCode());
+        MessageReader in = new MessageReader(response.assignment().duplicate());
         short version = in.readShort();
         partitions = ConsumerProtocolAssignment.read(in, version).assignedPartitions().stream()
                 .flatMap(assigned -> assigned.partitions().stream())
@@ -156,13 +156,13 @@ final class ClassicScaleMember implements ScaleMember {
                 .setGroupId("group-" + group)
                 .setMemberId(memberId)
                 .setGenerationId(generation);
-        connection.send(request, HEARTBEAT_VERSION, HeartbeatResponse.class, answer -> {
+        connection.send(request, HEARTBEAT_VERSION, HeartbeatResponse.class, response -> {
             waits = false;
-            if (answer.errorCode() == ErrorCode.REBALANCE_IN_PROGRESS.code()) {
+            if (response.errorCode() == ErrorCode.REBALANCE_IN_PROGRESS.code()) {
                 isStable = false;
                 partitions = List.of();
             } else {
-                expect(ErrorCode.NONE, answer.errorCode());
+                expect(ErrorCode.NONE, response.errorCode());
             }
         });
     }
@@ -173,10 +173,10 @@ final class ClassicScaleMember implements ScaleMember {
         LeaveGroupRequest request = new LeaveGroupRequest()
                 .setGroupId("group-" + group)
                 .setMembers(List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(memberId)));
-        connection.send(request, LEAVE_VERSION, LeaveGroupResponse.class, answer -> {
+        connection.send(request, LEAVE_VERSION, LeaveGroupResponse.class, response -> {
             waits = false;
-            expect(ErrorCode.NONE, answer.errorCode());
-            expect(ErrorCode.NONE, answer.members().get(0).errorCode());
+            expect(ErrorCode.NONE, response.errorCode());
+            expect(ErrorCode.NONE, response.members().get(0).errorCode());
         });
     }
 

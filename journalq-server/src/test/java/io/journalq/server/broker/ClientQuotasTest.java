@@ -31,14 +31,14 @@ class ClientQuotasTest {
     private static final ClientQuotaEntity EVERY_CLIENT = entity("client-id", null);
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
     private Admin admin;
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder).start();
+        broker = new TestBroker(directory).start();
         admin = broker.admin();
     }
 

@@ -22,13 +22,13 @@ class ClockJumpTest {
     private static final int CHECK_INTERVAL_MS = 20;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
 
     @BeforeEach
     void keepAMessage() throws Exception {
-        broker = new TestBroker(folder)
+        broker = new TestBroker(directory)
                 .with("admin.listener", "127.0.0.1:0")
                 .with("log.retention.check.interval.ms", String.valueOf(CHECK_INTERVAL_MS))
                 .start();
@@ -73,7 +73,7 @@ class ClockJumpTest {
     @Test
     void shouldDeleteNothingWhenTheClockIsFarAheadAndNoTimeWasKept() throws Exception {
         // given a directory of a release that stored no time
-        Files.delete(folder.resolve("journalq.clock"));
+        Files.delete(directory.resolve("journalq.clock"));
 
         // when
         startAfter(Duration.ofDays(400));

@@ -33,14 +33,14 @@ class ClusterApiTest {
     private static final TopicPartition NONE = new TopicPartition("none", 0);
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
     private Admin admin;
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder).start();
+        broker = new TestBroker(directory).start();
         admin = broker.admin();
         broker.createTopic("orders", 2, Map.of());
     }

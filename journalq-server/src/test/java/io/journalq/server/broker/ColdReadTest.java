@@ -33,7 +33,7 @@ class ColdReadTest {
     private static final int FETCH_BY_NAME = 12;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     /** Threads that read a log file, or passed one to a socket, since the restart. */
     private final Queue<String> readers = new ConcurrentLinkedQueue<>();
@@ -43,7 +43,7 @@ class ColdReadTest {
 
     @BeforeEach
     void fillAndStartAgain() throws Exception {
-        broker = new TestBroker(folder).start();
+        broker = new TestBroker(directory).start();
         broker.createTopic("t", 1, Map.of());
         Random random = new Random(3);
         try (WireClient client = new WireClient(broker.port())) {
@@ -77,7 +77,7 @@ class ColdReadTest {
     }
 
     @Test
-    void shouldAnswerWithAStorageErrorWhenTheDiskFailsUnderARead() throws Exception {
+    void shouldRespondWithAStorageErrorWhenTheDiskFailsUnderARead() throws Exception {
         failing = true;
         try (WireClient client = new WireClient(broker.port())) {
             assertThat(fetch(client).errorCode()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR.code());

@@ -74,9 +74,9 @@ final class CommitProcess {
     }
 
     private static void expectCommitted(WireClient client, int correlationId, int partitions) throws IOException {
-        OffsetCommitResponse answer =
+        OffsetCommitResponse response =
                 client.receive(OffsetCommitResponse.class, ApiKey.OFFSET_COMMIT, COMMIT_VERSION, correlationId);
-        long committed = answer.topics().get(0).partitions().stream()
+        long committed = response.topics().get(0).partitions().stream()
                 .filter(partition -> partition.errorCode() == 0)
                 .count();
         if (committed != partitions) {

@@ -43,14 +43,14 @@ class CommitsAfterLossTest {
     private static final String GROUP = "g";
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path data;
     private TestBroker broker;
 
     @BeforeEach
     void start() throws Exception {
-        data = folder.resolve("data");
+        data = directory.resolve("data");
         broker = new TestBroker(data)
                 .with("offsets.topic.num.partitions", "1")
                 .with("group.initial.rebalance.delay.ms", "0")
@@ -67,14 +67,14 @@ class CommitsAfterLossTest {
     void shouldMoveACommitBackWhenOtherRecordsHaveTakenThePlaceOfWhatItHadRead() throws Exception {
         // given a group that has read three records, and a power loss that loses two of them
         produce(1);
-        String folderName = id("t") + "-0";
-        long oneRecordBytes = Files.size(log(folderName));
+        String directoryName = id("t") + "-0";
+        long oneRecordBytes = Files.size(log(directoryName));
         produce(2);
         commitAll(3);
-        Path log = log(folderName);
+        Path log = log(directoryName);
         String groups = id(InternalTopics.GROUPS) + "-0";
         broker.stop();
-        copyCoordinators(groups, data, folder.resolve("before"));
+        copyCoordinators(groups, data, directory.resolve("before"));
         cut(log, oneRecordBytes);
 
         // when other records are appended at their offsets, and the later records of the group's coordinator are lost
@@ -83,7 +83,7 @@ class CommitsAfterLossTest {
         assertThat(end()).isEqualTo(1);
         produce(5);
         broker.stop();
-        copyCoordinators(groups, folder.resolve("before"), data);
+        copyCoordinators(groups, directory.resolve("before"), data);
         broker.start();
 
         // then the group continues after the record that it has read, and skips none
@@ -98,7 +98,7 @@ class CommitsAfterLossTest {
         commitAll(1);
         String groups = id(InternalTopics.GROUPS) + "-0";
         broker.stop();
-        copyCoordinators(groups, data, folder.resolve("before"));
+        copyCoordinators(groups, data, directory.resolve("before"));
 
         // when the topic is deleted, and the later records of the group's coordinator are lost
         broker.start();
@@ -106,7 +106,7 @@ class CommitsAfterLossTest {
             admin.deleteTopics(List.of("t")).all().get(30, TimeUnit.SECONDS);
         }
         broker.stop();
-        copyCoordinators(groups, folder.resolve("before"), data);
+        copyCoordinators(groups, directory.resolve("before"), data);
         broker.start();
 
         // then nothing is committed for a new topic of that name
@@ -128,13 +128,13 @@ class CommitsAfterLossTest {
         }
         String groups = id(InternalTopics.GROUPS) + "-0";
         broker.stop();
-        copyCoordinators(groups, data, folder.resolve("before"));
+        copyCoordinators(groups, data, directory.resolve("before"));
         broker.start();
         try (Admin admin = broker.admin()) {
             admin.deleteTopics(List.of("t")).all().get(30, TimeUnit.SECONDS);
         }
         broker.stop();
-        copyCoordinators(groups, folder.resolve("before"), data);
+        copyCoordinators(groups, directory.resolve("before"), data);
 
         // when writes for the coordinator fail
         broker.start(new RefusingStore(groups));
@@ -158,15 +158,15 @@ class CommitsAfterLossTest {
     void shouldMoveACommitBackAgainWhenItCouldNotBeKeptThatItWas() throws Exception {
         // given a group that commits three records without their epoch, and a power loss that loses two of them
         produce(1);
-        String folderName = id("t") + "-0";
-        long oneRecordBytes = Files.size(log(folderName));
+        String directoryName = id("t") + "-0";
+        long oneRecordBytes = Files.size(log(directoryName));
         produce(2);
         try (Admin admin = broker.admin()) {
             admin.alterConsumerGroupOffsets(GROUP, Map.of(PARTITION, new OffsetAndMetadata(3)))
                     .all()
                     .get(30, TimeUnit.SECONDS);
         }
-        Path log = log(folderName);
+        Path log = log(directoryName);
         String groups = id(InternalTopics.GROUPS) + "-0";
         broker.stop();
         cut(log, oneRecordBytes);
@@ -185,17 +185,17 @@ class CommitsAfterLossTest {
 
     /** A store in which the files of one directory cannot be written. */
     private static final class RefusingStore extends FilterFileStore {
-        private final String folderName;
+        private final String directoryName;
 
-        RefusingStore(String folderName) {
+        RefusingStore(String directoryName) {
             super(new SystemFileStore());
-            this.folderName = folderName;
+            this.directoryName = directoryName;
         }
 
         @Override
         public LogFile open(Path file, boolean create) throws IOException {
             LogFile opened = super.open(file, create);
-            boolean refuses = file.getParent().getFileName().toString().equals(folderName);
+            boolean refuses = file.getParent().getFileName().toString().equals(directoryName);
             return !refuses
                     ? opened
                     : new FilterLogFile(opened) {
@@ -280,8 +280,8 @@ class CommitsAfterLossTest {
         }
     }
 
-    private Path log(String folderName) {
-        return data.resolve(folderName).resolve("%020d.log".formatted(0));
+    private Path log(String directoryName) {
+        return data.resolve(directoryName).resolve("%020d.log".formatted(0));
     }
 
     /** Deletes everything but the first bytes of the log, including all files that could reveal its length. */

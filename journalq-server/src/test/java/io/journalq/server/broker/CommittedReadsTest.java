@@ -145,7 +145,7 @@ class CommittedReadsTest {
     }
 
     @Test
-    void shouldAnswerMarkersPartitionByPartition() throws Exception {
+    void shouldRespondToMarkersPartitionByPartition() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             for (int version = 1; version <= 2; version++) {
                 // given a marker for a producer that wrote nothing, to existing and missing partitions

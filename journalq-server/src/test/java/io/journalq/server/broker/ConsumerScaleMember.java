@@ -52,7 +52,7 @@ final class ConsumerScaleMember implements ScaleMember {
             request.setTopicPartitions(partitions.isEmpty() ? List.of() : List.of(owned));
         }
         tellsPartitions = false;
-        connection.send(request, VERSION, ConsumerGroupHeartbeatResponse.class, this::onAnswer);
+        connection.send(request, VERSION, ConsumerGroupHeartbeatResponse.class, this::onResponse);
     }
 
     private ConsumerGroupHeartbeatRequest request(int withEpoch) {
@@ -62,15 +62,15 @@ final class ConsumerScaleMember implements ScaleMember {
                 .setMemberEpoch(withEpoch);
     }
 
-    private void onAnswer(ConsumerGroupHeartbeatResponse answer) {
+    private void onResponse(ConsumerGroupHeartbeatResponse response) {
         waits = false;
-        if (answer.errorCode() != ErrorCode.NONE.code()) {
-            throw new AssertionError("group " + group + ": " + answer);
+        if (response.errorCode() != ErrorCode.NONE.code()) {
+            throw new AssertionError("group " + group + ": " + response);
         }
-        epoch = answer.memberEpoch();
-        if (answer.assignment() != null) {
-            answer.assignment().topicPartitions().forEach(assigned -> topicId = assigned.topicId());
-            List<Integer> assigned = answer.assignment().topicPartitions().stream()
+        epoch = response.memberEpoch();
+        if (response.assignment() != null) {
+            response.assignment().topicPartitions().forEach(assigned -> topicId = assigned.topicId());
+            List<Integer> assigned = response.assignment().topicPartitions().stream()
                     .flatMap(one -> one.partitions().stream())
                     .sorted()
                     .toList();
@@ -82,10 +82,10 @@ final class ConsumerScaleMember implements ScaleMember {
     @Override
     public void leave() {
         waits = true;
-        connection.send(request(LEAVE_EPOCH), VERSION, ConsumerGroupHeartbeatResponse.class, answer -> {
+        connection.send(request(LEAVE_EPOCH), VERSION, ConsumerGroupHeartbeatResponse.class, response -> {
             waits = false;
-            if (answer.errorCode() != ErrorCode.NONE.code()) {
-                throw new AssertionError("group " + group + ": " + answer);
+            if (response.errorCode() != ErrorCode.NONE.code()) {
+                throw new AssertionError("group " + group + ": " + response);
             }
         });
     }

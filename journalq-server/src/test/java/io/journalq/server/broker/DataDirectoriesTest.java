@@ -30,7 +30,7 @@ class DataDirectoriesTest {
     private static final String IDENTITY = "journalq.identity";
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path first;
     private Path second;
@@ -38,8 +38,8 @@ class DataDirectoriesTest {
 
     @BeforeEach
     void prepare() {
-        first = folder.resolve("first");
-        second = folder.resolve("second");
+        first = directory.resolve("first");
+        second = directory.resolve("second");
         broker = new TestBroker(first);
     }
 

@@ -52,7 +52,7 @@ class EveryVersionTest {
     }
 
     @Test
-    void shouldAnswerInEveryVersionOfEveryApi() throws Exception {
+    void shouldRespondInEveryVersionOfEveryApi() throws Exception {
         Map<ApiKey, IntFunction<ApiMessage>> requests = requests();
         List<String> asked = new ArrayList<>();
         for (ApiVersionsResponse.ApiVersion served : served()) {

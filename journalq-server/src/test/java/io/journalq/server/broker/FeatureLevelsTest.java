@@ -33,13 +33,13 @@ class FeatureLevelsTest {
     private static final TopicPartition ORDERS = new TopicPartition("orders", 0);
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder).start();
+        broker = new TestBroker(directory).start();
         broker.createTopic(ORDERS.topic(), 1, Map.of());
     }
 

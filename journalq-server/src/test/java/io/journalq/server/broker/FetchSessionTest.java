@@ -141,7 +141,7 @@ class FetchSessionTest {
     }
 
     @Test
-    void shouldAnswerWithWhatThereIsWhenTheTimeIsUp() throws Exception {
+    void shouldRespondWithAvailableDataWhenTheWaitTimeHasPassed() throws Exception {
         produce(0, 1);
         long startNanos = System.nanoTime();
         FetchResponse response =
@@ -152,7 +152,7 @@ class FetchSessionTest {
     }
 
     @Test
-    void shouldAnswerLaterRequestsInOrderBehindAWaitingFetch() throws Exception {
+    void shouldRespondToLaterRequestsInOrderBehindAParkedFetch() throws Exception {
         // given a fetch that waits, and then a produce request to the same partition on the same connection
         int fetchId =
                 client.send(request(0, -1).setTopics(all(0)).setMinBytes(1).setMaxWaitMs(20_000), VERSION);
@@ -213,12 +213,12 @@ class FetchSessionTest {
                                         part(9, 0),
                                         part(2, 0).setCurrentLeaderEpoch(7))),
                         new FetchRequest.FetchTopic().setTopic("nothing").setPartitions(List.of(part(0, 0))))));
-        List<PartitionData> answers = response.responses().get(0).partitions();
-        assertThat(answers.get(0).errorCode()).isEqualTo(ErrorCode.OFFSET_OUT_OF_RANGE.code());
-        assertThat(answers.get(0).highWatermark()).isEqualTo(2);
-        assertThat(answers.get(1).errorCode()).isEqualTo(ErrorCode.OFFSET_OUT_OF_RANGE.code());
-        assertThat(answers.get(2).errorCode()).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
-        assertThat(answers.get(3).errorCode()).isEqualTo(ErrorCode.UNKNOWN_LEADER_EPOCH.code());
+        List<PartitionData> responses = response.responses().get(0).partitions();
+        assertThat(responses.get(0).errorCode()).isEqualTo(ErrorCode.OFFSET_OUT_OF_RANGE.code());
+        assertThat(responses.get(0).highWatermark()).isEqualTo(2);
+        assertThat(responses.get(1).errorCode()).isEqualTo(ErrorCode.OFFSET_OUT_OF_RANGE.code());
+        assertThat(responses.get(2).errorCode()).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+        assertThat(responses.get(3).errorCode()).isEqualTo(ErrorCode.UNKNOWN_LEADER_EPOCH.code());
         assertThat(response.responses().get(1).partitions().get(0).errorCode())
                 .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
         FetchResponse byId = client.call(
@@ -249,7 +249,7 @@ class FetchSessionTest {
     }
 
     @Test
-    void shouldAnswerAWaitingFetchAtOnceWhenItsSessionIsEnded() throws Exception {
+    void shouldRespondToAParkedFetchAtOnceWhenItsSessionIsClosed() throws Exception {
         // given a fetch that waits, like that of a consumer which is closed
         int session = fetch(request(0, 0).setTopics(all(0))).sessionId();
         int waiting = client.send(request(session, 1).setMinBytes(1).setMaxWaitMs(60_000), VERSION);
@@ -270,7 +270,7 @@ class FetchSessionTest {
     }
 
     @Test
-    void shouldAnswerWaitingFetchesAtOnceWhenTheBrokerStops() throws Exception {
+    void shouldRespondToParkedFetchesAtOnceWhenTheBrokerStops() throws Exception {
         long requests = broker.network().requests();
         int id = client.send(request(0, -1).setTopics(all(0)).setMinBytes(1).setMaxWaitMs(120_000), VERSION);
         broker.await(() -> broker.network().requests() > requests);

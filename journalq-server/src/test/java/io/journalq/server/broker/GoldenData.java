@@ -62,27 +62,27 @@ final class GoldenData {
         return "transaction " + transaction + " record " + record + " " + "abcdefgh".repeat(12);
     }
 
-    static void write(Path folder) throws Exception {
-        fill(folder, "eventual", "1024", () -> {});
-        deleteWhatSaysNothing(folder);
+    static void write(Path directory) throws Exception {
+        fill(directory, "eventual", "1024", () -> {});
+        deleteWhatSaysNothing(directory);
     }
 
     /**
      * Simulates a power loss: the journals lose records that were acknowledged in mode consistent but are only in
      * write-ahead files.
      */
-    static void writeWithWriteAheadFiles(Path folder) throws Exception {
+    static void writeWithWriteAheadFiles(Path directory) throws Exception {
         Path data = Files.createTempDirectory("golden");
         // A new segment fsyncs the earlier ones, so the records that are only in write-ahead files are in one segment.
-        fill(data, "consistent", "1048576", () -> LostTails.copy(data, folder));
-        deleteWhatSaysNothing(folder);
+        fill(data, "consistent", "1048576", () -> LostTails.copy(data, directory));
+        deleteWhatSaysNothing(directory);
     }
 
     private interface AtTheEnd {
         void run() throws IOException;
     }
 
-    private static void fill(Path folder, String deliveryMode, String segmentBytes, AtTheEnd atTheEnd)
+    private static void fill(Path directory, String deliveryMode, String segmentBytes, AtTheEnd atTheEnd)
             throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
@@ -91,7 +91,7 @@ final class GoldenData {
                 .with("transaction.state.log.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
                 .with("delivery.mode", deliveryMode, ConfigOrigin.COMMAND_LINE)
                 .with("write.ahead.max.bytes", "262144", ConfigOrigin.COMMAND_LINE)
-                .with("data.directories", folder.toString(), ConfigOrigin.COMMAND_LINE);
+                .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE);
         try (Broker broker = Broker.start(config)) {
             Map<String, Object> client = new HashMap<>(Map.of("bootstrap.servers", broker.bootstrapServers()));
             try (Admin admin = Admin.create(client)) {
@@ -113,8 +113,8 @@ final class GoldenData {
     }
 
     /** Deletes files that no start needs. Some of them contain the name of the machine. */
-    private static void deleteWhatSaysNothing(Path folder) throws IOException {
-        try (Stream<Path> files = Files.walk(folder)) {
+    private static void deleteWhatSaysNothing(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 String name = file.getFileName().toString();
                 boolean ofDatabase =

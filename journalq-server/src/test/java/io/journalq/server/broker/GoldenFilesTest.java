@@ -31,7 +31,7 @@ class GoldenFilesTest {
     private static final TopicPartition PARTITION = new TopicPartition(GoldenData.TOPIC, 0);
 
     @TempDir
-    Path folder;
+    Path directory;
 
     @ParameterizedTest
     @ValueSource(strings = {"checkpoint-1", "checkpoint-2", "formats-1", "write-ahead-1"})
@@ -71,7 +71,7 @@ class GoldenFilesTest {
     void shouldNotStartWhenTheStoreOfCoordinatorsIsOfANewerFormat() throws Exception {
         // given
         copy(Path.of("src/test/resources/golden/formats-1"));
-        Path format = folder.resolve("coordinators").resolve("journalq.format");
+        Path format = directory.resolve("coordinators").resolve("journalq.format");
         assertThat(format).hasContent("journalq-coordinators 1\n");
         Files.writeString(format, "journalq-coordinators 2\n");
 
@@ -87,7 +87,7 @@ class GoldenFilesTest {
     @Test
     void shouldNotStartWhenTheMetadataLogIsOfANewerFormat() throws Exception {
         copy(Path.of("src/test/resources/golden/formats-1"));
-        Path checkpoint = folder.resolve("metadata").resolve("journal.checkpoint");
+        Path checkpoint = directory.resolve("metadata").resolve("journal.checkpoint");
         byte[] content = Files.readAllBytes(checkpoint);
         ByteBuffer bytes = ByteBuffer.wrap(content);
         int version = bytes.getInt(4) + 1;
@@ -104,13 +104,13 @@ class GoldenFilesTest {
     }
 
     private TestBroker broker() {
-        return new TestBroker(folder)
+        return new TestBroker(directory)
                 .with("offsets.topic.num.partitions", "1")
                 .with("transaction.state.log.num.partitions", "1");
     }
 
     private List<Path> files(String suffix) throws IOException {
-        try (Stream<Path> all = Files.walk(folder)) {
+        try (Stream<Path> all = Files.walk(directory)) {
             return all.filter(file -> file.toString().endsWith(suffix)).toList();
         }
     }
@@ -118,7 +118,7 @@ class GoldenFilesTest {
     private void copy(Path golden) throws IOException {
         try (Stream<Path> all = Files.walk(golden)) {
             for (Path from : all.toList()) {
-                Path to = folder.resolve(golden.relativize(from).toString());
+                Path to = directory.resolve(golden.relativize(from).toString());
                 if (Files.isDirectory(from)) {
                     Files.createDirectories(to);
                 } else {

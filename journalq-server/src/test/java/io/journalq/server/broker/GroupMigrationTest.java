@@ -37,7 +37,7 @@ class GroupMigrationTest {
     private static final long LIMIT_SECONDS = 60;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
     private Admin admin;
@@ -47,7 +47,7 @@ class GroupMigrationTest {
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder)
+        broker = new TestBroker(directory)
                 .with("group.initial.rebalance.delay.ms", "0")
                 .with("group.consumer.heartbeat.interval.ms", "100")
                 .start();

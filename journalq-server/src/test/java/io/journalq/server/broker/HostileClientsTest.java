@@ -35,13 +35,13 @@ class HostileClientsTest {
     private static final long MEBIBYTE = 1 << 20;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder)
+        broker = new TestBroker(directory)
                 .with("admin.listener", "127.0.0.1:0")
                 .with("shards", "1")
                 .with("total.in.flight.max.bytes", "32MiB")
@@ -171,7 +171,7 @@ class HostileClientsTest {
     }
 
     @Test
-    void shouldServeOthersWhenClientsNeverReadTheirAnswers() throws Exception {
+    void shouldServeOthersWhenClientsNeverReadTheirResponses() throws Exception {
         // given 20 MiB of records that may not be in the page cache, like all records after a restart
         try (WireClient client = new WireClient(broker.port())) {
             byte[] value = new byte[512 << 10];

@@ -54,7 +54,7 @@ class IdempotenceTest {
 
     @ParameterizedTest(name = "stopped cleanly: {0}")
     @ValueSource(booleans = {true, false})
-    void shouldAnswerABatchThatComesAgainAsTheFirstTimeAlsoAfterARestart(boolean stoppedCleanly) throws Exception {
+    void shouldRepeatTheFirstResponseWhenABatchIsRetriedAfterARestart(boolean stoppedCleanly) throws Exception {
         Path crashed = dataDirectory.resolve("crashed");
         Path data = dataDirectory.resolve("data");
         try (TestBroker broker = new TestBroker(data).start()) {
@@ -102,7 +102,7 @@ class IdempotenceTest {
     }
 
     @Test
-    void shouldAnswerADuplicateInTheSameReadCycleOnlyOnceItsFirstIsWritten() throws Exception {
+    void shouldRespondToADuplicateInTheSameReadCycleOnlyAfterTheFirstIsWritten() throws Exception {
         // given a consistent topic, so that responses wait for the disk
         try (TestBroker broker = new TestBroker(dataDirectory).start();
                 WireClient client = new WireClient(broker.port())) {

@@ -243,7 +243,7 @@ class KafkaSettingsTest {
         assertThat(ofBroker.get("log.dirs").value()).isEqualTo(directory.toString());
         assertThat(ofBroker.get("log.dirs").isReadOnly()).isTrue();
         assertThat(describe(EVERY_BROKER).get("log.retention.hours").value()).isEqualTo("2");
-        assertThatThrownBy(() -> get(alter(BROKER, "log.dirs", "/elsewhere", OpType.SET)))
+        assertThatThrownBy(() -> get(alter(BROKER, "log.dirs", "/other", OpType.SET)))
                 .hasCauseInstanceOf(InvalidRequestException.class)
                 .hasMessageContaining("restart");
 

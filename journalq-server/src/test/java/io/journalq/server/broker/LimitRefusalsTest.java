@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class LimitRefusalsTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
     private TransactionClient producer;
@@ -45,7 +45,7 @@ class LimitRefusalsTest {
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder)
+        broker = new TestBroker(directory)
                 .with("admin.listener", "127.0.0.1:0")
                 .with("shards", "1")
                 .with("group.max.count", "2")

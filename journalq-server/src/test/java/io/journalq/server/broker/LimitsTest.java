@@ -44,13 +44,13 @@ class LimitsTest {
     private static final int MAX_QUEUED = 10;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder)
+        broker = new TestBroker(directory)
                 .with("admin.listener", "127.0.0.1:0")
                 .with("shards", "1")
                 .with("socket.request.max.bytes", String.valueOf(MAX_REQUEST_BYTES))
@@ -213,7 +213,7 @@ class LimitsTest {
     }
 
     @Test
-    void shouldLeaveASocketUnreadWhenTooManyRequestsAreUnanswered() throws Exception {
+    void shouldLeaveASocketUnreadWhenTooManyRequestsAwaitAResponse() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             // given a fetch that waits, before more requests than may be in flight
             client.send(fetch(0, -1, 0).setMaxWaitMs(1_000).setMinBytes(1), 12);

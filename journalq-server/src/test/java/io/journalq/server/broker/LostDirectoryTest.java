@@ -36,7 +36,7 @@ class LostDirectoryTest {
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private final Path[] directories = new Path[2];
     private TestBroker broker;
@@ -47,8 +47,8 @@ class LostDirectoryTest {
     }
 
     private void startWithTwo(String mode) throws Exception {
-        directories[0] = folder.resolve("first");
-        directories[1] = folder.resolve("second");
+        directories[0] = directory.resolve("first");
+        directories[1] = directory.resolve("second");
         broker = new TestBroker(directories[0])
                 .with("admin.listener", "127.0.0.1:0")
                 .with("data.directories", directories[0] + "," + directories[1])
@@ -166,7 +166,7 @@ class LostDirectoryTest {
         // given
         startWithTwo("eventual");
         int lost = partitionIn(directories[1]);
-        Path moved = folder.resolve("moved");
+        Path moved = directory.resolve("moved");
         Files.move(directories[1], moved);
         Files.createDirectories(directories[1]);
         Files.writeString(directories[1].resolve("journalq.identity"), "another's");
@@ -194,7 +194,7 @@ class LostDirectoryTest {
         // given
         startWithTwo("eventual");
         int lost = partitionIn(directories[1]);
-        Path moved = folder.resolve("moved");
+        Path moved = directory.resolve("moved");
         Files.move(directories[1], moved);
         awaitHealth("degraded");
 
@@ -210,7 +210,7 @@ class LostDirectoryTest {
     void shouldAcknowledgeNothingMoreWhenTheFileSystemBecomesReadOnly() throws Exception {
         // given
         ReadOnlyStore store = new ReadOnlyStore();
-        broker = new TestBroker(folder).with("admin.listener", "127.0.0.1:0").start(store);
+        broker = new TestBroker(directory).with("admin.listener", "127.0.0.1:0").start(store);
         broker.createTopic(TOPIC, 2, Map.of());
         produceToAll();
 
@@ -227,7 +227,7 @@ class LostDirectoryTest {
     void shouldServeOnWhenTooManyFilesAreOpenToCheckTheDirectory() throws Exception {
         // given
         ReadOnlyStore store = new ReadOnlyStore();
-        broker = new TestBroker(folder).with("admin.listener", "127.0.0.1:0").start(store);
+        broker = new TestBroker(directory).with("admin.listener", "127.0.0.1:0").start(store);
         broker.createTopic(TOPIC, 2, Map.of());
         produceToAll();
 

@@ -37,12 +37,12 @@ class ManyCommittedOffsetsTest {
     private static final long LIMIT_SECONDS = 240;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldServeAllGroupsWithoutMuchWorkWhenItStartsWithAMillionCommittedOffsets() throws Exception {
         // given
-        Path archive = folder.resolve("classes.jsa");
+        Path archive = directory.resolve("classes.jsa");
         run(CommitProcess.class, KEEPS_CLASSES ? List.of("-XX:ArchiveClassesAtExit=" + archive) : List.of());
         List<String> fromArchive = Files.exists(archive) ? List.of("-XX:SharedArchiveFile=" + archive) : List.of();
 
@@ -64,7 +64,7 @@ class ManyCommittedOffsetsTest {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         if (KEEPS_CLASSES) {
-            command.add("-Djournalq.native=" + folder.resolve("native"));
+            command.add("-Djournalq.native=" + directory.resolve("native"));
         }
         command.addAll(List.of(
                 "-Xlog:cds=off",
@@ -75,7 +75,7 @@ class ManyCommittedOffsetsTest {
                 "-cp",
                 classPath(),
                 program.getName(),
-                folder.resolve("data").toString(),
+                directory.resolve("data").toString(),
                 TOPIC,
                 String.valueOf(GROUPS),
                 String.valueOf(OFFSETS_PER_GROUP)));
@@ -106,7 +106,7 @@ class ManyCommittedOffsetsTest {
     }
 
     private Path jar(Path classes, int number) throws IOException {
-        Path jar = folder.resolve("classes-" + number + ".jar");
+        Path jar = directory.resolve("classes-" + number + ".jar");
         if (Files.exists(jar)) {
             return jar;
         }

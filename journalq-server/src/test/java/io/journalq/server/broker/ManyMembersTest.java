@@ -101,7 +101,7 @@ class ManyMembersTest {
         // when each group loses one
         List<ScaleMember> leaving = members.subList(0, GROUPS);
         leaving.forEach(ScaleMember::leave);
-        awaitAnswers(leaving);
+        awaitResponses(leaving);
         leaving.clear();
         settle("one less in each");
 
@@ -113,7 +113,7 @@ class ManyMembersTest {
         // and no partition moves any more
         for (int round = 0; round < QUIET_ROUNDS; round++) {
             members.forEach(ScaleMember::act);
-            awaitAnswers(members);
+            awaitResponses(members);
         }
         assertThat(generations()).isEqualTo(shrunk);
         assertShared();
@@ -166,7 +166,7 @@ class ManyMembersTest {
                 .anyMatch(member -> member.waits() && !(member.mayWaitForOthers() && othersTurn[member.group()]));
     }
 
-    private void awaitAnswers(List<ScaleMember> expected) throws IOException {
+    private void awaitResponses(List<ScaleMember> expected) throws IOException {
         long deadlineNanos = System.nanoTime() + LIMIT.toNanos();
         while (expected.stream().anyMatch(ScaleMember::waits)) {
             assertThat(System.nanoTime()).as("deadline").isLessThan(deadlineNanos);

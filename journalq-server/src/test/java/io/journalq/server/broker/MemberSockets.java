@@ -80,7 +80,7 @@ final class MemberSockets implements AutoCloseable {
         <T extends ApiMessage> void send(ApiMessage request, int version, Class<T> type, Consumer<T> taken) {
             correlationId++;
             waiting.add(new Waiting(
-                    correlationId, request.apiKey(), (short) version, answer -> taken.accept(type.cast(answer))));
+                    correlationId, request.apiKey(), (short) version, response -> taken.accept(type.cast(response))));
             try {
                 ByteBuffer frame = ByteBuffer.wrap(WireClient.frame(correlationId, request, version));
                 while (frame.hasRemaining()) {
@@ -119,9 +119,9 @@ final class MemberSockets implements AutoCloseable {
             if (header.correlationId() != next.correlationId()) {
                 throw new AssertionError("responses in another order than requests");
             }
-            ApiMessage answer = ApiMessages.readResponse(next.key(), reader, next.version());
+            ApiMessage response = ApiMessages.readResponse(next.key(), reader, next.version());
             reader.expectEnd();
-            next.taken().accept(answer);
+            next.taken().accept(response);
         }
     }
 }

@@ -54,13 +54,13 @@ class MetricsTest {
     private static final int FUTURE_MS = 2 * 3_600_000;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder)
+        broker = new TestBroker(directory)
                 .with("admin.listener", "127.0.0.1:0")
                 .with("shards", "1")
                 .start();
@@ -241,15 +241,15 @@ class MetricsTest {
     void shouldTellProducersWhichRecordsAreNotAccepted() throws Exception {
         broker.createTopic("dated", 1, Map.of("message.timestamp.after.max.ms", "1000"));
         try (WireClient client = new WireClient(broker.port())) {
-            ProduceResponse.PartitionProduceResponse answer = client.produce(
+            ProduceResponse.PartitionProduceResponse response = client.produce(
                     "dated", 0, WireClient.batchAt(System.currentTimeMillis() + FUTURE_MS, 2, new byte[5]));
 
-            assertThat(answer.errorCode()).isEqualTo(ErrorCode.INVALID_TIMESTAMP.code());
-            assertThat(answer.errorMessage()).startsWith("2 of 2 records are not accepted: record 0: the timestamp");
-            assertThat(answer.recordErrors())
+            assertThat(response.errorCode()).isEqualTo(ErrorCode.INVALID_TIMESTAMP.code());
+            assertThat(response.errorMessage()).startsWith("2 of 2 records are not accepted: record 0: the timestamp");
+            assertThat(response.recordErrors())
                     .extracting(ProduceResponse.BatchIndexAndErrorMessage::batchIndex)
                     .containsExactly(0, 1);
-            assertThat(answer.recordErrors())
+            assertThat(response.recordErrors())
                     .extracting(ProduceResponse.BatchIndexAndErrorMessage::batchIndexErrorMessage)
                     .allMatch(message -> message.contains("too far from the broker's time"));
         }

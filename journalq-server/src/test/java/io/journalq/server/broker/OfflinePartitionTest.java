@@ -40,7 +40,7 @@ class OfflinePartitionTest {
     private static final int FETCH_BY_NAME = 12;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private TestBroker broker;
     private Path saved;
@@ -48,19 +48,20 @@ class OfflinePartitionTest {
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder).with("admin.listener", "127.0.0.1:0").start();
+        broker = new TestBroker(directory).with("admin.listener", "127.0.0.1:0").start();
         broker.createTopic(TOPIC, 2, Map.of());
         try (WireClient client = new WireClient(broker.port())) {
             client.produce(TOPIC, 0, WireClient.batch(1, bytes("first")));
             client.produce(TOPIC, 1, WireClient.batch(1, bytes("second")));
         }
         broker.stop();
-        try (Stream<Path> folders = Files.list(folder)) {
-            obstacle = folders.filter(path -> path.getFileName().toString().endsWith("-0"))
+        try (Stream<Path> directories = Files.list(directory)) {
+            obstacle = directories
+                    .filter(path -> path.getFileName().toString().endsWith("-0"))
                     .findFirst()
                     .orElseThrow();
         }
-        saved = Files.move(obstacle, folder.resolve("saved"));
+        saved = Files.move(obstacle, directory.resolve("saved"));
         Files.writeString(obstacle, "not a directory");
         broker.start();
     }
@@ -71,7 +72,7 @@ class OfflinePartitionTest {
     }
 
     @Test
-    void shouldAnswerWithAStorageErrorAndServeTheRestWhenAPartitionCannotBeOpened() throws Exception {
+    void shouldRespondWithAStorageErrorAndServeTheRestWhenAPartitionCannotBeOpened() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             // then every request for the partition gets a storage error
             assertThat(client.produce(TOPIC, 0, WireClient.batch(1, bytes("third")))
@@ -121,7 +122,7 @@ class OfflinePartitionTest {
     }
 
     @Test
-    void shouldBeDegradedUntilTheDiskIsMended() throws Exception {
+    void shouldBeDegradedUntilTheDiskIsReplaced() throws Exception {
         assertThat(broker.page("/health").statusCode()).isEqualTo(200);
         assertThat(broker.page("/health").body())
                 .isEqualTo("{\"status\":\"degraded\",\"offlinePartitionCount\":1,"

@@ -47,7 +47,7 @@ class OpenFilesRun {
     private static final long START_SECONDS = 60;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private Path log;
     private Process process;
@@ -56,7 +56,7 @@ class OpenFilesRun {
     @BeforeEach
     void needsAShell() {
         assumeTrue(Files.isExecutable(Path.of("/bin/sh")), "there is no shell to set the limit of a process");
-        log = folder.resolve("broker.log");
+        log = directory.resolve("broker.log");
     }
 
     @AfterEach
@@ -79,7 +79,7 @@ class OpenFilesRun {
                 System.getProperty("java.class.path"),
                 BrokerMain.class.getName()));
         for (String setting : List.of(
-                "data.directories=" + folder.resolve("data"),
+                "data.directories=" + directory.resolve("data"),
                 "listeners=PLAINTEXT://127.0.0.1:0",
                 "admin.listener=",
                 "shards=1",
@@ -97,7 +97,7 @@ class OpenFilesRun {
             assertThat(process.isAlive() && System.nanoTime() < deadlineNanos)
                     .as("the broker starts: %s", log())
                     .isTrue();
-            bootstrap = LockHolder.read(folder.resolve("data"))
+            bootstrap = LockHolder.read(directory.resolve("data"))
                     .filter(holder -> holder.processId() == process.pid())
                     .map(LockHolder::address)
                     .orElse(null);

@@ -108,11 +108,11 @@ class ProducerEpochsTest {
                         INIT_VERSION));
                 left--;
             } else {
-                InitProducerIdResponse answer = producer.wire.receive(
+                InitProducerIdResponse response = producer.wire.receive(
                         InitProducerIdResponse.class, ApiKey.INIT_PRODUCER_ID, INIT_VERSION, sent.remove());
-                assertThat(answer.errorCode()).isZero();
-                assertThat(answer.producerId()).isEqualTo(producer.producerId);
-                producer.epoch = answer.producerEpoch();
+                assertThat(response.errorCode()).isZero();
+                assertThat(response.producerId()).isEqualTo(producer.producerId);
+                producer.epoch = response.producerEpoch();
             }
         }
         assertThat(producer.epoch).isEqualTo(epoch);

@@ -82,16 +82,16 @@ class RecompressionTest {
     private void produce(String codec, List<String> sent, List<Long> offsets) throws Exception {
         try (KafkaProducer<byte[], byte[]> producer =
                 broker.producer(Map.of("compression.type", codec, "linger.ms", 50))) {
-            List<Future<RecordMetadata>> answers = new ArrayList<>();
+            List<Future<RecordMetadata>> responses = new ArrayList<>();
             for (int i = 0; i < RECORDS; i++) {
                 sent.add(codec + " " + i + " and text that can be compressed, compressed, compressed");
                 ProducerRecord<byte[], byte[]> record =
                         new ProducerRecord<>("orders", 0, bytes(codec), bytes(sent.get(sent.size() - 1)));
                 record.headers().add("codec", bytes(codec));
-                answers.add(producer.send(record));
+                responses.add(producer.send(record));
             }
-            for (Future<RecordMetadata> answer : answers) {
-                offsets.add(answer.get(30, TimeUnit.SECONDS).offset());
+            for (Future<RecordMetadata> response : responses) {
+                offsets.add(response.get(30, TimeUnit.SECONDS).offset());
             }
         }
     }

@@ -34,8 +34,8 @@ class RestartWorkTest {
     private final AtomicLong smallFileBytes = new AtomicLong();
 
     @Test
-    void shouldReadNoLogWhenItWasStoppedInOrder(@TempDir Path folder) throws Exception {
-        try (TestBroker broker = new TestBroker(folder).start()) {
+    void shouldReadNoLogWhenItWasStoppedInOrder(@TempDir Path directory) throws Exception {
+        try (TestBroker broker = new TestBroker(directory).start()) {
             fill(broker);
             broker.stop();
 
@@ -50,12 +50,12 @@ class RestartWorkTest {
     }
 
     @Test
-    void shouldReadNoMoreThanWasWrittenSinceTheCheckpointWhenItWasKilled(@TempDir Path folder, @TempDir Path copy)
+    void shouldReadNoMoreThanWasWrittenSinceTheCheckpointWhenItWasKilled(@TempDir Path directory, @TempDir Path copy)
             throws Exception {
-        try (TestBroker broker = new TestBroker(folder).start()) {
+        try (TestBroker broker = new TestBroker(directory).start()) {
             fill(broker);
             // A killed broker leaves the files as they are while it runs.
-            copy(folder, copy);
+            copy(directory, copy);
         }
         try (TestBroker broker = new TestBroker(copy).start(countingStore())) {
             // Once to check it, and once for the state of idempotent producers.
@@ -75,9 +75,9 @@ class RestartWorkTest {
 
     private static long produce(TestBroker broker, int partition) throws IOException {
         try (WireClient client = new WireClient(broker.port())) {
-            var answer = client.produce("t", partition, WireClient.batch(1, new byte[VALUE_SIZE_BYTES]));
-            assertThat(answer.errorCode()).isEqualTo(ErrorCode.NONE.code());
-            return answer.baseOffset();
+            var response = client.produce("t", partition, WireClient.batch(1, new byte[VALUE_SIZE_BYTES]));
+            assertThat(response.errorCode()).isEqualTo(ErrorCode.NONE.code());
+            return response.baseOffset();
         }
     }
 

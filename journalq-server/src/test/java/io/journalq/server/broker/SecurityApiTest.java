@@ -77,7 +77,7 @@ class SecurityApiTest {
     }
 
     @Test
-    void shouldAnswerForEachNamedUserOnce() throws Exception {
+    void shouldListEachNamedUserOnce() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             DescribeUserScramCredentialsRequest request =
                     new DescribeUserScramCredentialsRequest().setUsers(List.of(user("ada"), user("bob"), user("ada")));

@@ -131,7 +131,7 @@ class StoredGroupsTest {
     }
 
     @Test
-    void shouldBuildItAnewWhenItIsGone() throws Exception {
+    void shouldRebuildTheStoreWhenItIsMissing() throws Exception {
         long appended = (long) GROUPS * OFFSETS * COMMITS;
         commit(1_000);
         stopWhenStored(appended);
@@ -172,8 +172,8 @@ class StoredGroupsTest {
         checkCommitted(3_000);
     }
 
-    private static boolean isPartition(Path folder) {
-        String name = folder.getFileName().toString();
+    private static boolean isPartition(Path directory) {
+        String name = directory.getFileName().toString();
         return name.length() > Uuid.ZERO.toString().length() && name.contains("-");
     }
 

@@ -33,7 +33,7 @@ class TopicChangesTest {
     private static final int IMPATIENT_MS = 1;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private final HeldDisk disk = new HeldDisk();
     private TestBroker broker;
@@ -42,7 +42,7 @@ class TopicChangesTest {
 
     @BeforeEach
     void start() throws Exception {
-        broker = new TestBroker(folder).start(disk.store());
+        broker = new TestBroker(directory).start(disk.store());
         administrator = new WireClient(broker.port());
         user = new WireClient(broker.port());
     }
@@ -130,7 +130,7 @@ class TopicChangesTest {
     }
 
     @Test
-    void shouldAnswerWithATimeOutAndGoOnWhenAChangeTakesLongerThanItsClientWaits() throws Exception {
+    void shouldRespondWithATimeoutAndContinueWhenAChangeTakesLongerThanItsClientWaits() throws Exception {
         // given a broker whose disk delays every change
         broker.createTopic("orders", 1, Map.of());
         disk.hold();

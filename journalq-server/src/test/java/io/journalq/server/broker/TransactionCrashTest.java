@@ -39,7 +39,7 @@ class TransactionCrashTest {
     Path dataDirectory;
 
     /** One transaction of the scenario: value {@code number} to both partitions, and offset {@code number}. */
-    private record Told(int number, boolean commit, int begunAfter, int answeredAfter) {}
+    private record Told(int number, boolean commit, int begunAfter, int respondedAfter) {}
 
     /** The content of a partition for a reader, from the journal alone. */
     private static final class Partition {
@@ -149,7 +149,7 @@ class TransactionCrashTest {
             boolean visible = committed.contains(told.number());
             if (!told.commit() || cut <= told.begunAfter()) {
                 assertThat(visible).as("%s after a kill at %d", told, cut).isFalse();
-            } else if (cut >= told.answeredAfter()) {
+            } else if (cut >= told.respondedAfter()) {
                 assertThat(visible).as("%s after a kill at %d", told, cut).isTrue();
             }
         }

@@ -124,7 +124,7 @@ class TransactionWireTest {
     }
 
     @Test
-    void shouldAbortATransactionWhoseTimeIsUp() throws Exception {
+    void shouldAbortATransactionAfterItsTimeout() throws Exception {
         try (TransactionClient producer = producer("a", true)) {
             // given
             producer.init(1);

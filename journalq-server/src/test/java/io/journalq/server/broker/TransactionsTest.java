@@ -117,7 +117,7 @@ class TransactionsTest {
                 };
             }
         });
-        List<Path> folders;
+        List<Path> directories;
         try (Admin admin = broker.admin()) {
             String id = admin.describeTopics(List.of("t"))
                     .allTopicNames()
@@ -125,13 +125,13 @@ class TransactionsTest {
                     .get("t")
                     .topicId()
                     .toString();
-            folders = List.of(dataDirectory.resolve(id + "-0"), dataDirectory.resolve(id + "-1"));
+            directories = List.of(dataDirectory.resolve(id + "-0"), dataDirectory.resolve(id + "-1"));
         }
         try (KafkaProducer<byte[], byte[]> producer = producer("x")) {
             producer.beginTransaction();
             send(producer, 0, 2);
             producer.flush();
-            assertThat(synced).doesNotContainAnyElementsOf(folders);
+            assertThat(synced).doesNotContainAnyElementsOf(directories);
 
             // when
             producer.abortTransaction();
@@ -141,7 +141,7 @@ class TransactionsTest {
         }
 
         // then
-        assertThat(synced).containsAll(folders);
+        assertThat(synced).containsAll(directories);
     }
 
     /** Reads all committed records. */

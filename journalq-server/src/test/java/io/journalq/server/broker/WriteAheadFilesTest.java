@@ -25,7 +25,7 @@ class WriteAheadFilesTest {
     private static final int RECORDS = 200;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     /** Produces until records are written to write-ahead files, which are created during that time. */
     private static void produceUntilCovered(TestBroker broker, Path data, String topic) throws Exception {
@@ -46,8 +46,8 @@ class WriteAheadFilesTest {
     @Test
     void shouldServeWhatWasAcknowledgedWhenTheJournalsLostIt() throws Exception {
         // given
-        Path data = folder.resolve("data");
-        Path lost = folder.resolve("lost");
+        Path data = directory.resolve("data");
+        Path lost = directory.resolve("lost");
         List<TopicPartition> partitions = new ArrayList<>();
         for (int partition = 0; partition < PARTITIONS; partition++) {
             partitions.add(new TopicPartition("many", partition));
@@ -79,10 +79,10 @@ class WriteAheadFilesTest {
     }
 
     @Test
-    void shouldServeWhatWasAcknowledgedWhenThereAreTwoDataFolders() throws Exception {
+    void shouldServeWhatWasAcknowledgedWhenThereAreTwoDataDirectories() throws Exception {
         // given
-        Path one = folder.resolve("one");
-        Path two = folder.resolve("two");
+        Path one = directory.resolve("one");
+        Path two = directory.resolve("two");
         List<TopicPartition> partitions = new ArrayList<>();
         for (int partition = 0; partition < PARTITIONS; partition++) {
             partitions.add(new TopicPartition("many", partition));
@@ -105,14 +105,14 @@ class WriteAheadFilesTest {
             }
 
             // when
-            LostTails.copy(one, folder.resolve("lost-one"));
-            LostTails.copy(two, folder.resolve("lost-two"));
+            LostTails.copy(one, directory.resolve("lost-one"));
+            LostTails.copy(two, directory.resolve("lost-two"));
         }
 
         // then
-        Path lost = folder.resolve("lost-one");
+        Path lost = directory.resolve("lost-one");
         try (TestBroker broker = new TestBroker(lost)
-                .with("data.directories", lost + "," + folder.resolve("lost-two"))
+                .with("data.directories", lost + "," + directory.resolve("lost-two"))
                 .start()) {
             assertThat(broker.readAll(partitions, sent[0])).hasSize(sent[0]);
         }
@@ -121,7 +121,7 @@ class WriteAheadFilesTest {
     @Test
     void shouldLeaveNoWriteAheadFilesWhenTheBrokerWasStopped() throws Exception {
         // given
-        Path data = folder.resolve("data");
+        Path data = directory.resolve("data");
         TestBroker broker = new TestBroker(data).start();
         broker.createTopic("first", 1, CONSISTENT);
         produceUntilCovered(broker, data, "first");
@@ -136,7 +136,7 @@ class WriteAheadFilesTest {
     @Test
     void shouldRefuseAppendsToConsistentTopicsOnlyWhenASyncFailed() throws Exception {
         // given
-        Path data = folder.resolve("data");
+        Path data = directory.resolve("data");
         FullDisk disk = new FullDisk();
         try (TestBroker broker = new TestBroker(data).start(disk.store())) {
             broker.createTopic("first", 1, CONSISTENT);

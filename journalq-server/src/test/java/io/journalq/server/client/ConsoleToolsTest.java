@@ -82,7 +82,7 @@ class ConsoleToolsTest {
     }
 
     @Test
-    void shouldServeSettingsLogFolderAndVersionTools() throws Exception {
+    void shouldServeSettingsLogDirectoryAndVersionTools() throws Exception {
         topics("--create", "--topic", "orders", "--partitions", "1").succeeded();
 
         tool.run(

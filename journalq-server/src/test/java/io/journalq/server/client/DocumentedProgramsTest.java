@@ -80,7 +80,7 @@ final class DocumentedProgramsTest {
         return sources;
     }
 
-    /** The document, from this module's folder or the project's. */
+    /** The document, from this module's directory or the project's. */
     private static Path document() {
         Path nextDoor = Path.of("..", "docs", "guides", "client.md");
         return Files.exists(nextDoor) ? nextDoor : Path.of("docs", "guides", "client.md");

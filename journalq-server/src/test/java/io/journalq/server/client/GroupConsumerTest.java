@@ -207,13 +207,13 @@ final class GroupConsumerTest {
         Member sleepy = join("orders", builder("billing").maxPollInterval(Duration.ofSeconds(1)));
         await(sleepy, () -> sleepy.owned.size() == PARTITIONS);
         // when it stays away until another has everything
-        Member awake = join("orders");
-        await(awake, () -> awake.owned.size() == PARTITIONS);
+        Member active = join("orders");
+        await(active, () -> active.owned.size() == PARTITIONS);
         // then
         assertThatThrownBy(() -> sleepy.consumer.commit(Map.of(new TopicPartition("orders", 0), CommittedOffset.of(0))))
                 .isInstanceOf(MembershipLostException.class)
                 .hasMessageContaining("poll");
-        await(List.of(sleepy, awake), () -> sleepy.owned.size() == 3 && awake.owned.size() == 3);
+        await(List.of(sleepy, active), () -> sleepy.owned.size() == 3 && active.owned.size() == 3);
         assertThat(sleepy.lost).hasSizeGreaterThanOrEqualTo(PARTITIONS);
     }
 
@@ -223,7 +223,7 @@ final class GroupConsumerTest {
         Member other = join("orders");
         await(List.of(fixed, other), () -> fixed.owned.size() == 3 && other.owned.size() == 3);
         Set<TopicPartition> before = Set.copyOf(fixed.owned);
-        // Whoever came first gave some up.
+        // The member that joined first gave up some partitions.
         other.revoked.clear();
         // when somebody takes the same name
         Member rival = join("orders", builder("billing").groupInstanceId("till-1"));

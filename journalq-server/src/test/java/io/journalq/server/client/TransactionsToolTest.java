@@ -118,14 +118,15 @@ class TransactionsToolTest {
                     .toString();
         }
         broker.stop();
-        List<Path> folders;
+        List<Path> directories;
         try (Stream<Path> all = Files.list(directory.resolve("data"))) {
-            folders = all.filter(folder -> folder.getFileName().toString().startsWith(topicId))
+            directories = all.filter(
+                            directory -> directory.getFileName().toString().startsWith(topicId))
                     .toList();
         }
-        assertThat(folders).hasSize(2);
-        for (Path folder : folders) {
-            new SystemFileStore().delete(folder);
+        assertThat(directories).hasSize(2);
+        for (Path directory : directories) {
+            new SystemFileStore().delete(directory);
         }
         broker.start();
     }

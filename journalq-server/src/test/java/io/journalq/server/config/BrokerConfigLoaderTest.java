@@ -16,7 +16,7 @@ class BrokerConfigLoaderTest {
     private static final String FETCH_VARIABLE = "JOURNALQ_FETCH_MAX_BYTES";
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldHoldEveryDefaultWhenNothingIsSet() throws Exception {
@@ -137,10 +137,10 @@ class BrokerConfigLoaderTest {
         assertFileRefused("lines of the form 'key: value'", "- shards");
         assertFileRefused("must be plain values", "listeners:", "  - [a, b]");
         assertFileRefused("line 3: not YAML", "shards: 1", "listeners: [a", "node.id: 1");
-        assertThatThrownBy(() -> BrokerConfigLoader.load(folder.resolve("none.yaml"), Map.of(), List.of()))
+        assertThatThrownBy(() -> BrokerConfigLoader.load(directory.resolve("none.yaml"), Map.of(), List.of()))
                 .hasMessageContaining("Cannot find the configuration")
                 .hasMessageContaining("none.yaml");
-        assertThatThrownBy(() -> BrokerConfigLoader.load(folder, Map.of(), List.of()))
+        assertThatThrownBy(() -> BrokerConfigLoader.load(directory, Map.of(), List.of()))
                 .isInstanceOf(ConfigException.class);
     }
 
@@ -185,7 +185,7 @@ class BrokerConfigLoaderTest {
     }
 
     private Path file(String... lines) throws IOException {
-        return Files.write(folder.resolve("journalq.yaml"), List.of(lines));
+        return Files.write(directory.resolve("journalq.yaml"), List.of(lines));
     }
 
     @Test

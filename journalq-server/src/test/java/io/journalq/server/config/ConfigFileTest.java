@@ -45,9 +45,9 @@ class ConfigFileTest {
     }
 
     @Test
-    void shouldLoadTheDefaultsWhenEveryLineIsUncommented(@TempDir Path folder) throws Exception {
+    void shouldLoadTheDefaultsWhenEveryLineIsUncommented(@TempDir Path directory) throws Exception {
         // given
-        Path file = folder.resolve("journalq.yaml");
+        Path file = directory.resolve("journalq.yaml");
         Files.writeString(file, ConfigFileText.render().replaceAll("(?m)^#(?=[a-z0-9.]+: )", ""));
 
         // when

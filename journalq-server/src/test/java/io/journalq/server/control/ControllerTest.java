@@ -87,7 +87,7 @@ class ControllerTest {
     }
 
     @Test
-    void shouldPublishBeforeItAnswersAndTellListenersBothImages() throws Exception {
+    void shouldPublishBeforeItRespondsAndPassBothImagesToListeners() throws Exception {
         try (ControllerFixture broker = ControllerFixture.start(store, this::newId)) {
             List<String> seen = new ArrayList<>();
             broker.publisher.addListener(
@@ -152,16 +152,16 @@ class ControllerTest {
     }
 
     @Test
-    void shouldKeepALargeTopicInRealFiles(@TempDir Path folder) throws Exception {
+    void shouldKeepALargeTopicInRealFiles(@TempDir Path directory) throws Exception {
         FileStore files = new SystemFileStore();
         UnaryOperator<MetadataLog> asIs = UnaryOperator.identity();
-        try (ControllerFixture broker = ControllerFixture.start(files, folder, this::newId, asIs)) {
+        try (ControllerFixture broker = ControllerFixture.start(files, directory, this::newId, asIs)) {
             assertThat(broker.create("large", ControllerFixture.LIMITS.maxPartitionsPerTopic())
                             .error())
                     .isEqualTo(ErrorCode.NONE);
         }
 
-        try (ControllerFixture broker = ControllerFixture.start(files, folder, this::newId, asIs)) {
+        try (ControllerFixture broker = ControllerFixture.start(files, directory, this::newId, asIs)) {
             assertThat(broker.image().topic("large").partitions()).hasSize(50);
         }
     }

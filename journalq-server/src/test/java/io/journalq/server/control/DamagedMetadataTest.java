@@ -24,7 +24,7 @@ class DamagedMetadataTest {
     private static final int SAMPLE = 61;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private int opened;
     private int refused;
@@ -36,7 +36,7 @@ class DamagedMetadataTest {
     }
 
     private void open(Path damaged, byte[] content) throws Exception {
-        Path copy = folder.resolve(Integer.toString(opened + refused));
+        Path copy = directory.resolve(Integer.toString(opened + refused));
         Files.createDirectory(copy);
         for (Path file : files()) {
             Path to = copy.resolve(file.getFileName());

@@ -22,8 +22,8 @@ final class GoldenMetadata {
 
     private GoldenMetadata() {}
 
-    static void write(Path folder) throws Exception {
-        try (ControllerFixture broker = open(folder)) {
+    static void write(Path directory) throws Exception {
+        try (ControllerFixture broker = open(directory)) {
             broker.create(CHANGED, PARTITIONS);
             broker.create(DELETED, 1);
             for (int value = 1; value <= CHANGES; value++) {
@@ -36,10 +36,13 @@ final class GoldenMetadata {
         }
     }
 
-    static ControllerFixture open(Path folder) throws IOException {
+    static ControllerFixture open(Path directory) throws IOException {
         AtomicLong lastId = new AtomicLong();
         return ControllerFixture.start(
-                new SystemFileStore(), folder, () -> new Uuid(7, lastId.incrementAndGet()), UnaryOperator.identity());
+                new SystemFileStore(),
+                directory,
+                () -> new Uuid(7, lastId.incrementAndGet()),
+                UnaryOperator.identity());
     }
 
     private static ConfigChange retention(int value) {

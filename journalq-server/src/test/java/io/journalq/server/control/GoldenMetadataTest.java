@@ -29,13 +29,13 @@ class GoldenMetadataTest {
     private static final int SNAPSHOT_CRC_AT = 16;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @BeforeEach
     void copy() throws IOException {
         try (Stream<Path> all = Files.list(GOLDEN)) {
             for (Path file : all.toList()) {
-                Files.copy(file, folder.resolve(file.getFileName()));
+                Files.copy(file, directory.resolve(file.getFileName()));
             }
         }
     }
@@ -43,11 +43,11 @@ class GoldenMetadataTest {
     @Test
     void shouldKnowEverythingWhenSnapshotsAreOfAnEarlierFormat() throws Exception {
         assertThat(snapshots()).isNotEmpty();
-        assertThat(folder.resolve("00000000000000000000.log"))
+        assertThat(directory.resolve("00000000000000000000.log"))
                 .as("the beginning of the log")
                 .doesNotExist();
 
-        try (ControllerFixture broker = GoldenMetadata.open(folder)) {
+        try (ControllerFixture broker = GoldenMetadata.open(directory)) {
             assertThat(broker.image().topic(GoldenMetadata.CHANGED).partitions())
                     .hasSize(GoldenMetadata.PARTITIONS);
             assertThat(broker.image().topic(GoldenMetadata.CHANGED).configs())
@@ -70,7 +70,7 @@ class GoldenMetadataTest {
         Files.write(
                 newest, content.putInt(SNAPSHOT_CRC_AT, (int) crc.getValue()).array());
 
-        assertThatThrownBy(() -> GoldenMetadata.open(folder))
+        assertThatThrownBy(() -> GoldenMetadata.open(directory))
                 .isInstanceOf(NewerFormatException.class)
                 .hasMessageContaining(newest.toString())
                 .hasMessageContaining("version " + version)
@@ -82,9 +82,9 @@ class GoldenMetadataTest {
         byte unknownType = 100;
         long offset = append(new byte[] {1, unknownType, 0, 1, 2, 3});
 
-        assertThatThrownBy(() -> GoldenMetadata.open(folder))
+        assertThatThrownBy(() -> GoldenMetadata.open(directory))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining(folder.toString())
+                .hasMessageContaining(directory.toString())
                 .hasMessageContaining("offset " + offset)
                 .hasMessageContaining("type " + unknownType)
                 .hasMessageContaining("newer release");
@@ -92,7 +92,7 @@ class GoldenMetadataTest {
 
     private long append(byte[] record) throws IOException {
         JournalConfig config = JournalConfig.DEFAULT.withRetention(-1, -1);
-        try (Journal journal = Journal.open(new SystemFileStore(), folder, config, Runnable::run);
+        try (Journal journal = Journal.open(new SystemFileStore(), directory, config, Runnable::run);
                 BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
             builder.append(1_000, (byte[]) null, record, List.of());
             ByteBuf batch = builder.build();
@@ -105,7 +105,7 @@ class GoldenMetadataTest {
     }
 
     private List<Path> snapshots() throws IOException {
-        try (Stream<Path> all = Files.list(folder)) {
+        try (Stream<Path> all = Files.list(directory)) {
             return all.filter(file -> file.toString().endsWith(".snapshot"))
                     .sorted()
                     .toList();

@@ -88,7 +88,7 @@ class MetadataDamageTest {
     }
 
     @Test
-    void shouldRefuseToStartWhenTheLastChangeIsDamagedThatWasAnswered() throws Exception {
+    void shouldRefuseToStartWhenTheLastAcknowledgedChangeIsDamaged() throws Exception {
         byte[] damaged = killedLog();
         damaged[damaged.length - 20] ^= 1;
         put(LOG, damaged);

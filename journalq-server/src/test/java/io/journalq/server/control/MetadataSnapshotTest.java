@@ -133,10 +133,10 @@ class MetadataSnapshotTest {
     }
 
     @Test
-    void shouldHoldNoMoreThanAFewSnapshotsWhenThereWereVeryManyChanges(@TempDir Path folder) throws Exception {
+    void shouldHoldNoMoreThanAFewSnapshotsWhenThereWereVeryManyChanges(@TempDir Path directory) throws Exception {
         // given very many changes of one topic
         FileStore store = new SystemFileStore();
-        try (ControllerFixture broker = start(store, folder)) {
+        try (ControllerFixture broker = start(store, directory)) {
             broker.create("orders", 3);
             for (int i = 0; i < MANY_CHANGES; i++) {
                 alter(broker, i);
@@ -144,14 +144,14 @@ class MetadataSnapshotTest {
         }
         // then the files are small
         long sizeBytes;
-        try (Stream<Path> files = Files.list(folder)) {
+        try (Stream<Path> files = Files.list(directory)) {
             sizeBytes = files.mapToLong(file -> file.toFile().length()).sum();
         }
         assertThat(sizeBytes).isLessThan(4L * SNAPSHOT_INTERVAL_BYTES + 2 * SEGMENT_SIZE_BYTES);
         // and a start reads few records, with the same content
         List<Message> replayed = new ArrayList<>();
         try (ControllerFixture broker =
-                ControllerFixture.start(store, folder, this::newId, log -> new ListeningLog(log, replayed))) {
+                ControllerFixture.start(store, directory, this::newId, log -> new ListeningLog(log, replayed))) {
             assertThat(broker.image().topic("orders").configs())
                     .containsEntry("retention.ms", Integer.toString(MANY_CHANGES - 1));
             assertThat(broker.image().version()).isGreaterThan(MANY_CHANGES);
@@ -160,35 +160,35 @@ class MetadataSnapshotTest {
     }
 
     @Test
-    void shouldTakeTheSnapshotBeforeWhenTheNewestIsBad(@TempDir Path folder) throws Exception {
+    void shouldTakeTheSnapshotBeforeWhenTheNewestIsBad(@TempDir Path directory) throws Exception {
         FileStore store = new SystemFileStore();
-        fill(store, folder);
-        List<Path> snapshots = snapshots(folder);
+        fill(store, directory);
+        List<Path> snapshots = snapshots(directory);
         assertThat(snapshots).hasSize(2);
 
         Files.write(snapshots.get(1), new byte[] {1, 2, 3});
 
-        try (ControllerFixture broker = start(store, folder)) {
+        try (ControllerFixture broker = start(store, directory)) {
             assertThat(broker.image().topic("orders").configs())
                     .containsEntry("retention.ms", Integer.toString(CHANGES * 3 - 1));
         }
     }
 
     @Test
-    void shouldRefuseToStartWithoutWhatSnapshotsStoodFor(@TempDir Path folder) throws Exception {
+    void shouldRefuseToStartWithoutWhatSnapshotsStoodFor(@TempDir Path directory) throws Exception {
         FileStore store = new SystemFileStore();
-        fill(store, folder);
-        for (Path snapshot : snapshots(folder)) {
+        fill(store, directory);
+        for (Path snapshot : snapshots(directory)) {
             Files.delete(snapshot);
         }
 
-        assertThatThrownBy(() -> start(store, folder).close())
+        assertThatThrownBy(() -> start(store, directory).close())
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("no snapshot reaches that far");
     }
 
-    private void fill(FileStore store, Path folder) throws Exception {
-        try (ControllerFixture broker = start(store, folder)) {
+    private void fill(FileStore store, Path directory) throws Exception {
+        try (ControllerFixture broker = start(store, directory)) {
             broker.create("orders", 3);
             for (int i = 0; i < CHANGES * 3; i++) {
                 alter(broker, i);
@@ -196,8 +196,8 @@ class MetadataSnapshotTest {
         }
     }
 
-    private static List<Path> snapshots(Path folder) throws IOException {
-        try (Stream<Path> files = Files.list(folder)) {
+    private static List<Path> snapshots(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
             return files.filter(file -> file.toString().endsWith(".snapshot"))
                     .sorted()
                     .toList();
@@ -206,7 +206,7 @@ class MetadataSnapshotTest {
 
     @Test
     void shouldLoseNothingAcknowledgedWhereverTheProcessStops() throws Exception {
-        Path folder = Path.of("metadata-0");
+        Path directory = Path.of("metadata-0");
         int step = 0;
         boolean stopped = true;
         while (stopped) {
@@ -215,11 +215,11 @@ class MetadataSnapshotTest {
             assertThat(step).isLessThan(STEPS_AT_MOST);
             MemoryFileStore files = new MemoryFileStore();
             StoppingFileStore stopping = new StoppingFileStore(files, step);
-            Optional<Integer> acknowledged = changeUntilStopped(stopping, folder);
+            Optional<Integer> acknowledged = changeUntilStopped(stopping, directory);
             stopped = stopping.stopped();
 
             // when it starts again
-            try (ControllerFixture broker = start(files, folder)) {
+            try (ControllerFixture broker = start(files, directory)) {
                 // then every acknowledged change is there, and at most one more, which was in progress
                 if (acknowledged.isPresent()) {
                     int value = Integer.parseInt(
@@ -234,11 +234,11 @@ class MetadataSnapshotTest {
     }
 
     /** The last acknowledged change; -1 if it is the creation of the topic; empty if not even that was acknowledged. */
-    private Optional<Integer> changeUntilStopped(StoppingFileStore stopping, Path folder) throws Exception {
+    private Optional<Integer> changeUntilStopped(StoppingFileStore stopping, Path directory) throws Exception {
         Optional<Integer> acknowledged = Optional.empty();
         ControllerFixture broker;
         try {
-            broker = start(stopping.store(), folder);
+            broker = start(stopping.store(), directory);
         } catch (IOException stopped) {
             return acknowledged;
         }
@@ -267,8 +267,8 @@ class MetadataSnapshotTest {
                 .error();
     }
 
-    private ControllerFixture start(FileStore store, Path folder) throws IOException {
-        return ControllerFixture.start(store, folder, this::newId, UnaryOperator.identity());
+    private ControllerFixture start(FileStore store, Path directory) throws IOException {
+        return ControllerFixture.start(store, directory, this::newId, UnaryOperator.identity());
     }
 
     private Uuid newId() {

@@ -16,13 +16,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 class DataLocksTest {
     @TempDir
-    private Path folder;
+    private Path parent;
 
     @Test
-    void shouldSayWhoHoldsEveryFolderUntilItIsGivenBack() throws IOException {
+    void shouldSayWhoHoldsEveryDirectoryUntilItIsGivenBack() throws IOException {
         // given
-        Path one = folder.resolve("one");
-        Path two = folder.resolve("two");
+        Path one = parent.resolve("one");
+        Path two = parent.resolve("two");
 
         // when
         DataLocks locks = DataLocks.acquire(List.of(one, two));
@@ -47,9 +47,9 @@ class DataLocksTest {
     }
 
     @Test
-    void shouldRefuseAFolderThatIsHeldAndKeepNoneOfTheOthers() throws IOException {
-        Path free = folder.resolve("free");
-        Path held = folder.resolve("held");
+    void shouldRefuseADirectoryThatIsHeldAndKeepNoneOfTheOthers() throws IOException {
+        Path free = parent.resolve("free");
+        Path held = parent.resolve("held");
         try (DataLocks first = DataLocks.acquire(List.of(held))) {
             assertThatThrownBy(() -> DataLocks.acquire(List.of(free, held)))
                     .isInstanceOf(IOException.class)
@@ -66,7 +66,7 @@ class DataLocksTest {
     @Test
     void shouldAcquireADirectoryWhenAnotherProcessOnlyChecksItsLock() throws Exception {
         // given
-        Path directory = Files.createDirectory(folder.resolve("checked"));
+        Path directory = Files.createDirectory(parent.resolve("checked"));
         Process check = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
@@ -107,8 +107,8 @@ class DataLocksTest {
     }
 
     @Test
-    void shouldSayWhatToDoWhenAFolderCannotBeMade() throws IOException {
-        Path file = Files.createFile(folder.resolve("file"));
+    void shouldSayWhatToDoWhenADirectoryCannotBeMade() throws IOException {
+        Path file = Files.createFile(parent.resolve("file"));
 
         assertThatThrownBy(() -> DataLocks.acquire(List.of(file.resolve("data"))))
                 .isInstanceOf(IOException.class)
@@ -117,32 +117,32 @@ class DataLocksTest {
     }
 
     @Test
-    void shouldNotHoldAFolderThatWasNeverUsed() throws IOException {
-        assertThat(DataLocks.isHeld(folder.resolve("nowhere"))).isFalse();
-        assertThat(LockHolder.read(folder.resolve("nowhere"))).isEmpty();
+    void shouldNotHoldADirectoryThatWasNeverUsed() throws IOException {
+        assertThat(DataLocks.isHeld(parent.resolve("nowhere"))).isFalse();
+        assertThat(LockHolder.read(parent.resolve("nowhere"))).isEmpty();
     }
 
     @Test
     void shouldFindNoProcessWhenItsIdWasGivenToAnother() throws IOException {
         Files.writeString(
-                folder.resolve(".lock"), "process=" + ProcessHandle.current().pid() + "\nstarted=1000\n");
+                parent.resolve(".lock"), "process=" + ProcessHandle.current().pid() + "\nstarted=1000\n");
 
-        assertThat(LockHolder.read(folder)).isPresent().hasValueSatisfying(holder -> assertThat(holder.process())
+        assertThat(LockHolder.read(parent)).isPresent().hasValueSatisfying(holder -> assertThat(holder.process())
                 .isEmpty());
     }
 
     @Test
     void shouldFindNobodyInAFileThatMakesNoSense() throws IOException {
         for (String content : List.of("", "\n", "process=x\nstarted=1\n", "process=12", "=\n\n", "a".repeat(5000))) {
-            Files.writeString(folder.resolve(".lock"), content);
-            assertThat(LockHolder.read(folder)).as(content).isEmpty();
+            Files.writeString(parent.resolve(".lock"), content);
+            assertThat(LockHolder.read(parent)).as(content).isEmpty();
         }
     }
 
     @Test
     void shouldLeaveOutALineThatIsStillBeingWritten() throws IOException {
-        Files.writeString(folder.resolve(".lock"), "process=1\nstarted=2\nadmin=localhost:9644\naddress=localh");
+        Files.writeString(parent.resolve(".lock"), "process=1\nstarted=2\nadmin=localhost:9644\naddress=localh");
 
-        assertThat(LockHolder.read(folder)).contains(new LockHolder(1, 2, null, "", null));
+        assertThat(LockHolder.read(parent)).contains(new LockHolder(1, 2, null, "", null));
     }
 }

@@ -142,8 +142,8 @@ class GroupMemoryTest {
     private static <T> Reply<T> reply(Consumer<T> done) {
         return new Reply<>() {
             @Override
-            public void send(T answer) {
-                done.accept(answer);
+            public void send(T response) {
+                done.accept(response);
             }
 
             @Override
@@ -179,7 +179,7 @@ class GroupMemoryTest {
                 ANYBODY,
                 List.of(new CommittedOffsets.Commit(topic, Uuid.ZERO, partition, 5, -1, -1, metadata)),
                 nowMs,
-                reply(answers -> error[0] = answers.get(0)));
+                reply(responses -> error[0] = responses.get(0)));
         return error[0];
     }
 
@@ -215,7 +215,7 @@ class GroupMemoryTest {
                                 member[0],
                                 List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(member[1])),
                                 nowMs,
-                                reply(answers -> {}));
+                                reply(responses -> {}));
                     }
                 }
                 case 4 -> heartbeat("consumer-" + group, consumer, 0, List.of(topic), null);
@@ -232,10 +232,10 @@ class GroupMemoryTest {
                                     List.of(new CommittedOffsets.Commit(
                                             topic, Uuid.ZERO, random.nextInt(4), 5, -1, -1, text))),
                             nowMs,
-                            reply(answers -> {}));
+                            reply(responses -> {}));
                 default ->
                     machine.onTransactionEnd(
-                            random.nextInt(3), (short) 0, 1, random.nextBoolean(), reply(answer -> {}));
+                            random.nextInt(3), (short) 0, 1, random.nextBoolean(), reply(response -> {}));
             }
             if (step % 500 == 250) {
                 restart();
@@ -249,7 +249,7 @@ class GroupMemoryTest {
             nowMs += 100_000;
             machine.onTick(nowMs);
         }
-        machine.list().forEach(listed -> machine.onDeleteGroup(listed.groupId(), reply(answer -> {})));
+        machine.list().forEach(listed -> machine.onDeleteGroup(listed.groupId(), reply(response -> {})));
 
         assertThat(machine.list()).isEmpty();
         assertThat(groups.bytes).isZero();
@@ -445,6 +445,6 @@ class GroupMemoryTest {
                         (short) 0,
                         List.of(new CommittedOffsets.Commit(received("topic"), Uuid.ZERO, partition, 5, -1, -1, ""))),
                 nowMs,
-                reply(answers -> {}));
+                reply(responses -> {}));
     }
 }

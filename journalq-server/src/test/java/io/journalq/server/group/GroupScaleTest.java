@@ -105,8 +105,8 @@ class GroupScaleTest {
     private static <T> Reply<T> reply(Consumer<T> send) {
         return new Reply<>() {
             @Override
-            public void send(T answer) {
-                send.accept(answer);
+            public void send(T response) {
+                send.accept(response);
             }
 
             @Override
@@ -145,22 +145,22 @@ class GroupScaleTest {
             machine.onJoinGroup(new Origin("c", "/host"), (short) 9, request, nowMs, reply(this::onJoined));
         }
 
-        private void onJoined(JoinGroupResponse answer) {
+        private void onJoined(JoinGroupResponse response) {
             waits = false;
-            id = answer.memberId();
-            if (answer.errorCode() == ErrorCode.MEMBER_ID_REQUIRED.code()) {
+            id = response.memberId();
+            if (response.errorCode() == ErrorCode.MEMBER_ID_REQUIRED.code()) {
                 join();
                 return;
             }
-            assertThat(answer.errorCode()).isZero();
-            generation = answer.generationId();
+            assertThat(response.errorCode()).isZero();
+            generation = response.generationId();
             SyncGroupRequest request =
                     new SyncGroupRequest().setGroupId(group).setMemberId(id).setGenerationId(generation);
             machine.onSyncGroup(request, nowMs, reply(this::onSynced));
         }
 
-        private void onSynced(SyncGroupResponse answer) {
-            assertThat(answer.errorCode()).isZero();
+        private void onSynced(SyncGroupResponse response) {
+            assertThat(response.errorCode()).isZero();
             isAssigned = true;
         }
 
@@ -168,7 +168,7 @@ class GroupScaleTest {
             machine.onHeartbeat(
                     new HeartbeatRequest().setGroupId(group).setMemberId(id).setGenerationId(generation),
                     nowMs,
-                    reply(answer -> assertThat(answer.errorCode()).isZero()));
+                    reply(response -> assertThat(response.errorCode()).isZero()));
         }
     }
 }

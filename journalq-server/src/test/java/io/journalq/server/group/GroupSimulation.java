@@ -185,7 +185,7 @@ final class GroupSimulation {
         } else if (choice < 97) {
             reset();
         } else {
-            clients.forEach(Client::loseAnswers);
+            clients.forEach(Client::loseResponses);
             load();
         }
     }
@@ -231,13 +231,13 @@ final class GroupSimulation {
             private boolean decided;
 
             @Override
-            public void send(T answer) {
+            public void send(T response) {
                 if (decided) {
                     throw new AssertionError("replied twice");
                 }
                 decided = true;
                 if (client.life == life) {
-                    send.accept(answer);
+                    send.accept(response);
                 }
             }
 
@@ -277,7 +277,7 @@ final class GroupSimulation {
         }
 
         /** Responses that the coordinator has not sent are lost with it. */
-        void loseAnswers() {
+        void loseResponses() {
             life++;
             waits = false;
         }
@@ -314,17 +314,17 @@ final class GroupSimulation {
                     new Origin("c" + number, "/host"), (short) 7, request, nowMs, reply(this, this::onJoined));
         }
 
-        private void onJoined(JoinGroupResponse answer) {
+        private void onJoined(JoinGroupResponse response) {
             waits = false;
-            ErrorCode error = ErrorCode.of(answer.errorCode());
+            ErrorCode error = ErrorCode.of(response.errorCode());
             if (error == ErrorCode.MEMBER_ID_REQUIRED) {
-                memberId = answer.memberId();
+                memberId = response.memberId();
             } else if (error != ErrorCode.NONE) {
                 reset();
             } else {
-                memberId = answer.memberId();
-                generation = answer.generationId();
-                sync(answer);
+                memberId = response.memberId();
+                generation = response.generationId();
+                sync(response);
             }
         }
 
@@ -354,9 +354,9 @@ final class GroupSimulation {
                     reply(this, this::onSynced));
         }
 
-        private void onSynced(SyncGroupResponse answer) {
+        private void onSynced(SyncGroupResponse response) {
             waits = false;
-            ErrorCode error = ErrorCode.of(answer.errorCode());
+            ErrorCode error = ErrorCode.of(response.errorCode());
             if (error == ErrorCode.REBALANCE_IN_PROGRESS) {
                 release();
             } else if (error != ErrorCode.NONE) {
@@ -364,7 +364,7 @@ final class GroupSimulation {
             } else {
                 isStable = true;
                 partitions = new ArrayList<>();
-                String share = answer.assignment().toString(StandardCharsets.UTF_8);
+                String share = response.assignment().toString(StandardCharsets.UTF_8);
                 share.lines()
                         .flatMap(line -> java.util.Arrays.stream(line.split(" ", 0)))
                         .forEach(text -> {
@@ -400,7 +400,7 @@ final class GroupSimulation {
                             .setMemberId(memberId)
                             .setGenerationId(generation),
                     nowMs,
-                    reply(this, answer -> onError(ErrorCode.of(answer.errorCode()))));
+                    reply(this, response -> onError(ErrorCode.of(response.errorCode()))));
         }
 
         private void onError(ErrorCode error) {
@@ -457,7 +457,7 @@ final class GroupSimulation {
                     GROUP,
                     List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(memberId)),
                     nowMs,
-                    reply(this, answers -> reset()));
+                    reply(this, responses -> reset()));
         }
     }
 }

@@ -190,8 +190,8 @@ final class MigrationSimulation {
     private static <T> Reply<T> reply(Consumer<T> taken) {
         return new Reply<>() {
             @Override
-            public void send(T answer) {
-                taken.accept(answer);
+            public void send(T response) {
+                taken.accept(response);
             }
 
             @Override
@@ -230,7 +230,7 @@ final class MigrationSimulation {
                             .setMemberId(memberId)
                             .setGenerationId(generation),
                     nowMs,
-                    reply(answer -> onError(ErrorCode.of(answer.errorCode()))));
+                    reply(response -> onError(ErrorCode.of(response.errorCode()))));
         }
 
         private void onError(ErrorCode error) {
@@ -265,9 +265,9 @@ final class MigrationSimulation {
                                     .setName("cooperative")
                                     .setMetadata(subscription()))),
                     nowMs,
-                    reply(answer -> {
+                    reply(response -> {
                         if (request == asked) {
-                            onJoined(answer);
+                            onJoined(response);
                         }
                     }));
         }
@@ -285,18 +285,18 @@ final class MigrationSimulation {
             return Unpooled.wrappedBuffer(bytes((ByteBuf) out.finish().get(0)));
         }
 
-        private void onJoined(JoinGroupResponse answer) {
+        private void onJoined(JoinGroupResponse response) {
             waits = false;
-            ErrorCode error = ErrorCode.of(answer.errorCode());
+            ErrorCode error = ErrorCode.of(response.errorCode());
             if (error == ErrorCode.MEMBER_ID_REQUIRED) {
-                memberId = answer.memberId();
+                memberId = response.memberId();
             } else if (error != ErrorCode.NONE) {
                 onError(error);
             } else {
-                memberId = answer.memberId();
-                generation = answer.generationId();
+                memberId = response.memberId();
+                generation = response.generationId();
                 wantsToJoin = false;
-                sync(answer);
+                sync(response);
             }
         }
 
@@ -320,9 +320,9 @@ final class MigrationSimulation {
                             .setProtocolName(joined.protocolName())
                             .setAssignments(assignments),
                     nowMs,
-                    reply(answer -> {
+                    reply(response -> {
                         if (request == asked) {
-                            onSynced(answer);
+                            onSynced(response);
                         }
                     }));
         }
@@ -369,16 +369,16 @@ final class MigrationSimulation {
             return Unpooled.wrappedBuffer(bytes((ByteBuf) out.finish().get(0)));
         }
 
-        private void onSynced(SyncGroupResponse answer) {
+        private void onSynced(SyncGroupResponse response) {
             waits = false;
-            ErrorCode error = ErrorCode.of(answer.errorCode());
+            ErrorCode error = ErrorCode.of(response.errorCode());
             if (error != ErrorCode.NONE) {
                 onError(error);
                 return;
             }
             Set<Integer> assigned = new TreeSet<>();
-            if (answer.assignment().isReadable()) {
-                MessageReader in = new MessageReader(answer.assignment().duplicate());
+            if (response.assignment().isReadable()) {
+                MessageReader in = new MessageReader(response.assignment().duplicate());
                 short version = in.readShort();
                 ConsumerProtocolAssignment.read(in, version)
                         .assignedPartitions()
@@ -395,7 +395,7 @@ final class MigrationSimulation {
                     GROUP,
                     List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(memberId)),
                     nowMs,
-                    reply(answers -> {}));
+                    reply(responses -> {}));
         }
 
         @Override
@@ -439,17 +439,17 @@ final class MigrationSimulation {
                         .setTopicId(TOPIC.id())
                         .setPartitions(List.copyOf(owned))));
             }
-            machine.onConsumerHeartbeat(new Origin("m", "h"), (short) 1, request, nowMs, reply(this::onAnswer));
+            machine.onConsumerHeartbeat(new Origin("m", "h"), (short) 1, request, nowMs, reply(this::onResponse));
         }
 
-        private void onAnswer(ConsumerGroupHeartbeatResponse answer) {
+        private void onResponse(ConsumerGroupHeartbeatResponse response) {
             tellsOwned = false;
-            switch (ErrorCode.of(answer.errorCode())) {
+            switch (ErrorCode.of(response.errorCode())) {
                 case NONE -> {
-                    epoch = answer.memberEpoch();
-                    if (answer.assignment() != null) {
+                    epoch = response.memberEpoch();
+                    if (response.assignment() != null) {
                         Set<Integer> assigned = new TreeSet<>();
-                        answer.assignment().topicPartitions().forEach(topic -> assigned.addAll(topic.partitions()));
+                        response.assignment().topicPartitions().forEach(topic -> assigned.addAll(topic.partitions()));
                         tellsOwned = !assigned.equals(owned);
                         owned = assigned;
                     }
@@ -458,7 +458,7 @@ final class MigrationSimulation {
                     epoch = 0;
                     owned = new TreeSet<>();
                 }
-                default -> throw new AssertionError("unexpected: " + answer);
+                default -> throw new AssertionError("unexpected: " + response);
             }
         }
 
@@ -472,7 +472,7 @@ final class MigrationSimulation {
                             .setMemberId(memberId)
                             .setMemberEpoch(-1),
                     nowMs,
-                    reply(answer -> {}));
+                    reply(response -> {}));
         }
 
         @Override

@@ -42,7 +42,7 @@ class OffsetExpiryTest {
     }
 
     @Test
-    void shouldForgetOffsetsOfAGroupWithoutMembersWhenTheirTimeIsUp() {
+    void shouldExpireOffsetsOfAGroupWithoutMembersAfterTheirRetention() {
         machine.onLoaded(0);
         commit(0, 7, null, 0);
         commit(1, 8, null, 5_000);

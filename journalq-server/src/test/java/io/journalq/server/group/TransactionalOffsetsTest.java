@@ -64,12 +64,12 @@ class TransactionalOffsetsTest {
         }
     }
 
-    private static final class Answer<T> implements Reply<T> {
+    private static final class Response<T> implements Reply<T> {
         private T value;
 
         @Override
-        public void send(T answer) {
-            value = answer;
+        public void send(T response) {
+            value = response;
         }
 
         @Override
@@ -85,7 +85,7 @@ class TransactionalOffsetsTest {
             int epoch,
             int partition,
             long offset) {
-        Answer<List<ErrorCode>> answer = new Answer<>();
+        Response<List<ErrorCode>> response = new Response<>();
         machine.onTransactionalOffsetCommit(
                 group,
                 committer,
@@ -94,8 +94,8 @@ class TransactionalOffsetsTest {
                         (short) epoch,
                         List.of(new CommittedOffsets.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
                 7,
-                answer);
-        return answer.value;
+                response);
+        return response.value;
     }
 
     private void end(long producerId, int epoch, boolean commit) {
@@ -103,9 +103,9 @@ class TransactionalOffsetsTest {
     }
 
     private void end(long producerId, int epoch, int transactionVersion, boolean commit) {
-        Answer<ErrorCode> answer = new Answer<>();
-        machine.onTransactionEnd(producerId, (short) epoch, transactionVersion, commit, answer);
-        assertThat(answer.value).isEqualTo(ErrorCode.NONE);
+        Response<ErrorCode> response = new Response<>();
+        machine.onTransactionEnd(producerId, (short) epoch, transactionVersion, commit, response);
+        assertThat(response.value).isEqualTo(ErrorCode.NONE);
     }
 
     @Test
@@ -136,10 +136,10 @@ class TransactionalOffsetsTest {
         // given an offset of an open transaction, and a later commit without one
         commit("g", ANYBODY, 11, 0, 4, 9);
         commit("g", ANYBODY, 11, 0, 5, 9);
-        Answer<List<ErrorCode>> answer = new Answer<>();
+        Response<List<ErrorCode>> response = new Response<>();
         machine.onOffsetCommit(
-                "g", ANYBODY, List.of(new CommittedOffsets.Commit("t", TOPIC, 4, 12, 2, 3, "later")), 8, answer);
-        assertThat(answer.value).containsExactly(ErrorCode.NONE);
+                "g", ANYBODY, List.of(new CommittedOffsets.Commit("t", TOPIC, 4, 12, 2, 3, "later")), 8, response);
+        assertThat(response.value).containsExactly(ErrorCode.NONE);
 
         // when
         end(11, 0, committed);
@@ -247,7 +247,7 @@ class TransactionalOffsetsTest {
         commit("h", ANYBODY, 11, 0, 0, 5);
 
         // when
-        machine.onDeleteGroup("g", new Answer<>());
+        machine.onDeleteGroup("g", new Response<>());
 
         // then
         assertThat(machine.offsets().isPending("g", "t", 0)).isFalse();

@@ -121,10 +121,10 @@ class CompactionModelTest {
     private void cover() throws IOException {
         WriteAheadLog log = new WriteAheadLog(store, DATA, WRITE_AHEAD_BYTES);
         log.makeSpare();
-        byte[] folder = bytes(DIRECTORY.getFileName().toString());
+        byte[] directory = bytes(DIRECTORY.getFileName().toString());
         journal.setObserver((base, position, endOffset, batches) -> {
             WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
-            frames.add(new WriteAheadFrames.Entry(NOWHERE_ELSE, endOffset), folder, base, position, batches);
+            frames.add(new WriteAheadFrames.Entry(NOWHERE_ELSE, endOffset), directory, base, position, batches);
             try {
                 log.commit(List.of(frames));
             } catch (IOException failure) {

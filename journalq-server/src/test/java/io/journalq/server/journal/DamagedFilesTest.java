@@ -250,7 +250,7 @@ class DamagedFilesTest {
 
     @Test // seed 5622435
     void shouldServeTheNextBatchWhenAFlippedBitMovesAnOffsetIntoIt() throws IOException {
-        // given batches of 2, 2, 1 and 2 records, of which the second has offset 3 instead of 2
+        // given batches of 2, 2, 1 and 2 records; the second has offset 3 instead of 2
         store = new MemoryFileStore();
         int secondPosition;
         try (Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run)) {

@@ -35,8 +35,8 @@ import org.slf4j.LoggerFactory;
  */
 class DamagedWriteAheadTest {
     private static final Path DATA = Path.of("data");
-    private static final Path FOLDER = DATA.resolve(WriteAheadLog.DIRECTORY_NAME);
-    private static final Path WAL = FOLDER.resolve("01" + WriteAheadLog.FILE_SUFFIX);
+    private static final Path DIRECTORY = DATA.resolve(WriteAheadLog.DIRECTORY_NAME);
+    private static final Path WAL = DIRECTORY.resolve("01" + WriteAheadLog.FILE_SUFFIX);
     private static final List<Path> JOURNALS = List.of(DATA.resolve("one-0"), DATA.resolve("two-0"));
     private static final int BATCHES = 5;
     private static final int HEADER_BYTES = 20;
@@ -77,10 +77,10 @@ class DamagedWriteAheadTest {
             Journal journal = open(directory);
             append(journal, 1, 1, 50);
             synced.add(content(Segment.logPath(directory, 0)));
-            byte[] folder = String.valueOf(directory.getFileName()).getBytes(StandardCharsets.UTF_8);
+            byte[] name = String.valueOf(directory.getFileName()).getBytes(StandardCharsets.UTF_8);
             journal.setObserver((base, position, endOffset, batches) -> {
                 WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
-                frames.add(new WriteAheadFrames.Entry(UNSAFE, endOffset), folder, base, position, batches);
+                frames.add(new WriteAheadFrames.Entry(UNSAFE, endOffset), name, base, position, batches);
                 try {
                     assertThat(log.commit(List.of(frames))).isTrue();
                 } catch (IOException failure) {
@@ -157,14 +157,14 @@ class DamagedWriteAheadTest {
     }
 
     private void assertKeptAndNamed() throws IOException {
-        assertThat(store.list(FOLDER)).containsExactly("01.wal.damaged");
+        assertThat(store.list(DIRECTORY)).containsExactly("01.wal.damaged");
         assertThat(lines.list).extracting(ILoggingEvent::getFormattedMessage).anyMatch(line -> line.contains("01.wal"));
     }
 
     @Test
     void shouldBringEverythingBackWhenNothingIsDamaged() throws IOException {
         assertThat(startWith(wal)).containsExactly(upTo(BATCHES), upTo(BATCHES));
-        assertThat(store.list(FOLDER)).isEmpty();
+        assertThat(store.list(DIRECTORY)).isEmpty();
         assertThat(lines.list).isEmpty();
     }
 
@@ -246,16 +246,16 @@ class DamagedWriteAheadTest {
         // given a second file, with the following records
         store = new MemoryFileStore();
         synced.forEach(first -> assertThat(first).isNotEmpty());
-        List<Path> files = List.of(FOLDER.resolve("01.wal"), FOLDER.resolve("02.wal"));
+        List<Path> files = List.of(DIRECTORY.resolve("01.wal"), DIRECTORY.resolve("02.wal"));
         WriteAheadLog log = new WriteAheadLog(store, DATA, WriteAheadLog.FILE_COUNT * 600L);
         Path directory = JOURNALS.get(0);
         Journal journal = open(directory);
         append(journal, 1, 1, 50);
         byte[] first = content(Segment.logPath(directory, 0));
-        byte[] folder = String.valueOf(directory.getFileName()).getBytes(StandardCharsets.UTF_8);
+        byte[] name = String.valueOf(directory.getFileName()).getBytes(StandardCharsets.UTF_8);
         journal.setObserver((base, position, endOffset, batches) -> {
             WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
-            frames.add(new WriteAheadFrames.Entry(UNSAFE, endOffset), folder, base, position, batches);
+            frames.add(new WriteAheadFrames.Entry(UNSAFE, endOffset), name, base, position, batches);
             try {
                 if (log.wantsSpare()) {
                     log.makeSpare();

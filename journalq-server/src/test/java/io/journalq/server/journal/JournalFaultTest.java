@@ -74,7 +74,7 @@ class JournalFaultTest {
     }
 
     @Test // seed 92001015
-    void shouldWriteNothingInPlaceOfAFailedWriteBeforeItIsSyncedThatThatIsGone() throws IOException {
+    void shouldNotReuseTheRangeOfAFailedWriteBeforeItsRemovalIsSynced() throws IOException {
         // given
         Runnable[] onSync = {() -> {}};
         FileStore watched = new FilterFileStore(store) {

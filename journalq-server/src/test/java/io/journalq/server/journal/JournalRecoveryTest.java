@@ -174,7 +174,7 @@ class JournalRecoveryTest {
     }
 
     @Test
-    void shouldMendTheEpochWhenABitOfItIsFlipped() throws IOException {
+    void shouldRepairTheEpochWhenABitOfItIsFlipped() throws IOException {
         byte[] whole = writtenLog(5);
         int batchBytes = whole.length / 5;
         for (int batch = 0; batch < 4; batch++) {
@@ -200,7 +200,7 @@ class JournalRecoveryTest {
     }
 
     @Test
-    void shouldMendTheLastEpochWhenItIsNewerThanTheOwnerKnows() throws IOException {
+    void shouldRepairTheLastEpochWhenItIsNewerThanTheOwnerKnows() throws IOException {
         byte[] whole = writtenLog(5);
         int batchBytes = whole.length / 5;
         byte[] flipped = whole.clone();
@@ -271,7 +271,7 @@ class JournalRecoveryTest {
     }
 
     @Test
-    void shouldBuildTheIndexAnewWhenItIsMissingOrBad() throws IOException {
+    void shouldRebuildTheIndexWhenItIsMissingOrDamaged() throws IOException {
         Journal closed = open(SMALL);
         append(closed, 30, 1, 50);
         closed.close();

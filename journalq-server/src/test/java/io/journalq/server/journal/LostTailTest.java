@@ -92,7 +92,7 @@ class LostTailTest {
     }
 
     @Test // seed 70000792
-    void shouldSyncTheFolderBeforeTheNextSegmentCounts() throws IOException {
+    void shouldSyncTheDirectoryBeforeTheNextSegmentCounts() throws IOException {
         // given
         List<String> calls = new ArrayList<>();
         FileStore watched = new FilterFileStore(store) {
@@ -198,7 +198,7 @@ class LostTailTest {
     }
 
     @Test
-    void shouldBeginAnewWhenTheFirstSegmentIsLost() throws IOException {
+    void shouldStartANewLogWhenTheFirstSegmentIsLost() throws IOException {
         written();
         store.delete(segment(0, ".log"));
 
@@ -487,7 +487,7 @@ class LostTailTest {
     }
 
     @Test
-    void shouldEndBeforeABatchOfWhichASectorWasNotWritten() throws IOException {
+    void shouldEndBeforeABatchWithAMissingSector() throws IOException {
         for (int sector = 1; sector < 4; sector++) {
             byte[] torn = writtenAfterASmallOne(5 * SECTOR_BYTES);
             Arrays.fill(torn, sector * SECTOR_BYTES, (sector + 1) * SECTOR_BYTES, (byte) 0);

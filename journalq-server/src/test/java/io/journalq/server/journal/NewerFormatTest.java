@@ -22,13 +22,13 @@ class NewerFormatTest {
     private static final int NEWER = 99;
 
     @TempDir
-    Path folder;
+    Path parent;
 
     private Path directory;
 
     @BeforeEach
     void write() throws Exception {
-        directory = folder.resolve("journal");
+        directory = parent.resolve("journal");
         try (Journal journal = open()) {
             TestJournals.append(journal, 5, 2, 50);
             journal.derivedState().writeSnapshot(journal.writtenOffset(), ByteBuffer.wrap(new byte[] {1, 2, 3}));

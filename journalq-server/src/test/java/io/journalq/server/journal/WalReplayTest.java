@@ -71,10 +71,10 @@ class WalReplayTest {
 
     /** Commits every write of the journal. */
     private void commitTo(WriteAheadLog log, Journal journal) {
-        byte[] folder = DIRECTORY.getFileName().toString().getBytes(StandardCharsets.UTF_8);
+        byte[] directory = DIRECTORY.getFileName().toString().getBytes(StandardCharsets.UTF_8);
         journal.setObserver((base, position, endOffset, batches) -> {
             WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
-            assertThat(frames.add(new WriteAheadFrames.Entry(cover, endOffset), folder, base, position, batches))
+            assertThat(frames.add(new WriteAheadFrames.Entry(cover, endOffset), directory, base, position, batches))
                     .isTrue();
             try {
                 assertThat(log.commit(List.of(frames))).isTrue();
@@ -154,7 +154,7 @@ class WalReplayTest {
     }
 
     @Test
-    void shouldMakeNoSegmentAnewWhenItWasDeletedWithoutRoomForACheckpoint() throws IOException {
+    void shouldNotRecreateASegmentWhenItWasDeletedWithoutRoomForACheckpoint() throws IOException {
         // given
         Journal journal = open(store);
         commitTo(log(1 << 20), journal);
@@ -301,12 +301,12 @@ class WalReplayTest {
         Journal journal = open(store);
         int journals = 300;
         for (int i = 0; i < 2 * journals; i++) {
-            byte[] folder = ("other-" + i % journals).getBytes(StandardCharsets.UTF_8);
+            byte[] directory = ("other-" + i % journals).getBytes(StandardCharsets.UTF_8);
             store.open(Segment.logPath(DATA.resolve("other-" + i % journals), 0), true)
                     .close();
             journal.setObserver((base, position, endOffset, batches) -> {
                 WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
-                frames.add(new WriteAheadFrames.Entry(cover, 1), folder, 0, 0, batches);
+                frames.add(new WriteAheadFrames.Entry(cover, 1), directory, 0, 0, batches);
                 try {
                     assertThat(log.commit(List.of(frames))).isTrue();
                 } catch (IOException failure) {
@@ -423,13 +423,13 @@ class WalReplayTest {
     void shouldUseAFileAgainOnlyWhenItsJournalsAreSafe() throws IOException {
         // given room for a few records in each file
         WriteAheadLog log = log(WriteAheadLog.FILE_COUNT * 600L);
-        byte[] folder = "topic-0".getBytes(StandardCharsets.UTF_8);
+        byte[] directory = "topic-0".getBytes(StandardCharsets.UTF_8);
         Journal journal = open(store);
         List<Boolean> taken = new ArrayList<>();
         journal.setObserver((base, position, endOffset, batches) -> {
             WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
             try {
-                taken.add(frames.add(new WriteAheadFrames.Entry(cover, endOffset), folder, base, position, batches)
+                taken.add(frames.add(new WriteAheadFrames.Entry(cover, endOffset), directory, base, position, batches)
                         && log.commit(List.of(frames)));
             } catch (IOException failure) {
                 throw new AssertionError(failure);

@@ -60,7 +60,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shouldGiveBackWhatAnOwnerChargedWhenItIsMadeAnew() {
+    void shouldReleaseTheChargeOfAnOwnerWhenItIsReplaced() {
         MemoryPart part = MemoryBudget.of(0, any -> 100).part(StatePart.GROUPS);
         MemoryAccount first = part.newAccount(3);
         part.newAccount(4).add(7);

@@ -52,7 +52,7 @@ class MetadataMachineTest {
     }
 
     @Test
-    void shouldRefuseNamesThatCouldLeaveAFolderOrBreakTheProtocol() {
+    void shouldRefuseNamesThatCouldLeaveADirectoryOrBreakTheProtocol() {
         for (String name : List.of("", ".", "..", "../x", "a/b", "a\\b", "a b", "ä", "a\0", "a:b", "x".repeat(250))) {
             Decision decision = machine.createTopic(named(name), ID);
             assertThat(decision.error()).as("'%s'", name).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);

@@ -19,7 +19,7 @@ class AcceptorTest {
     private static final long QUIET_MS = 200;
 
     @Test
-    void shouldAnswerInRequestOrderWhenHandlersFinishInAnyOrder() throws Exception {
+    void shouldRespondInRequestOrderWhenHandlersFinishInAnyOrder() throws Exception {
         try (TestServer server = new TestServer(TestServer.ROOMY, false, 0);
                 Client client = new Client(server.port)) {
             // given a hundred pipelined requests, every seventh without a response
@@ -32,9 +32,9 @@ class AcceptorTest {
             Collections.shuffle(shuffled, new Random(1));
             for (EchoExchange exchange : shuffled) {
                 if (exchange.number % 7 == 0) {
-                    exchange.answerWithNothing();
+                    exchange.respondWithNothing();
                 } else {
-                    exchange.answer();
+                    exchange.response();
                 }
             }
             // then they arrive in order
@@ -128,7 +128,7 @@ class AcceptorTest {
     }
 
     @Test
-    void shouldLeaveTheSocketUnreadWhileTooMuchIsUnanswered() throws Exception {
+    void shouldLeaveTheSocketUnreadWhileTooManyBytesAwaitAResponse() throws Exception {
         // given a limit of 10 requests in flight
         ConnectionLimits limits = new ConnectionLimits(1 << 20, 10, 1 << 20, 1 << 24, TestServer.ROOMY.admission());
         try (TestServer server = new TestServer(limits, false, 0);
@@ -142,7 +142,7 @@ class AcceptorTest {
             assertThat(untilNothingIsOpened(server)).isEqualTo(10);
             for (int i = 0; i < 100; i++) {
                 until(() -> !server.opened.isEmpty());
-                server.opened.poll().answer();
+                server.opened.poll().response();
                 assertThat(client.receive()).isEqualTo(i);
                 assertThat(server.opened.size()).isLessThanOrEqualTo(10);
             }
@@ -165,15 +165,15 @@ class AcceptorTest {
             until(() -> server.counters.suspensions() == 2);
             // then its second request is not read before the first connection gets its responses
             assertThat(untilNothingIsOpened(server)).isEqualTo(3);
-            server.opened.poll().answer();
-            server.opened.poll().answer();
+            server.opened.poll().response();
+            server.opened.poll().response();
             assertThat(first.receive()).isEqualTo(1);
             assertThat(first.receive()).isEqualTo(2);
             until(() -> !server.opened.isEmpty());
-            server.opened.poll().answer();
+            server.opened.poll().response();
             assertThat(second.receive()).isEqualTo(3);
             until(() -> !server.opened.isEmpty());
-            server.opened.poll().answer();
+            server.opened.poll().response();
             assertThat(second.receive()).isEqualTo(4);
         }
     }
@@ -232,10 +232,10 @@ class AcceptorTest {
             Thread.sleep(100);
             // then the third waits until one of them has its response
             assertThat(server.opened).hasSize(2);
-            server.opened.poll().answer();
+            server.opened.poll().response();
             until(() -> server.opened.size() == 2);
-            server.opened.poll().answer();
-            server.opened.poll().answer();
+            server.opened.poll().response();
+            server.opened.poll().response();
             assertThat(first.receive() + second.receive() + third.receive()).isEqualTo(3);
             until(() -> server.memory.largeRequestBytes() == 0);
             for (Thread sender : senders) {
@@ -245,7 +245,7 @@ class AcceptorTest {
     }
 
     @Test
-    void shouldServeOthersWhenAClientLeavesItsAnswersUnread() throws Exception {
+    void shouldServeOthersWhenAClientLeavesItsResponsesUnread() throws Exception {
         // given a client that leaves more responses unread than there is memory for
         try (TestServer server = new TestServer(TestServer.ROOMY, true, 2_000_000);
                 Client greedy = new Client(server.port)) {
@@ -278,20 +278,20 @@ class AcceptorTest {
             until(() -> server.counters.openConnections() == 0);
             // when the responses are ready too late, in any order: nothing leaks (paranoid detection) and nothing fails
             List<EchoExchange> open = new ArrayList<>(server.opened);
-            open.get(1).answer();
-            open.get(0).answer();
+            open.get(1).response();
+            open.get(0).response();
             // then another client is served
             try (Client client = new Client(server.port)) {
                 client.send(3, 0);
                 until(() -> server.opened.size() == 3);
-                new ArrayList<>(server.opened).get(2).answer();
+                new ArrayList<>(server.opened).get(2).response();
                 assertThat(client.receive()).isEqualTo(3);
             }
         }
     }
 
     @Test
-    void shouldLetOpenRequestsBeAnsweredWhenItStops() throws Exception {
+    void shouldRespondToOpenRequestsWhenItStops() throws Exception {
         try (TestServer server = new TestServer(TestServer.ROOMY, false, 0);
                 Client client = new Client(server.port)) {
             client.send(1, 0);
@@ -299,7 +299,7 @@ class AcceptorTest {
             Thread stopping = new Thread(() -> server.drain(5_000));
             stopping.start();
             Thread.sleep(50);
-            server.opened.poll().answer();
+            server.opened.poll().response();
             assertThat(client.receive()).isEqualTo(1);
             assertThat(client.in.read()).isEqualTo(-1);
             stopping.join(WAIT_MS);

@@ -98,7 +98,7 @@ class AdmissionTest {
     }
 
     @Test
-    void shouldCloseAConnectionWhoseClientDoesNotReadItsAnswers() throws Exception {
+    void shouldCloseAConnectionWhoseClientDoesNotReadItsResponses() throws Exception {
         // given responses that fill every buffer up to the client
         try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), true, 8 << 20);
                 Client deaf = patient(server)) {
@@ -113,7 +113,7 @@ class AdmissionTest {
     }
 
     @Test
-    void shouldKeepAConnectionThatWaitsForAnAnswer() throws Exception {
+    void shouldKeepAConnectionThatWaitsForAResponse() throws Exception {
         try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), false, 0)) {
             // given a client with an open request
             Client waiting = patient(server);
@@ -128,7 +128,7 @@ class AdmissionTest {
                 }
             }
             // then it can still receive the response
-            server.opened.poll().answer();
+            server.opened.poll().response();
             assertThat(waiting.receive()).isEqualTo(1);
             waiting.close();
         }

@@ -30,22 +30,22 @@ final class TestServer implements AutoCloseable {
     private final EventLoops loops;
     final Acceptor acceptor;
     private final Door door = new KafkaDoor(EchoExchange::new);
-    private final boolean answersAtOnce;
-    private final int answerPaddingBytes;
+    private final boolean responsesAtOnce;
+    private final int responsePaddingBytes;
     final int port;
 
     /** As small as possible for the tests: two frames of almost 2 MiB, and one response of 1 MiB. */
     final SharedMemory memory = SharedMemory.of(6L << 20, 1L << 20);
 
-    TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes) throws IOException {
-        this(limits, answersAtOnce, answerPaddingBytes, 1);
+    TestServer(ConnectionLimits limits, boolean responsesAtOnce, int responsePaddingBytes) throws IOException {
+        this(limits, responsesAtOnce, responsePaddingBytes, 1);
     }
 
-    TestServer(ConnectionLimits limits, boolean answersAtOnce, int answerPaddingBytes, int loopCount)
+    TestServer(ConnectionLimits limits, boolean responsesAtOnce, int responsePaddingBytes, int loopCount)
             throws IOException {
         this.loops = new EventLoops(loopCount);
-        this.answersAtOnce = answersAtOnce;
-        this.answerPaddingBytes = answerPaddingBytes;
+        this.responsesAtOnce = responsesAtOnce;
+        this.responsePaddingBytes = responsePaddingBytes;
         acceptor = new Acceptor(loops, limits, memory, counters);
         port = acceptor.bind(door, "TEST", "127.0.0.1", 0);
         acceptor.accept();
@@ -62,23 +62,23 @@ final class TestServer implements AutoCloseable {
         @Override
         protected void handle() {
             opened.add(this);
-            if (answersAtOnce) {
-                answer();
+            if (responsesAtOnce) {
+                response();
             }
         }
 
-        void answer() {
+        void response() {
             responseReady();
         }
 
-        void answerWithNothing() {
+        void respondWithNothing() {
             doneWithoutResponse();
         }
 
         @Override
         protected void writeResponse(MessageWriter out) {
             out.writeInt(number);
-            out.writeBytes(Unpooled.wrappedBuffer(new byte[answerPaddingBytes]), false);
+            out.writeBytes(Unpooled.wrappedBuffer(new byte[responsePaddingBytes]), false);
         }
 
         @Override
@@ -122,9 +122,9 @@ final class TestServer implements AutoCloseable {
 
         /** The number in the next response. */
         int receive() throws IOException {
-            byte[] answer = new byte[in.readInt()];
-            in.readFully(answer);
-            return java.nio.ByteBuffer.wrap(answer).getInt();
+            byte[] response = new byte[in.readInt()];
+            in.readFully(response);
+            return java.nio.ByteBuffer.wrap(response).getInt();
         }
 
         @Override

@@ -71,42 +71,42 @@ class AdminListenerTest {
 
     @Test
     void shouldSayUpWhenTheBrokerIsHealthy() throws Exception {
-        HttpResponse<String> answer = get("/health");
+        HttpResponse<String> response = get("/health");
 
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body()).isEqualTo("{\"status\":\"up\"}");
-        assertThat(answer.headers().firstValue("Content-Type")).contains("application/json");
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body()).isEqualTo("{\"status\":\"up\"}");
+        assertThat(response.headers().firstValue("Content-Type")).contains("application/json");
     }
 
     @Test
-    void shouldAnswerUnavailableWhenTheBrokerIsNotHealthy() throws Exception {
+    void shouldRespondUnavailableWhenTheBrokerIsNotHealthy() throws Exception {
         health.set(new Health(false, 0, List.of(), Map.of()));
 
-        HttpResponse<String> answer = get("/health");
+        HttpResponse<String> response = get("/health");
 
-        assertThat(answer.statusCode()).isEqualTo(503);
-        assertThat(answer.body()).isEqualTo("{\"status\":\"down\"}");
+        assertThat(response.statusCode()).isEqualTo(503);
+        assertThat(response.body()).isEqualTo("{\"status\":\"down\"}");
     }
 
     @Test
     void shouldNameThePartitionsThatAreNotServedWhenTheRestIs() throws Exception {
         health.set(new Health(true, 2, List.of("orders-0", "orders-7"), Map.of()));
 
-        HttpResponse<String> answer = get("/health");
+        HttpResponse<String> response = get("/health");
 
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.body())
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.body())
                 .isEqualTo("{\"status\":\"degraded\",\"offlinePartitionCount\":2,"
                         + "\"offlinePartitions\":[\"orders-0\",\"orders-7\"]}");
     }
 
     @Test
     void shouldShowTheProcessWhenMetricsAreRead() throws Exception {
-        HttpResponse<String> answer = get("/metrics");
+        HttpResponse<String> response = get("/metrics");
 
-        assertThat(answer.statusCode()).isEqualTo(200);
-        assertThat(answer.headers().firstValue("Content-Type")).contains("text/plain; version=0.0.4; charset=utf-8");
-        assertThat(answer.body())
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(response.headers().firstValue("Content-Type")).contains("text/plain; version=0.0.4; charset=utf-8");
+        assertThat(response.body())
                 .contains("# TYPE jvm_memory_used_bytes gauge")
                 .contains("jvm_threads_live_threads ")
                 .contains("process_files_open_files ")
@@ -180,13 +180,13 @@ class AdminListenerTest {
         HttpRequest post = HttpRequest.newBuilder(uri("/health"))
                 .POST(BodyPublishers.ofString("x"))
                 .build();
-        HttpResponse<String> answer = client.send(post, BodyHandlers.ofString());
-        assertThat(answer.statusCode()).isEqualTo(405);
-        assertThat(answer.headers().firstValue("Allow")).contains("GET, HEAD");
+        HttpResponse<String> response = client.send(post, BodyHandlers.ofString());
+        assertThat(response.statusCode()).isEqualTo(405);
+        assertThat(response.headers().firstValue("Allow")).contains("GET, HEAD");
     }
 
     @Test
-    void shouldAnswerServerErrorAndGoOnWhenAMeterFails() throws Exception {
+    void shouldRespondServerErrorAndGoOnWhenAMeterFails() throws Exception {
         metrics.registry().getPrometheusRegistry().register((Collector) () -> {
             throw new IllegalStateException("provoked");
         });
@@ -229,7 +229,7 @@ class AdminListenerTest {
     }
 
     @Test
-    void shouldAnswerInTimeWhenAThousandClientsAreSlow() throws Exception {
+    void shouldRespondInTimeWhenAThousandClientsAreSlow() throws Exception {
         // given
         registerLargePage();
         long medianAloneMs = medianHealthMs();
@@ -278,7 +278,7 @@ class AdminListenerTest {
     }
 
     @Test
-    void shouldAnswerHealthWhileAPageIsRendered() throws Exception {
+    void shouldServeHealthWhileAPageIsRendered() throws Exception {
         // given
         CountDownLatch rendering = new CountDownLatch(1);
         CountDownLatch mayGoOn = new CountDownLatch(1);
@@ -292,10 +292,10 @@ class AdminListenerTest {
         assertThat(rendering.await(5, TimeUnit.SECONDS)).isTrue();
 
         // when
-        HttpResponse<String> answer = get("/health");
+        HttpResponse<String> response = get("/health");
 
         // then
-        assertThat(answer.statusCode()).isEqualTo(200);
+        assertThat(response.statusCode()).isEqualTo(200);
         assertThat(page).isNotDone();
         mayGoOn.countDown();
         assertThat(page.get(5, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
@@ -352,7 +352,7 @@ class AdminListenerTest {
     }
 
     @Test
-    void shouldAnswerSeveralRequestsOnOneConnection() throws IOException {
+    void shouldRespondToSeveralRequestsOnOneConnection() throws IOException {
         String request = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
         try (Socket socket = send(request)) {

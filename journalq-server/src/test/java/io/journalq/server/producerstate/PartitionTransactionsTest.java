@@ -120,7 +120,7 @@ class PartitionTransactionsTest {
     }
 
     @Test
-    void shouldBeginTheSequenceAnewWhenAMarkerCarriesANewEpoch() {
+    void shouldRestartTheSequenceWhenAMarkerCarriesANewEpoch() {
         // given a transaction whose marker keeps the epoch: the sequence continues
         write(P1, 0);
         mark(P1, EPOCH, true);

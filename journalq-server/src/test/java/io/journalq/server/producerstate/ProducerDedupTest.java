@@ -26,7 +26,7 @@ class ProducerDedupTest {
     private final ProducerDedup dedup = new ProducerDedup();
 
     @Test
-    void shouldAnswerAsTheFirstTimeWhenABatchComesAgain() {
+    void shouldRepeatTheFirstResponseWhenABatchIsRetried() {
         // given five batches of ten records
         for (int i = 0; i < ProducerDedup.REMEMBERED_BATCHES; i++) {
             dedup.replay(PRODUCER, EPOCH, i * 10, 10, 100 + i * 10, 5_000 + i, NOW_MS);
@@ -301,7 +301,7 @@ class ProducerDedupTest {
     }
 
     @Test
-    void shouldRefuseASnapshotOfWhichAnyByteIsChanged() {
+    void shouldRejectASnapshotWhenAnyByteIsChanged() {
         replay(EPOCH, 0, 3, 0);
         ByteBuffer bytes = ProducerSnapshot.encode(new PartitionTransactions(dedup));
         assertThat(ProducerSnapshot.decode(bytes)).isNotNull();

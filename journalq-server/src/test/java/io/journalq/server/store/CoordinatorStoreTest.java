@@ -124,7 +124,7 @@ class CoordinatorStoreTest {
     }
 
     @Test
-    void shouldBeginAnewWhenItsFilesAreDamaged() throws IOException {
+    void shouldStartEmptyWhenItsFilesAreDamaged() throws IOException {
         try (CoordinatorStore store = new CoordinatorStore(directory)) {
             store.slice(TOPIC, 0).apply(List.of(change("a", "1")), 1);
         }
@@ -139,8 +139,8 @@ class CoordinatorStoreTest {
     }
 
     @Test
-    void shouldDoWithoutWhenItsFolderCannotBeMade() throws IOException {
-        Path file = Files.writeString(directory.resolve("file"), "no folder");
+    void shouldDoWithoutWhenItsDirectoryCannotBeMade() throws IOException {
+        Path file = Files.writeString(directory.resolve("file"), "no directory");
         try (CoordinatorStore store = new CoordinatorStore(file)) {
             assertThat(store.slice(TOPIC, 0)).isSameAs(CoordinatorSlice.NONE);
         }

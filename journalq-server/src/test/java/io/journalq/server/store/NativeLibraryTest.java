@@ -15,18 +15,18 @@ import org.rocksdb.util.Environment;
 
 class NativeLibraryTest {
     @TempDir
-    private Path folder;
+    private Path directory;
 
     @Test
     void shouldLeaveTheLibraryForTheNextStartWhenAStoreThatWasUsedIsClosed() throws IOException {
-        Path kept = folder.resolve("native");
+        Path kept = directory.resolve("native");
         String before = System.getProperty(NativeLibrary.DIRECTORY_PROPERTY);
         System.setProperty(NativeLibrary.DIRECTORY_PROPERTY, kept.toString());
         try {
-            new CoordinatorStore(folder.resolve("unused")).close();
+            new CoordinatorStore(directory.resolve("unused")).close();
             assertThat(kept).doesNotExist();
 
-            try (CoordinatorStore store = new CoordinatorStore(folder.resolve("used"))) {
+            try (CoordinatorStore store = new CoordinatorStore(directory.resolve("used"))) {
                 store.slice(new Uuid(1, 1), 0).apply(List.of(), 1);
             }
 

@@ -176,7 +176,7 @@ class TransactionHistoryTest {
         }
 
         /** Whether a response completes the producer's request successfully. */
-        private static boolean isAnswered(Producer producer, short error) {
+        private static boolean hasResponse(Producer producer, short error) {
             if (error == ErrorCode.CONCURRENT_TRANSACTIONS.code()
                     || error == ErrorCode.COORDINATOR_NOT_AVAILABLE.code()) {
                 return false;
@@ -202,10 +202,10 @@ class TransactionHistoryTest {
             }
             Runnable asked = producer.asking;
             world.machine.onInitProducerId(
-                    (short) 4, request, world.nowMs, world.<InitProducerIdResponse>reply(answer -> {
-                        if (producer.asking == asked && isAnswered(producer, answer.errorCode())) {
-                            producer.producerId = answer.producerId();
-                            producer.epoch = answer.producerEpoch();
+                    (short) 4, request, world.nowMs, world.<InitProducerIdResponse>reply(response -> {
+                        if (producer.asking == asked && hasResponse(producer, response.errorCode())) {
+                            producer.producerId = response.producerId();
+                            producer.epoch = response.producerEpoch();
                             producer.transaction = new Observed();
                         }
                     }));
@@ -272,14 +272,14 @@ class TransactionHistoryTest {
                     .setProducerEpoch(producer.epoch)
                     .setCommitted(commit);
             short version = (short) (producer.second ? 5 : 4);
-            world.machine.onEndTransaction(version, request, world.nowMs, world.<EndTxnResponse>reply(answer -> {
-                if (producer.asking == asked && isAnswered(producer, answer.errorCode())) {
+            world.machine.onEndTransaction(version, request, world.nowMs, world.<EndTxnResponse>reply(response -> {
+                if (producer.asking == asked && hasResponse(producer, response.errorCode())) {
                     assertThat(transaction.told).isIn(null, commit);
                     transaction.told = commit;
                     producer.transaction = new Observed();
                     if (producer.second) {
-                        producer.producerId = answer.producerId();
-                        producer.epoch = answer.producerEpoch();
+                        producer.producerId = response.producerId();
+                        producer.epoch = response.producerEpoch();
                     }
                 }
             }));

@@ -53,7 +53,7 @@ class TransactionMachineTest {
     }
 
     @Test
-    void shouldAnswerWithTheNextEpochWhenTheRequestIsOfTheSecondGeneration() {
+    void shouldRespondWithTheNextEpochWhenTheRequestIsOfTheSecondGeneration() {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
         EndTxnResponse ended = end(SECOND, producer.producerId(), producer.producerEpoch(), false);
@@ -92,10 +92,10 @@ class TransactionMachineTest {
     void shouldTellNobodyBeforeTheDecisionIsSafe() {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
-        AtomicReference<EndTxnResponse> answer = new AtomicReference<>();
+        AtomicReference<EndTxnResponse> response = new AtomicReference<>();
         world.machine.onEndTransaction(
-                SECOND, endRequest(producer.producerId(), (short) 0, true), world.nowMs, world.reply(answer::set));
-        assertThat(answer.get()).isNull();
+                SECOND, endRequest(producer.producerId(), (short) 0, true), world.nowMs, world.reply(response::set));
+        assertThat(response.get()).isNull();
         assertThat(world.markers).isEmpty();
         // a crash reverts it
         world.crash(true);
@@ -174,7 +174,7 @@ class TransactionMachineTest {
     }
 
     @Test
-    void shouldAbortWhenTimeIsUpAndForgetWhatNobodyUses() {
+    void shouldAbortAfterTheTimeoutAndExpireUnusedIds() {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
         world.nowMs += TIMEOUT_MS - 1;
@@ -230,7 +230,7 @@ class TransactionMachineTest {
     }
 
     @Test
-    void shouldAnswerForAPartitionOnlyWhileItTakesPart() {
+    void shouldRespondForAPartitionOnlyWhileItTakesPart() {
         InitProducerIdResponse producer = init();
         ProducerClaim claim = new ProducerClaim(ID, producer.producerId(), producer.producerEpoch());
         assertThat(verify(claim, PARTITIONS)).isEqualTo(ErrorCode.TRANSACTION_ABORTABLE);
@@ -275,36 +275,36 @@ class TransactionMachineTest {
     }
 
     private InitProducerIdResponse ask(int version, InitProducerIdRequest request) {
-        AtomicReference<InitProducerIdResponse> answer = new AtomicReference<>();
-        world.machine.onInitProducerId((short) version, request, world.nowMs, world.reply(answer::set));
+        AtomicReference<InitProducerIdResponse> response = new AtomicReference<>();
+        world.machine.onInitProducerId((short) version, request, world.nowMs, world.reply(response::set));
         settle();
-        return answer.get();
+        return response.get();
     }
 
     private ErrorCode add(long producerId, short epoch) {
-        AtomicReference<ErrorCode> answer = new AtomicReference<>();
+        AtomicReference<ErrorCode> response = new AtomicReference<>();
         world.machine.onAddPartitions(
                 new ProducerClaim(ID, producerId, epoch),
                 PARTITIONS,
                 TransactionVersion.FIRST,
                 world.nowMs,
-                world.reply(answer::set));
+                world.reply(response::set));
         settle();
-        return answer.get();
+        return response.get();
     }
 
     private ErrorCode verify(ProducerClaim claim, List<TopicPartition> partitions) {
-        AtomicReference<ErrorCode> answer = new AtomicReference<>();
-        world.machine.onVerify(claim, partitions, world.reply(answer::set));
-        return answer.get();
+        AtomicReference<ErrorCode> response = new AtomicReference<>();
+        world.machine.onVerify(claim, partitions, world.reply(response::set));
+        return response.get();
     }
 
     private EndTxnResponse end(short version, long producerId, short epoch, boolean commit) {
-        AtomicReference<EndTxnResponse> answer = new AtomicReference<>();
+        AtomicReference<EndTxnResponse> response = new AtomicReference<>();
         world.machine.onEndTransaction(
-                version, endRequest(producerId, epoch, commit), world.nowMs, world.reply(answer::set));
+                version, endRequest(producerId, epoch, commit), world.nowMs, world.reply(response::set));
         settle();
-        return answer.get();
+        return response.get();
     }
 
     private static EndTxnRequest endRequest(long producerId, short epoch, boolean commit) {

@@ -53,7 +53,7 @@ class TransactionMemoryTest {
             memory);
     private long nowMs = 1_000_000;
     private long nextProducerId;
-    private ErrorCode answered;
+    private ErrorCode responded;
     private long producerId;
     private short epoch;
 
@@ -71,19 +71,19 @@ class TransactionMemoryTest {
                         .setProducerEpoch((short) -1),
                 nowMs,
                 reply(response -> {
-                    answered = ErrorCode.of(response.errorCode());
+                    responded = ErrorCode.of(response.errorCode());
                     producerId = response.producerId();
                     epoch = response.producerEpoch();
                 }));
         settle();
-        return answered;
+        return responded;
     }
 
     private static <T> Reply<T> reply(Consumer<T> done) {
         return new Reply<>() {
             @Override
-            public void send(T answer) {
-                done.accept(answer);
+            public void send(T response) {
+                done.accept(response);
             }
 
             @Override
@@ -110,8 +110,8 @@ class TransactionMemoryTest {
                 List.of(new TopicPartition(topic, partition)),
                 (short) 1,
                 nowMs,
-                reply(error -> answered = error));
-        return answered;
+                reply(error -> responded = error));
+        return responded;
     }
 
     @ParameterizedTest

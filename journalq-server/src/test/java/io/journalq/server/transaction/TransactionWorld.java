@@ -115,9 +115,9 @@ final class TransactionWorld {
         Incarnation asked = incarnation;
         return new Reply<>() {
             @Override
-            public void send(T answer) {
+            public void send(T response) {
                 if (asked == incarnation) {
-                    hold(() -> send.accept(answer));
+                    hold(() -> send.accept(response));
                 }
             }
 

@@ -26,22 +26,22 @@ public final class Main {
     private static final long DUMP_SECONDS = 5;
 
     private final String topic = "connect-" + System.currentTimeMillis();
-    private final Path folder;
+    private final Path directory;
     private final Path source;
     private final Path sink;
 
-    private Main(Path folder) {
-        this.folder = folder;
-        this.source = folder.resolve("source.txt");
-        this.sink = folder.resolve("sink.txt");
+    private Main(Path directory) {
+        this.directory = directory;
+        this.source = directory.resolve("source.txt");
+        this.sink = directory.resolve("sink.txt");
     }
 
     public static void main(String[] arguments) throws Exception {
-        Path folder = Files.createTempDirectory("journalq-connect");
+        Path directory = Files.createTempDirectory("journalq-connect");
         try {
-            new Main(folder).run();
+            new Main(directory).run();
         } finally {
-            try (Stream<Path> files = Files.walk(folder)) {
+            try (Stream<Path> files = Files.walk(directory)) {
                 for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                     Files.delete(file);
                 }
@@ -90,7 +90,7 @@ public final class Main {
                 "bootstrap.servers", System.getenv("JOURNALQ_BOOTSTRAP"),
                 "key.converter", "org.apache.kafka.connect.storage.StringConverter",
                 "value.converter", "org.apache.kafka.connect.storage.StringConverter",
-                "offset.storage.file.filename", folder.resolve("offsets").toString(),
+                "offset.storage.file.filename", directory.resolve("offsets").toString(),
                 "offset.flush.interval.ms", "1000",
                 "listeners", "HTTP://localhost:0");
         Path from = properties(
@@ -117,7 +117,7 @@ public final class Main {
                         from.toString(),
                         to.toString())
                 .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(folder.resolve("worker.log").toFile()))
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve("worker.log").toFile()))
                 .start();
     }
 
@@ -126,7 +126,7 @@ public final class Main {
         for (int i = 0; i < keysAndValues.length; i += 2) {
             properties.setProperty(keysAndValues[i], keysAndValues[i + 1]);
         }
-        Path file = folder.resolve(name + ".properties");
+        Path file = directory.resolve(name + ".properties");
         try (var out = Files.newOutputStream(file)) {
             properties.store(out, null);
         }
@@ -150,7 +150,7 @@ public final class Main {
         Process quit = new ProcessBuilder("kill", "-QUIT", String.valueOf(worker.pid())).start();
         quit.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
         Thread.sleep(TimeUnit.SECONDS.toMillis(DUMP_SECONDS));
-        return Files.readString(folder.resolve("worker.log"));
+        return Files.readString(directory.resolve("worker.log"));
     }
 
     private List<String> written() throws IOException {

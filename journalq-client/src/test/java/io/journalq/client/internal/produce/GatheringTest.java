@@ -13,7 +13,7 @@ class GatheringTest {
 
     @Test
     void shouldLastUntilMoreThanHalfOfTheSendersAreBack() {
-        // given an answer to 600 bytes while 200 wait and 1,000 are in other requests
+        // given a response to 600 bytes while 200 wait and 1,000 are in other requests
         long pauseNanos = begin(600, 1_200, 1_000);
 
         // then 480 of the 800 must wait
@@ -67,20 +67,20 @@ class GatheringTest {
 
     @Test
     void shouldBecomeRareWhenSendersDoNotComeBack() {
-        int answers = 1_000;
+        int responses = 1_000;
         int pauses = 0;
-        for (int i = 0; i < answers; i++) {
+        for (int i = 0; i < responses; i++) {
             if (begin(1_000, 0, 0) > 0) {
                 pauses++;
                 gathering.goesOn(0, NOW_NANOS + ROUND_TRIP_NANOS);
             }
         }
 
-        assertThat(pauses).isLessThan(2 * answers / Gathering.MOST_SKIPPED);
+        assertThat(pauses).isLessThan(2 * responses / Gathering.MOST_SKIPPED);
     }
 
     @Test
-    void shouldPauseAfterEveryAnswerAgainWhenSendersCameBackOnce() {
+    void shouldPauseAfterEveryResponseAgainWhenSendersReturnOnce() {
         for (int i = 0; i < 1_000; i++) {
             if (begin(1_000, 0, 0) > 0) {
                 gathering.goesOn(0, NOW_NANOS + ROUND_TRIP_NANOS);
@@ -98,7 +98,7 @@ class GatheringTest {
     }
 
     @Test
-    void shouldLastForAFullRequestOrItsTimeAfterRequestsThatNobodyAnswers() {
+    void shouldLastForAFullRequestOrItsTimeAfterRequestsWithoutAResponse() {
         // given
         assertThat(gathering.beginWithoutResponse(100, NOW_NANOS)).isEqualTo(Gathering.NO_RESPONSE_NANOS);
 

@@ -18,7 +18,7 @@ class WakeUpsTest {
     private static final long PATIENCE_MS = 20_000;
 
     private final TopicLanes topic = new TopicLanes("orders", PendingBatchTest.config(), 1);
-    private final AtomicInteger answered = new AtomicInteger();
+    private final AtomicInteger responded = new AtomicInteger();
     private final AtomicInteger interrupted = new AtomicInteger();
 
     @AfterEach
@@ -42,9 +42,9 @@ class WakeUpsTest {
         // when they are told
         notifyWaiters(batches);
 
-        // then everyone has the answer
+        // then everyone has the response
         join(waiters);
-        assertThat(answered).hasValue(waiters.size());
+        assertThat(responded).hasValue(waiters.size());
     }
 
     @Test
@@ -66,10 +66,10 @@ class WakeUpsTest {
         // when they are told
         notifyWaiters(batches);
 
-        // then the one who stayed has the answer
+        // then the one who stayed has the response
         join(last);
         assertThat(interrupted).hasValue(gone.size());
-        assertThat(answered).hasValue(1);
+        assertThat(responded).hasValue(1);
     }
 
     @Test
@@ -95,7 +95,7 @@ class WakeUpsTest {
             join(waiters);
             disturber.join();
         }
-        assertThat(answered.get() + interrupted.get()).isEqualTo(ROUNDS * MANY);
+        assertThat(responded.get() + interrupted.get()).isEqualTo(ROUNDS * MANY);
     }
 
     private PendingBatch batch() {
@@ -106,7 +106,7 @@ class WakeUpsTest {
         Thread thread = new Thread(() -> {
             try {
                 batch.await();
-                answered.incrementAndGet();
+                responded.incrementAndGet();
             } catch (InterruptedWaitException e) {
                 interrupted.incrementAndGet();
             }

@@ -202,14 +202,14 @@ public final class ClassicMembers {
             ConsumerGroup group, LeaveGroupRequest.MemberIdentity leaving, long nowMs) {
         String holder = leaving.groupInstanceId() == null ? null : group.memberOfInstance(leaving.groupInstanceId());
         String memberId = leaving.memberId().isEmpty() && holder != null ? holder : leaving.memberId();
-        LeaveGroupResponse.MemberResponse answer = new LeaveGroupResponse.MemberResponse()
+        LeaveGroupResponse.MemberResponse response = new LeaveGroupResponse.MemberResponse()
                 .setMemberId(leaving.memberId())
                 .setGroupInstanceId(leaving.groupInstanceId());
         ErrorCode error = checkIdentity(group, memberId, leaving.groupInstanceId());
         if (error == ErrorCode.NONE) {
             membership.remove(group, memberId, nowMs);
         }
-        return answer.setErrorCode(error.code());
+        return response.setErrorCode(error.code());
     }
 
     private static ErrorCode checkMember(ConsumerGroup group, String memberId, String instanceId, int generation) {

@@ -24,7 +24,7 @@ final class CompactedSegmentWriter {
     CompactedSegmentWriter(FileStore store, Path directory, long baseOffset, int indexIntervalBytes)
             throws IOException {
         Path path = directory.resolve(Segment.fileName(baseOffset, SegmentSwap.CLEANED_SUFFIX));
-        this.segment = Segment.elsewhere(store, path, baseOffset, indexIntervalBytes);
+        this.segment = Segment.at(store, path, baseOffset, indexIntervalBytes);
         this.nextOffset = baseOffset;
         segment.file().truncate(0);
         this.index = segment.index();

@@ -103,7 +103,7 @@ public final class EpochCheck {
                 batch.baseOffset,
                 batch.epoch,
                 before);
-        ByteBuffer mended = ByteBuffer.allocate(Integer.BYTES).putInt(0, before);
-        batch.segment.file().write(mended, (long) batch.position + RecordBatch.LEADER_EPOCH);
+        ByteBuffer repaired = ByteBuffer.allocate(Integer.BYTES).putInt(0, before);
+        batch.segment.file().write(repaired, (long) batch.position + RecordBatch.LEADER_EPOCH);
     }
 }

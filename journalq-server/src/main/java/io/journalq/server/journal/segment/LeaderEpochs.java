@@ -61,8 +61,8 @@ public final class LeaderEpochs {
             while (epochs[higher] <= epoch) {
                 higher++;
             }
-            int answered = higher == 0 ? epoch : epochs[higher - 1];
-            return new EpochEndOffset(answered, startOffsets[higher]);
+            int responded = higher == 0 ? epoch : epochs[higher - 1];
+            return new EpochEndOffset(responded, startOffsets[higher]);
         }
     }
 

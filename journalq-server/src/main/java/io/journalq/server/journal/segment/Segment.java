@@ -87,11 +87,11 @@ public final class Segment {
 
     /** A segment behind one that may not be synced. */
     public static Segment following(FileStore store, Path directory, long baseOffset, int indexIntervalBytes) {
-        return elsewhere(store, tailPath(directory, baseOffset), baseOffset, indexIntervalBytes);
+        return at(store, tailPath(directory, baseOffset), baseOffset, indexIntervalBytes);
     }
 
     /** A segment whose log file is not at its final path yet: {@link #moveTo} moves it there. */
-    public static Segment elsewhere(FileStore store, Path logPath, long baseOffset, int indexIntervalBytes) {
+    public static Segment at(FileStore store, Path logPath, long baseOffset, int indexIntervalBytes) {
         Segment segment = new Segment(store, logPath.getParent(), baseOffset, indexIntervalBytes);
         segment.setLogPath(logPath);
         return segment;

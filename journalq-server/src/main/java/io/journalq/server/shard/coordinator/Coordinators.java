@@ -215,7 +215,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         for (int i = 0; i < current.size(); i++) {
             CoordinatorHost<M> host = current.get(i);
             int index = i;
-            Step<M> step = (machine, nowMs, replies) -> gathering.onAnswer(index, query.apply(machine, nowMs));
+            Step<M> step = (machine, nowMs, replies) -> gathering.onResponse(index, query.apply(machine, nowMs));
             if (!host.cycle().execute(() -> host.run(step, gathering::onFailure))) {
                 gathering.onFailure(ErrorCode.COORDINATOR_NOT_AVAILABLE);
             }
@@ -247,24 +247,24 @@ public final class Coordinators<M extends CoordinatorMachine> {
 
     /** The results of all machines, and the number of missing results. Any thread. */
     private static final class Gathering<T> {
-        private final AtomicReferenceArray<T> answers;
+        private final AtomicReferenceArray<T> responses;
         private final AtomicInteger missing;
         private final Consumer<List<T>> done;
         private final Consumer<ErrorCode> unavailable;
 
         Gathering(int count, Consumer<List<T>> done, Consumer<ErrorCode> unavailable) {
-            this.answers = new AtomicReferenceArray<>(count);
+            this.responses = new AtomicReferenceArray<>(count);
             this.missing = new AtomicInteger(count);
             this.done = done;
             this.unavailable = unavailable;
         }
 
-        void onAnswer(int index, T answer) {
-            answers.set(index, answer);
+        void onResponse(int index, T response) {
+            responses.set(index, response);
             if (missing.decrementAndGet() == 0) {
-                List<T> all = new ArrayList<>(answers.length());
-                for (int i = 0; i < answers.length(); i++) {
-                    all.add(answers.get(i));
+                List<T> all = new ArrayList<>(responses.length());
+                for (int i = 0; i < responses.length(); i++) {
+                    all.add(responses.get(i));
                 }
                 done.accept(all);
             }

@@ -59,7 +59,7 @@ public final class Replies {
     private final class HeldReply<T> implements Reply<T> {
         private final Consumer<T> send;
         private final Consumer<ErrorCode> fail;
-        private T answer;
+        private T response;
         private long waitsFor;
         private boolean decided;
 
@@ -69,12 +69,12 @@ public final class Replies {
         }
 
         @Override
-        public void send(T itsAnswer) {
+        public void send(T ownResponse) {
             if (decided) {
                 return;
             }
             decided = true;
-            answer = itsAnswer;
+            response = ownResponse;
             waitsFor = appended;
             if (waitsFor <= safe) {
                 deliver();
@@ -94,7 +94,7 @@ public final class Replies {
 
         void deliver() {
             open.remove(this);
-            send.accept(answer);
+            send.accept(response);
         }
     }
 }

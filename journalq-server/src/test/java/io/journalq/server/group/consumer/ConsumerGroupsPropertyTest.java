@@ -101,7 +101,7 @@ class ConsumerGroupsPropertyTest {
             if (fate == 0) {
                 // Requests with partitions use one connection, so that later requests do not overtake them.
                 late = request.topicPartitions() == null ? request : late;
-                member.onNoAnswer();
+                member.onNoResponse();
                 return;
             }
             int journalSize = coordinator.journalSize();
@@ -110,16 +110,16 @@ class ConsumerGroupsPropertyTest {
                 response = coordinator.heartbeat(request, nowMs);
             }
             if (fate == 2) {
-                member.onNoAnswer();
+                member.onNoResponse();
             } else if (fate == 3) {
                 // No client received what is lost: responses wait until their records are safe.
                 coordinator.crash(random, random.nextInt(coordinator.journalSize() - journalSize + 1), nowMs);
-                member.onNoAnswer();
+                member.onNoResponse();
                 ConsumerGroup group = coordinator.groups.group(GROUP);
                 groupEpoch = group == null ? 0 : group.epoch();
                 epochByMember.clear();
             } else {
-                member.onAnswer(response);
+                member.onResponse(response);
             }
         }
 
@@ -189,7 +189,7 @@ class ConsumerGroupsPropertyTest {
             for (int round = 0; round < 12; round++) {
                 nowMs += TestCoordinator.SESSION_TIMEOUT_MS / 5;
                 for (SimulatedMember member : members) {
-                    member.onAnswer(coordinator.heartbeat(member.heartbeat(), nowMs));
+                    member.onResponse(coordinator.heartbeat(member.heartbeat(), nowMs));
                 }
                 coordinator.groups.onTick(nowMs);
                 assertInvariants(STEPS + round);

@@ -72,6 +72,6 @@ class ContestedPartitionTest {
 
     private void heartbeat(SimulatedMember member) {
         nowMs += 100;
-        member.onAnswer(coordinator.heartbeat(member.heartbeat(), nowMs));
+        member.onResponse(coordinator.heartbeat(member.heartbeat(), nowMs));
     }
 }

@@ -81,12 +81,12 @@ final class SimulatedMember {
                 .setMemberEpoch(CurrentAssignment.LEAVE_EPOCH);
     }
 
-    void onNoAnswer() {
+    void onNoResponse() {
         tellsAll = true;
         tellsOwned = true;
     }
 
-    void onAnswer(ConsumerGroupHeartbeatResponse response) {
+    void onResponse(ConsumerGroupHeartbeatResponse response) {
         if (response.errorCode() != ErrorCode.NONE.code()) {
             epoch = 0;
             owned = Assignment.EMPTY;

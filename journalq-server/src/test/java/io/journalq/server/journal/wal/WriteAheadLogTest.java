@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** How many files are created, when journals are asked to flush, and which failures are permanent. */
 class WriteAheadLogTest {
     private static final Path DATA = Path.of("data");
-    private static final Path FOLDER = DATA.resolve(WriteAheadLog.DIRECTORY_NAME);
+    private static final Path DIRECTORY = DATA.resolve(WriteAheadLog.DIRECTORY_NAME);
     private static final byte[] JOURNAL = {'t'};
 
     /** Room for two records of a journal. */
@@ -78,7 +78,7 @@ class WriteAheadLogTest {
         }
 
         // then
-        assertThat(store.list(FOLDER)).containsExactly("01.wal", "02.wal");
+        assertThat(store.list(DIRECTORY)).containsExactly("01.wal", "02.wal");
         assertThat(journal.asked).isLessThan(30);
     }
 
@@ -100,7 +100,7 @@ class WriteAheadLogTest {
         }
 
         // then
-        assertThat(store.list(FOLDER)).hasSizeBetween(4, WriteAheadLog.FILE_COUNT);
+        assertThat(store.list(DIRECTORY)).hasSizeBetween(4, WriteAheadLog.FILE_COUNT);
         assertThat(journals).allMatch(journal -> journal.asked > 0 && journal.asked <= 15);
     }
 
@@ -139,6 +139,6 @@ class WriteAheadLogTest {
         assertThatThrownBy(log::makeSpare).hasMessageContaining("bytes are left on the disk");
         usableBytes[0]++;
         log.makeSpare();
-        assertThat(store.sizeBytes(FOLDER.resolve("01.wal"))).isEqualTo(fileSizeBytes);
+        assertThat(store.sizeBytes(DIRECTORY.resolve("01.wal"))).isEqualTo(fileSizeBytes);
     }
 }

@@ -50,7 +50,7 @@ class BlockedAppendsTest {
     }
 
     @Test
-    void shouldKeepTheOrderWhenABatchIsLookedIntoElsewhere() throws IOException {
+    void shouldKeepTheOrderWhenABatchIsValidatedOffTheLoop() throws IOException {
         // given a transactional batch that is large when it is decompressed
         SteppedPartition partition = open(null);
         String large = "x".repeat(INLINE_BYTES + 1);
@@ -82,7 +82,7 @@ class BlockedAppendsTest {
     }
 
     @Test
-    void shouldRefuseWhatIsUnsoundAndGoOnWhenABatchIsLookedIntoElsewhere() throws IOException {
+    void shouldRejectAnInvalidBatchAndContinueWhenItIsValidatedOffTheLoop() throws IOException {
         // given
         SteppedPartition partition = open(null);
 
@@ -183,7 +183,7 @@ class BlockedAppendsTest {
     }
 
     @Test
-    void shouldLookIntoSmallBatchesElsewhereWhenTheyBecomeMoreThanAnIterationAllows() throws IOException {
+    void shouldValidateSmallBatchesOffTheLoopWhenTheyExceedWhatAnIterationAllows() throws IOException {
         // given batches far beyond the usual ratio, none of them large
         SteppedPartition partition = open(null);
         String value = "x".repeat(INLINE_BYTES / 2);
@@ -220,7 +220,7 @@ class BlockedAppendsTest {
     }
 
     @Test
-    void shouldCompressOffLoopBatchValidatorElsewhereWhenTheTopicKeepsAnotherCompression() throws IOException {
+    void shouldRecompressLargeBatchesOffTheLoopWhenTheTopicHasAnotherCompression() throws IOException {
         // given
         SteppedPartition partition = open(CompressionCodec.GZIP);
         String value = "x".repeat(INLINE_BYTES / 10);

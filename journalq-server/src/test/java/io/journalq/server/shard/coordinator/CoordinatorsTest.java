@@ -232,17 +232,17 @@ class CoordinatorsTest {
     }
 
     private CompletableFuture<String> put(String key, long number, String name) {
-        CompletableFuture<String> answer = new CompletableFuture<>();
+        CompletableFuture<String> response = new CompletableFuture<>();
         coordinators.submit(
                 key,
-                (machine, nowMs, replies) -> machine.put(number, name, replyTo(replies, answer)),
-                error -> answer.completeExceptionally(new IllegalStateException(error.name())));
-        return answer;
+                (machine, nowMs, replies) -> machine.put(number, name, replyTo(replies, response)),
+                error -> response.completeExceptionally(new IllegalStateException(error.name())));
+        return response;
     }
 
-    private static Reply<String> replyTo(Replies replies, CompletableFuture<String> answer) {
+    private static Reply<String> replyTo(Replies replies, CompletableFuture<String> response) {
         return replies.to(
-                answer::complete, error -> answer.completeExceptionally(new IllegalStateException(error.name())));
+                response::complete, error -> response.completeExceptionally(new IllegalStateException(error.name())));
     }
 
     private Map<String, String> namesOf(String key) throws Exception {
@@ -252,7 +252,7 @@ class CoordinatorsTest {
     }
 
     @Test
-    void shouldRememberWhatItAnsweredWhenItIsStartedAgain() throws Exception {
+    void shouldRememberAcknowledgedChangesWhenItIsRestarted() throws Exception {
         for (String mode : List.of("eventual", "consistent")) {
             start(mode);
             for (int key = 0; key < 20; key++) {
@@ -302,16 +302,16 @@ class CoordinatorsTest {
 
         // when a step appends twice
         Map<String, String> seen = new TreeMap<>();
-        CompletableFuture<String> answer = new CompletableFuture<>();
+        CompletableFuture<String> response = new CompletableFuture<>();
         run("key", (machine, nowMs, replies) -> {
-            machine.put(1, "first", replyTo(replies, answer));
+            machine.put(1, "first", replyTo(replies, response));
             machine.put(2, "second", replyTo(replies, new CompletableFuture<>()));
             seen.putAll(machine.names);
         });
 
         // then the second change builds on the first, and neither is confirmed
         assertThat(seen.values()).containsExactly("first", "second");
-        assertThatThrownBy(() -> answer.get(LIMIT_SECONDS, TimeUnit.SECONDS))
+        assertThatThrownBy(() -> response.get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
     }

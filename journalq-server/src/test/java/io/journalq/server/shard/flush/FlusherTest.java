@@ -81,7 +81,7 @@ class FlusherTest {
     }
 
     @Test
-    void shouldRefuseWhoeverWaitsAndTakeTheNextWhenARoundEndedInAnUncheckedException() throws IOException {
+    void shouldFailWaitersAndServeTheNextWhenARoundThrowsAnUncheckedException() throws IOException {
         // given
         SteppedPartition partition = open(DeliveryMode.CONSISTENT);
         store.setSyncDefect(new IllegalStateException("defect"));

@@ -172,7 +172,7 @@ class PartitionDurabilityTest {
     }
 
     @Test
-    void shouldTellWhoeverWaitsForTheDiskWhenTheCommitIsThrough() {
+    void shouldCompleteWaitersWhenTheCommitIsSynced() {
         // given
         partition.append(1, EPOCH, sequence++, false, "waits");
         List<ErrorCode> told = new ArrayList<>();
@@ -191,7 +191,7 @@ class PartitionDurabilityTest {
     }
 
     @Test
-    void shouldTellWhoeverWaitsForTheDiskAfterAFlushWhenTheCommitCannotBeWritten() {
+    void shouldCompleteWaitersAfterAFlushWhenTheCommitCannotBeWritten() {
         // given
         partition.append(1, EPOCH, sequence++, false, "waits");
         List<ErrorCode> told = new ArrayList<>();
@@ -208,7 +208,7 @@ class PartitionDurabilityTest {
     }
 
     @Test
-    void shouldTellWhoeverWaitsForTheDiskWhenTheCommitFailed() {
+    void shouldFailWaitersWhenTheCommitFails() {
         // given
         partition.append(1, EPOCH, sequence++, false, "waits");
         List<ErrorCode> told = new ArrayList<>();
@@ -232,7 +232,7 @@ class PartitionDurabilityTest {
         store.setFull(false);
         partition.loop().run();
         assertThat(failed.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
-        Path log = Segment.logPath(SteppedPartition.folder(directory), 0);
+        Path log = Segment.logPath(SteppedPartition.directory(directory), 0);
         long flushedBytes = Files.size(log);
         assertThat(flushedBytes).isEqualTo(partition.host().journal().sizeBytes());
 
@@ -284,7 +284,7 @@ class PartitionDurabilityTest {
     }
 
     @Test
-    void shouldRefuseWhoeverWaitsAndWhoeverComesWhenTheCommitFailed() {
+    void shouldFailWaitersAndLaterAppendsWhenTheCommitFails() {
         // given
         Outcome outcome = partition.append(1, EPOCH, sequence++, false, "waits");
 
@@ -301,7 +301,7 @@ class PartitionDurabilityTest {
     }
 
     @Test
-    void shouldRefuseWhoeverWaitsWhenAFlushInTheBackgroundFailedMeanwhile() {
+    void shouldFailWaitersWhenABackgroundFlushFailed() {
         // given
         Outcome outcome = partition.append(1, EPOCH, sequence++, false, "waits");
         store.setSyncFails(true);

@@ -27,7 +27,7 @@ class DeletedRecordsTest {
     private Path directory;
 
     @Test
-    void shouldAnswerOnlyOnceTheNewBeginningIsSynced() throws IOException {
+    void shouldRespondOnlyAfterTheNewStartOffsetIsSynced() throws IOException {
         // given
         List<String> happened = new ArrayList<>();
         FileStore watched = new FilterFileStore(new SystemFileStore()) {

@@ -18,13 +18,13 @@ class PartitionLimitsTest {
     private static final short EPOCH = 0;
 
     @TempDir
-    private Path folder;
+    private Path directory;
 
     private SteppedPartition partition;
 
     @BeforeEach
     void open() throws Exception {
-        partition = SteppedPartition.open(folder, JournalConfig.DEFAULT);
+        partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
     }
 
     @AfterEach

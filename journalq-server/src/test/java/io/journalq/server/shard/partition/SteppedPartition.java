@@ -206,7 +206,7 @@ public final class SteppedPartition {
     }
 
     /** The directory of a partition in {@code directory}. */
-    public static Path folder(Path directory) {
+    public static Path directory(Path directory) {
         return directory.resolve(TOPIC_ID + "-0");
     }
 

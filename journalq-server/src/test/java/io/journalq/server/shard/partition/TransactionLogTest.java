@@ -132,8 +132,9 @@ class TransactionLogTest {
         for (int size = 0; size <= log.length; size++) {
             // when only its first bytes reached the disk
             Path cut = directory.resolve("cut-" + size);
-            Files.createDirectories(SteppedPartition.folder(cut));
-            Files.write(SteppedPartition.folder(cut).resolve(logFile(whole).getFileName()), Arrays.copyOf(log, size));
+            Files.createDirectories(SteppedPartition.directory(cut));
+            Files.write(
+                    SteppedPartition.directory(cut).resolve(logFile(whole).getFileName()), Arrays.copyOf(log, size));
             SteppedPartition opened = SteppedPartition.open(cut, JournalConfig.DEFAULT);
 
             // then it is as it was after the last whole batch
@@ -288,7 +289,7 @@ class TransactionLogTest {
     }
 
     private static List<Path> files(Path of, String suffix) throws IOException {
-        try (Stream<Path> files = Files.list(SteppedPartition.folder(of))) {
+        try (Stream<Path> files = Files.list(SteppedPartition.directory(of))) {
             return files.filter(file -> file.toString().endsWith(suffix))
                     .sorted()
                     .toList();

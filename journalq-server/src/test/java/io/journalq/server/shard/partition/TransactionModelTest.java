@@ -167,7 +167,7 @@ class TransactionModelTest {
 
     /** Null if there is none. */
     private Path newestLog() throws IOException {
-        try (Stream<Path> files = Files.list(SteppedPartition.folder(directory))) {
+        try (Stream<Path> files = Files.list(SteppedPartition.directory(directory))) {
             return files.filter(file -> file.toString().endsWith(".log"))
                     .max(Comparator.naturalOrder())
                     .orElse(null);

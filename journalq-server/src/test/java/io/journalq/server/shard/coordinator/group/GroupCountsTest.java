@@ -79,32 +79,33 @@ class GroupCountsTest {
                     .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
                             .setName("range")
                             .setMetadata(Unpooled.EMPTY_BUFFER)));
-            Answer<JoinGroupResponse> answer = new Answer<>();
-            groups.onJoinGroup(CLIENT, (short) version, request, nowMs, answer);
+            Response<JoinGroupResponse> response = new Response<>();
+            groups.onJoinGroup(CLIENT, (short) version, request, nowMs, response);
             groups.onTick(nowMs);
-            return answer.value;
+            return response.value;
         }
 
         List<ErrorCode> commit(String group) {
-            Answer<List<ErrorCode>> answer = new Answer<>();
+            Response<List<ErrorCode>> response = new Response<>();
             CommittedOffsets.Commit commit = new CommittedOffsets.Commit("t", Uuid.ZERO, 0, 7, -1, -1, null);
-            groups.onOffsetCommit(group, new CommittedOffsets.Committer("", null, -1), List.of(commit), nowMs, answer);
-            return answer.value;
+            groups.onOffsetCommit(
+                    group, new CommittedOffsets.Committer("", null, -1), List.of(commit), nowMs, response);
+            return response.value;
         }
 
         ErrorCode delete(String group) {
-            Answer<ErrorCode> answer = new Answer<>();
-            groups.onDeleteGroup(group, answer);
-            return answer.value;
+            Response<ErrorCode> response = new Response<>();
+            groups.onDeleteGroup(group, response);
+            return response.value;
         }
     }
 
-    private static final class Answer<T> implements Reply<T> {
+    private static final class Response<T> implements Reply<T> {
         private T value;
 
         @Override
-        public void send(T answer) {
-            value = answer;
+        public void send(T response) {
+            value = response;
         }
 
         @Override
@@ -133,7 +134,7 @@ class GroupCountsTest {
         // and the existing groups continue, also with new members
         assertThat(second.commit("b")).containsExactly(ErrorCode.NONE);
         assertThat(second.join("b").errorCode()).isEqualTo(ErrorCode.NONE.code());
-        Answer<HeartbeatResponse> alive = new Answer<>();
+        Response<HeartbeatResponse> alive = new Response<>();
         first.groups.onHeartbeat(
                 new HeartbeatRequest()
                         .setGroupId("a")
@@ -158,7 +159,7 @@ class GroupCountsTest {
     }
 
     @Test
-    void shouldCountAMachineOnceWhenItIsLoadedAnew() {
+    void shouldCountAMachineOnceWhenItIsReloaded() {
         first.commit("a");
         first.load();
         first.load();
@@ -215,8 +216,8 @@ class GroupCountsTest {
                 .setRebalanceTimeoutMs(SESSION_MS)
                 .setSubscribedTopicNames(List.of("t"))
                 .setTopicPartitions(List.of());
-        Answer<ConsumerGroupHeartbeatResponse> answer = new Answer<>();
-        machine.groups.onConsumerHeartbeat(CLIENT, (short) 1, request, nowMs, answer);
-        return answer.value;
+        Response<ConsumerGroupHeartbeatResponse> response = new Response<>();
+        machine.groups.onConsumerHeartbeat(CLIENT, (short) 1, request, nowMs, response);
+        return response.value;
     }
 }

@@ -17,10 +17,10 @@ import java.util.List;
  * The directory on which a command works: a broker's data directory, or one journal in it. Immutable.
  *
  * @param path the given path, made absolute
- * @param dataFolder the data directory that it is or contains it
+ * @param dataDirectory the data directory that it is or contains it
  * @param journals the journals in it, sorted by name
  */
-record JournalFolder(Path path, Path dataFolder, List<Path> journals) {
+record JournalDirectory(Path path, Path dataDirectory, List<Path> journals) {
     /** The name of the journal with the metadata log. */
     static final String METADATA = "metadata";
 
@@ -30,14 +30,14 @@ record JournalFolder(Path path, Path dataFolder, List<Path> journals) {
      * @throws CommandFailure if it contains no journal, or if a broker is using it: unfinished writes cannot be
      *     distinguished from damage
      */
-    static JournalFolder open(FileStore store, Path named) throws IOException {
+    static JournalDirectory open(FileStore store, Path named) throws IOException {
         Path path = named.toAbsolutePath().normalize();
         if (!Files.isDirectory(path)) {
             throw new CommandFailure("there is no directory " + path + "; use a data directory or a journal in one");
         }
         boolean single = JournalCheck.isJournal(store, path);
-        Path dataFolder = single && path.getParent() != null ? path.getParent() : path;
-        refuseRunning(dataFolder);
+        Path dataDirectory = single && path.getParent() != null ? path.getParent() : path;
+        refuseRunning(dataDirectory);
         List<Path> journals = new ArrayList<>();
         for (String name : single ? List.of("") : store.list(path)) {
             Path directory = path.resolve(name);
@@ -48,25 +48,25 @@ record JournalFolder(Path path, Path dataFolder, List<Path> journals) {
         if (journals.isEmpty()) {
             throw new CommandFailure("there is no journal in " + path + "; use a data directory or a journal in one");
         }
-        return new JournalFolder(path, dataFolder, journals);
+        return new JournalDirectory(path, dataDirectory, journals);
     }
 
     /** Describes what the next start of the broker does first, or returns null for nothing. */
     String pendingRedo(FileStore store) throws IOException {
-        long count = WriteAheadScan.count(store, dataFolder);
+        long count = WriteAheadScan.count(store, dataDirectory);
         return count == 0
                 ? null
-                : "the write-ahead files in " + dataFolder + " contain " + Quantity.count(count, "record")
+                : "the write-ahead files in " + dataDirectory + " contain " + Quantity.count(count, "record")
                         + ", which the next start copies into the journals that lack them";
     }
 
-    private static void refuseRunning(Path dataFolder) throws IOException {
-        if (DataLocks.isHeld(dataFolder)) {
-            throw new CommandFailure("a broker is running with " + dataFolder
-                    + LockHolder.read(dataFolder)
+    private static void refuseRunning(Path dataDirectory) throws IOException {
+        if (DataLocks.isHeld(dataDirectory)) {
+            throw new CommandFailure("a broker is running with " + dataDirectory
+                    + LockHolder.read(dataDirectory)
                             .map(holder -> " (" + holder.describe() + ")")
                             .orElse("")
-                    + "; stop it first, with bin/journalq-server stop --set data.directories=" + dataFolder);
+                    + "; stop it first, with bin/journalq-server stop --set data.directories=" + dataDirectory);
         }
     }
 }

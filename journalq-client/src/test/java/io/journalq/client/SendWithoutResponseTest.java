@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Asynchronous sends of a producer that asks for no acknowledgements. */
 @Timeout(60)
-final class UnansweredSendTest {
+final class SendWithoutResponseTest {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
     private static final long LIMIT_MS = 30_000;
 
