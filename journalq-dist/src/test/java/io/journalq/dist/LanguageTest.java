@@ -7,20 +7,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that documents, comments and messages use the terms of {@code terms.txt}, and that lines and sentences of
- * documents are short.
+ * Checks that documents and Java sources, with their names, use the terms of {@code terms.txt}, and that lines and
+ * sentences of documents are short.
  */
 class LanguageTest {
     private static final Path CHECKOUT = Path.of("..");
     private static final Path TERMS = Path.of("src", "test", "language", "terms.txt");
     /** Rendered from the code, whose texts are checked themselves. */
     private static final String RENDERED = "docs/reference/";
+
+    private static final String THIS_FILE = "LanguageTest.java";
+
+    /** Directories of the checkout that are read as a whole. Of others, {@code src} is read. */
+    private static final Set<String> WHOLE_DIRECTORIES = Set.of("docs", "bin", ".ci", "conf", "clients-smoke");
+
+    /** Suffixes of sources; {@code run} is the script of a smoke program. */
+    private static final Set<String> SOURCES =
+            Set.of("java", "go", "py", "js", "rs", "sh", "yaml", "xml", "run", "quickstart", "Dockerfile");
 
     private static final int MAX_LINE_CHARACTERS = 120;
     private static final int MAX_SENTENCE_WORDS = 45;
@@ -34,9 +44,8 @@ class LanguageTest {
     private static final Pattern NEW_PARAGRAPH = Pattern.compile("\\s*|#.*|\\|.*|\\s*([-*]|\\d+\\.)\\s.*");
     private static final Pattern SENTENCE_END = Pattern.compile("[.!?][)*\"]*\\s+");
 
-    /** Text blocks, strings, characters and comments; group 1 holds what somebody reads. */
-    private static final Pattern JAVA_TEXT = Pattern.compile(
-            "(?s)(\"\"\".*?\"\"\"|\"(?:\\\\.|[^\"\\\\\\n])*+\"|//[^\\n]*" + "|/\\*.*?\\*/)|'(?:\\\\.|[^'\\\\\\n])*+'");
+    /** Where a word of a Java name ends and the next one begins: {@code shouldFail}, {@code MAX_BYTES}. */
+    private static final Pattern WORD_OF_NAME = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_");
 
     private record Term(Pattern pattern, String replacement) {}
 
@@ -44,11 +53,11 @@ class LanguageTest {
     void shouldUseTheTermsOfTheField() throws IOException {
         List<String> violations = new ArrayList<>();
         List<Term> terms = terms();
-        for (String file : files(".md")) {
+        for (String file : files(Set.of("md"))) {
             violations.addAll(checkDocument(file, Files.readString(CHECKOUT.resolve(file)), terms));
         }
-        for (String file : files(".java")) {
-            violations.addAll(checkTerms(file, keepJavaText(Files.readString(CHECKOUT.resolve(file))), terms));
+        for (String file : files(SOURCES)) {
+            violations.addAll(checkTerms(file, splitNames(Files.readString(CHECKOUT.resolve(file))), terms));
         }
 
         assertThat(violations)
@@ -67,8 +76,14 @@ class LanguageTest {
                         "a.md:3: \"folder\": write: directory",
                         "a.md:6: a sentence of 46 words: write at most 45",
                         "a.md:12: a line of 130 characters: write at most 120");
-        assertThat(checkTerms("A.java", keepJavaText("int answer; // no\nlog(\"the answer\");"), terms()))
-                .containsExactly("A.java:2: \"answer\": write: response, respond");
+        assertThat(checkTerms(
+                        "A.java",
+                        splitNames("int size; // bytes\nlog(\"the folder\", dataFolder, MAX_ANSWERS);"),
+                        terms()))
+                .containsExactly(
+                        "A.java:2: \"folder\": write: directory",
+                        "A.java:2: \"Folder\": write: directory",
+                        "A.java:2: \"ANSWERS\": write: response, respond");
     }
 
     private static List<Term> terms() throws IOException {
@@ -83,23 +98,30 @@ class LanguageTest {
         return terms;
     }
 
-    /** Documents at the top and in {@code docs}, main sources of every module. */
-    private static List<String> files(String suffix) throws IOException {
+    /** The project's files with one of these suffixes, but not this one, which quotes the terms. */
+    private static List<String> files(Set<String> suffixes) throws IOException {
         List<String> names = new ArrayList<>();
         try (Stream<Path> top = Files.list(CHECKOUT)) {
             for (Path entry : top.toList()) {
-                boolean whole = Files.isRegularFile(entry) || entry.endsWith("docs");
-                Path root = whole ? entry : entry.resolve(Path.of("src", "main", "java"));
+                boolean whole = Files.isRegularFile(entry)
+                        || WHOLE_DIRECTORIES.contains(entry.getFileName().toString());
+                Path root = whole ? entry : entry.resolve("src");
                 if (Files.exists(root)) {
                     try (Stream<Path> files = Files.walk(root)) {
-                        files.map(file -> CHECKOUT.relativize(file).toString())
-                                .filter(name -> name.endsWith(suffix) && !name.startsWith(RENDERED))
+                        files.filter(file -> suffixes.contains(suffix(file)) && Files.isRegularFile(file))
+                                .map(file -> CHECKOUT.relativize(file).toString())
+                                .filter(name -> !name.startsWith(RENDERED) && !name.endsWith(THIS_FILE))
                                 .forEach(names::add);
                     }
                 }
             }
         }
         return names;
+    }
+
+    private static String suffix(Path file) {
+        String name = file.getFileName().toString();
+        return name.substring(name.lastIndexOf('.') + 1);
     }
 
     private static List<String> checkDocument(String file, String text, List<Term> terms) {
@@ -157,16 +179,9 @@ class LanguageTest {
         }
     }
 
-    /** Java source with only comments and strings left, each where it was. */
-    private static String keepJavaText(String source) {
-        StringBuilder kept = new StringBuilder(blank(source));
-        Matcher text = JAVA_TEXT.matcher(source);
-        while (text.find()) {
-            if (text.group(1) != null) {
-                kept.replace(text.start(), text.end(), text.group());
-            }
-        }
-        return kept.toString();
+    /** Java source with a space between the words of each name. */
+    private static String splitNames(String source) {
+        return WORD_OF_NAME.matcher(source).replaceAll(" ");
     }
 
     private static String blank(String text) {
