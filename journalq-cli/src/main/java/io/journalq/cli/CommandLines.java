@@ -5,6 +5,8 @@ import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.OutputClosed;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.client.error.JournalQException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
@@ -64,6 +66,10 @@ final class CommandLines {
         terminal.endProgress();
         if (failure instanceof CommandFailure || failure instanceof JournalQException) {
             terminal.tell("journalq: " + firstLine(failure.getMessage()));
+        } else if (failure instanceof NoSuchFileException missing) {
+            terminal.tell("journalq: there is no file or directory " + missing.getFile());
+        } else if (failure instanceof AccessDeniedException denied) {
+            terminal.tell("journalq: permission denied: " + denied.getFile());
         } else {
             terminal.tell("journalq: unexpected " + firstLine(failure.toString()) + DEBUG_HINT);
         }

@@ -15,6 +15,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies and repairs the files of a real broker. */
 class JournalCommandsTest {
@@ -283,6 +285,17 @@ class JournalCommandsTest {
                         .resolve("journal.checkpoint"))
                 .exists();
         assertThat(readBack()).hasSize(BATCHES);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "00000000000000000000.log", "01.wal"})
+    void shouldNameTheFileWhenThereIsNothingToDump(String name) {
+        String missing = directory.resolve(name).toString();
+
+        CommandRun dump = CommandRun.journalq("journal", "dump", missing);
+
+        assertThat(dump.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(dump.err()).isEqualTo("journalq: there is no file or directory " + missing + "\n");
     }
 
     @Test

@@ -19,6 +19,7 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -102,6 +103,9 @@ final class DumpCommand extends ClientCommand {
     private List<Path> logs(FileStore store) throws IOException {
         if (Files.isRegularFile(path)) {
             return List.of(path);
+        }
+        if (!Files.isDirectory(path)) {
+            throw new NoSuchFileException(path.toString());
         }
         List<Path> logs = new ArrayList<>();
         for (String name : store.list(path)) {
