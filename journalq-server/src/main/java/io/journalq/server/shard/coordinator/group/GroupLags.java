@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * How far the committed offsets of groups lie behind the ends of their partitions. Computed in the blocking pool when
- * somebody asks, at most every {@link #MAX_AGE_NANOS}, and never twice at the same time. The event loops are asked for
+ * metrics are read, at most every {@link #MAX_AGE_NANOS}, and never twice at the same time. The event loops look up
  * {@link #STEP_OFFSETS} offsets at a time, so that they serve requests in between.
  *
  * <p>Any thread that may block.
