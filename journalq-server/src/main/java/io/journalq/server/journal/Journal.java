@@ -173,6 +173,15 @@ public final class Journal implements AutoCloseable {
         return writer.append(batch);
     }
 
+    /**
+     * Notes that a leader begins to append in {@code leaderEpoch}, at the end of the log. Other replicas can then ask for
+     * the end of this epoch before it has records. An epoch without records is forgotten when the journal is opened
+     * again.
+     */
+    public void beginEpoch(int leaderEpoch) {
+        writer.beginEpoch(leaderEpoch);
+    }
+
     /** True if there are batches that {@link #write} has not written. */
     public boolean isDirty() {
         return writer.isDirty();
@@ -344,17 +353,20 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Removes every batch that reaches behind {@code offset}. A follower does this when its leader has different
-     * batches there. Nothing may be staged. Blocks.
+     * Removes every batch that reaches behind {@code offset}, and the leader epochs without records at the new end. A
+     * follower does this when its leader has different batches or epochs there. Nothing may be staged. Blocks.
      *
      * @return the new end offset; it is less than {@code offset} if a batch spanned that offset
      */
     public long truncateTo(long offset) throws IOException {
         Check.that(!writer.isDirty(), "nothing is staged when a journal is truncated");
-        Check.that(!writer.wasObserved(), "the write-ahead files would keep the truncated batches");
         if (offset >= writer.writtenOffset()) {
+            // No batches are removed, but an epoch that began here without records is not the new leader's.
+            writer.truncated(writer.writtenOffset());
+            epochs.truncateTo(writer.writtenOffset());
             return writer.writtenOffset();
         }
+        Check.that(!writer.wasObserved(), "the write-ahead files would keep the truncated batches");
         compactor.completeSwap();
         flusher.flush(false);
         long endOffset = segments.truncateTo(offset);

@@ -381,8 +381,10 @@ final class JournalFlusher {
                     }
                 }
             }
+            // An epoch that has begun may still begin at a lower offset, if the batches before it cannot be written.
+            LeaderEpochs.Entries flushedEpochs = epochs.entries().before(flushedOffset);
             JournalCheckpoint checkpoint =
-                    new JournalCheckpoint(state.startOffset(), state.compactedOffset(), epochs.entries(), known);
+                    new JournalCheckpoint(state.startOffset(), state.compactedOffset(), flushedEpochs, known);
             boolean durable = sync || state.isStartKeptInCheckpointOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;

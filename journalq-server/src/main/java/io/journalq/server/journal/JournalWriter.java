@@ -19,6 +19,8 @@ import org.slf4j.LoggerFactory;
 final class JournalWriter {
     private static final Logger LOG = LoggerFactory.getLogger(JournalWriter.class);
 
+    private static final int NO_EPOCH = -1;
+
     private final Path directory;
     private final SegmentList segments;
     private final LeaderEpochs epochs;
@@ -27,6 +29,9 @@ final class JournalWriter {
     private final StagedBatches staged = new StagedBatches();
     private volatile long writtenOffset;
     private long endOffset;
+
+    /** The epoch in which the owner appends; -1 if it has not begun one since the journal was opened or truncated. */
+    private int begunEpoch = NO_EPOCH;
 
     /** Null for no observer. */
     private JournalWrites observer;
@@ -72,6 +77,12 @@ final class JournalWriter {
         return staged.count() > 0;
     }
 
+    /** See {@link Journal#beginEpoch}. */
+    void beginEpoch(int leaderEpoch) {
+        begunEpoch = leaderEpoch;
+        epochs.assign(leaderEpoch, endOffset);
+    }
+
     /** See {@link Journal#append}. */
     long append(ByteBuf batch) {
         int at = batch.readerIndex();
@@ -92,7 +103,8 @@ final class JournalWriter {
             writeStaged(config);
         } catch (IOException | RuntimeException | Error failure) {
             endOffset = Math.max(writtenOffset, acknowledgedOffset);
-            epochs.truncateTo(writtenOffset);
+            epochs.truncateTo(endOffset);
+            epochs.assign(begunEpoch, endOffset);
             staged.keep(writtenOffset, endOffset);
             throw failure;
         }
@@ -106,6 +118,7 @@ final class JournalWriter {
 
     /** Sets the end to {@code offset}, at which the journal was truncated. */
     void truncated(long offset) {
+        begunEpoch = NO_EPOCH;
         endOffset = offset;
         writtenOffset = offset;
     }

@@ -101,6 +101,24 @@ class OffsetsApiTest {
     }
 
     @Test
+    void shouldTellWhereALostEpochEndsWhenNothingWasAppendedSince() throws Exception {
+        // given 2 records of epoch 0, and a broker that was started twice since
+        broker.createTopic("t", 1, Map.of("retention.ms", "-1"));
+        produce(1, 2);
+        for (int restart = 0; restart < 2; restart++) {
+            broker.stop();
+            broker.start();
+        }
+
+        // then a consumer that knows epoch 1 or 2 finds the end of the log
+        try (WireClient client = new WireClient(broker.port())) {
+            assertThat(end(client, 0)).extracting("leaderEpoch", "endOffset").containsExactly(0, 2L);
+            assertThat(end(client, 1)).extracting("leaderEpoch", "endOffset").containsExactly(0, 2L);
+            assertThat(end(client, 2)).extracting("leaderEpoch", "endOffset").containsExactly(2, 2L);
+        }
+    }
+
+    @Test
     void shouldGiveUpRecordsOnRequest() throws Exception {
         broker.createTopic("t", 1, Map.of("retention.ms", "-1"));
         produce(1, 2, 3, 4);

@@ -73,6 +73,60 @@ class JournalFaultTest {
         }
     }
 
+    @Test
+    void shouldBeginTheEpochAtTheEndThatRemainsWhenItsFirstWriteFails() throws IOException {
+        // given a batch of epoch 1 that is acknowledged, one that is not, and one of the epoch that began behind them
+        Journal journal = open();
+        append(journal, 3, 1, 50);
+        stage(journal, 1);
+        stage(journal, 1);
+        journal.beginEpoch(2);
+        stage(journal, 2);
+
+        // when they cannot be written
+        store.setFull(true);
+        assertThatThrownBy(() -> journal.write(4)).isInstanceOf(IOException.class);
+        store.setFull(false);
+
+        // then epoch 2 begins behind the batch that stays
+        assertThat(journal.epochs().epochs()).containsExactly(1, 2);
+        assertThat(journal.epochs().startOffsets()).containsExactly(0, 4);
+        journal.flush();
+        stage(journal, 2);
+        journal.write();
+        assertThat(journal.epochs().startOffsets()).containsExactly(0, 4);
+        assertThat(journal.writtenOffset()).isEqualTo(5);
+    }
+
+    @Test
+    void shouldKeepTheEpochOfABatchWhenItsEpochBeganBehindBatchesThatCouldNotBeWritten() throws IOException {
+        // given an epoch that began at offset 4, and a checkpoint
+        Journal journal = open();
+        append(journal, 3, 1, 50);
+        stage(journal, 1);
+        journal.beginEpoch(2);
+        journal.checkpoint();
+
+        // when the batch before it is dropped, the epoch's first batch takes its place, and the broker is killed
+        store.setFull(true);
+        assertThatThrownBy(journal::write).isInstanceOf(IOException.class);
+        store.setFull(false);
+        journal.flush();
+        stage(journal, 2);
+        journal.write();
+
+        // then
+        Journal opened = open();
+        assertThat(opened.epochs().epochs()).containsExactly(1, 2);
+        assertThat(opened.epochs().startOffsets()).containsExactly(0, 3);
+    }
+
+    private static void stage(Journal journal, int leaderEpoch) {
+        ByteBuf batch = TestBatches.batch(1, 50, 1_000);
+        journal.append(batch, leaderEpoch);
+        batch.release();
+    }
+
     @Test // seed 92001015
     void shouldNotReuseTheRangeOfAFailedWriteBeforeItsRemovalIsSynced() throws IOException {
         // given

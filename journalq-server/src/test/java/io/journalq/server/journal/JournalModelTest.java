@@ -39,6 +39,9 @@ class JournalModelTest {
     private JournalConfig config;
     private Journal journal;
     private int epoch;
+    /** The newest epoch that a leader began here; -1 if the journal was opened or truncated since then. */
+    private int begunEpoch = -1;
+
     private long startOffset;
     private long clockMs = 1_000_000;
 
@@ -73,7 +76,7 @@ class JournalModelTest {
                 reopen();
             }
             case 1 -> reopen(); // As after a kill: written data is in the files.
-            case 2 -> epoch += random.nextInt(3);
+            case 2 -> beginEpoch();
             case 3 -> truncate();
             case 4 -> deleteRecords();
             case 5 -> retain();
@@ -86,7 +89,16 @@ class JournalModelTest {
     private void reopen() throws IOException {
         long durableStart = journal == null ? 0 : journal.startOffset();
         journal = Journal.open(store, DIRECTORY, config, Runnable::run);
+        begunEpoch = -1;
         assertThat(journal.startOffset()).isEqualTo(durableStart);
+    }
+
+    private void beginEpoch() {
+        epoch += random.nextInt(3);
+        if (random.nextBoolean()) {
+            journal.beginEpoch(epoch);
+            begunEpoch = epoch;
+        }
     }
 
     private void append() throws IOException {
@@ -116,6 +128,7 @@ class JournalModelTest {
         }
         long offset = startOffset + random.nextInt((int) (journal.endOffset() - startOffset) + 1);
         long end = journal.truncateTo(offset);
+        begunEpoch = -1;
         assertThat(end).isLessThanOrEqualTo(offset);
         model.removeIf(entry -> entry.offset >= offset || entry.offset >= end);
         assertThat(model.isEmpty() ? end : model.get(model.size() - 1).offset + 1)
@@ -215,6 +228,13 @@ class JournalModelTest {
     }
 
     private void checkEpochs(List<Entry> readable) {
+        int newest = readable.isEmpty() ? -1 : readable.get(readable.size() - 1).epoch;
+        if (begunEpoch >= newest && begunEpoch >= 0) {
+            assertThat(journal.epochs().endOffsetOf(begunEpoch, journal.writtenOffset()))
+                    .isEqualTo(new EpochEndOffset(begunEpoch, journal.writtenOffset()));
+        } else if (newest >= 0) {
+            assertThat(journal.epochs().latest()).isEqualTo(newest);
+        }
         if (readable.isEmpty()) {
             return;
         }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -13,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Append, read, roll and reopen on real files. */
 class JournalTest {
@@ -132,5 +135,65 @@ class JournalTest {
             assertThat(bytes.readableBytes()).isEqualTo(3 * RecordBatch.sizeBytes(bytes, 0));
             bytes.release();
         }
+    }
+
+    @Test
+    void shouldEndTheNewestEpochAtTheEndOfTheLogWhenItHasNoRecords() throws IOException {
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            append(journal, 2, 100);
+
+            journal.beginEpoch(5);
+
+            assertThat(end(journal, 3)).isEqualTo(new EpochEndOffset(3, 4));
+            assertThat(end(journal, 4)).isEqualTo(new EpochEndOffset(3, 4));
+            assertThat(end(journal, 5)).isEqualTo(new EpochEndOffset(5, 4));
+        }
+    }
+
+    @Test
+    void shouldKeepOnlyTheNewestEpochWhenSeveralBeginAtTheSameOffset() throws IOException {
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            append(journal, 2, 100);
+
+            for (int epoch = 4; epoch < 1_000; epoch++) {
+                journal.beginEpoch(epoch);
+            }
+
+            assertThat(journal.epochs().epochs()).containsExactly(3, 999);
+            assertThat(end(journal, 500)).isEqualTo(new EpochEndOffset(3, 4));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {4, 5, Long.MAX_VALUE})
+    void shouldForgetAnEpochWithoutRecordsWhenTruncatedToTheEndOrBehindIt(long offset) throws IOException {
+        // given a leader that appended nothing in its epoch
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            append(journal, 2, 100);
+            journal.beginEpoch(5);
+
+            // when it becomes a follower of a leader that does not have this epoch (KAFKA-10706)
+            assertThat(journal.truncateTo(offset)).isEqualTo(4);
+
+            // then
+            assertThat(journal.epochs().latest()).isEqualTo(3);
+            assertThat(end(journal, 3)).isEqualTo(new EpochEndOffset(3, 4));
+        }
+    }
+
+    @Test
+    void shouldForgetAnEpochWithoutRecordsWhenOpenedAgain() throws IOException {
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            append(journal, 2, 100);
+            journal.beginEpoch(5);
+            journal.checkpoint();
+        }
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            assertThat(journal.epochs().latest()).isEqualTo(3);
+        }
+    }
+
+    private static EpochEndOffset end(Journal journal, int epoch) {
+        return journal.epochs().endOffsetOf(epoch, journal.writtenOffset());
     }
 }

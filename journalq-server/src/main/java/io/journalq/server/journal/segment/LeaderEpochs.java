@@ -26,6 +26,23 @@ public final class LeaderEpochs {
             return count() == 0 ? -1 : epochs[count() - 1];
         }
 
+        /** Number of epochs that began before {@code offset}. */
+        private int countBefore(long offset) {
+            int count = count();
+            while (count > 0 && startOffsets[count - 1] >= offset) {
+                count--;
+            }
+            return count;
+        }
+
+        /** The epochs that began before {@code offset}. */
+        public Entries before(long offset) {
+            int count = countBefore(offset);
+            return count == count()
+                    ? this
+                    : new Entries(Arrays.copyOf(epochs, count), Arrays.copyOf(startOffsets, count));
+        }
+
         /** The epoch in which {@code offset} was written, or -1. */
         public int epochOf(long offset) {
             int found = -1;
@@ -75,13 +92,16 @@ public final class LeaderEpochs {
         entries = newEntries;
     }
 
-    /** Records that a batch of {@code epoch} begins at {@code offset}. Does nothing unless the epoch is new. */
+    /**
+     * Records that {@code epoch} begins at {@code offset}. Does nothing unless the epoch is new. Epochs that began there
+     * or later have no records, and are removed.
+     */
     public void assign(int epoch, long offset) {
         Entries now = entries;
         if (epoch <= now.latest()) {
             return;
         }
-        int count = now.count();
+        int count = now.countBefore(offset);
         int[] epochs = Arrays.copyOf(now.epochs, count + 1);
         long[] startOffsets = Arrays.copyOf(now.startOffsets, count + 1);
         epochs[count] = epoch;
@@ -91,14 +111,7 @@ public final class LeaderEpochs {
 
     /** Removes the epochs that began at or behind {@code endOffset}. */
     public void truncateTo(long endOffset) {
-        Entries now = entries;
-        int kept = now.count();
-        while (kept > 0 && now.startOffsets[kept - 1] >= endOffset) {
-            kept--;
-        }
-        if (kept < now.count()) {
-            entries = new Entries(Arrays.copyOf(now.epochs, kept), Arrays.copyOf(now.startOffsets, kept));
-        }
+        entries = entries.before(endOffset);
     }
 
     /** Removes the epochs that ended before {@code startOffset}. The epoch of {@code startOffset} now begins there. */

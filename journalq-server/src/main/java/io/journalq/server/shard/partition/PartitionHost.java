@@ -38,6 +38,8 @@ import org.slf4j.LoggerFactory;
 public final class PartitionHost {
     private static final Logger log = LoggerFactory.getLogger(PartitionHost.class);
 
+    private static final int NO_EPOCH = -1;
+
     private final LoopCycle cycle;
     private final BlockingWork blockingWork;
     private final TopicPartition name;
@@ -50,7 +52,7 @@ public final class PartitionHost {
     private final BlockedAppends appends;
     private final TopicCounters topicCounters;
     private PartitionSettings settings;
-    private int leaderEpoch;
+    private int leaderEpoch = NO_EPOCH;
     private CompactionFailure compactionFailure;
     private boolean offline;
     /** Batches that were acknowledged from memory could not be written before the close. */
@@ -87,7 +89,10 @@ public final class PartitionHost {
 
     private void follow(PartitionSettings newSettings, int newLeaderEpoch) {
         settings = newSettings;
-        leaderEpoch = newLeaderEpoch;
+        if (newLeaderEpoch != leaderEpoch) {
+            leaderEpoch = newLeaderEpoch;
+            journal.beginEpoch(newLeaderEpoch);
+        }
         admission.follow(newSettings.append(), newLeaderEpoch);
         durability.follow(
                 newSettings.append().deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());

@@ -26,6 +26,15 @@ class OffsetForLeaderEpochHandlerTest extends HandlerTestBase {
     }
 
     @Test
+    void shouldReportTheEndOfTheLogWhenTheEpochHasNoRecords() throws Exception {
+        OffsetForLeaderEpochResponse.EpochEndOffset end = ask(createTopic(1), 0, 4);
+
+        assertThat(error(end.errorCode())).isEqualTo(ErrorCode.NONE);
+        assertThat(end.leaderEpoch()).isZero();
+        assertThat(end.endOffset()).isZero();
+    }
+
+    @Test
     void shouldReportAnErrorWhenTheClientKnowsANewerEpoch() throws Exception {
         OffsetForLeaderEpochResponse.EpochEndOffset end = ask(createTopic(1), FUTURE_EPOCH, 4);
 
