@@ -48,6 +48,7 @@ class ArchitectureTest {
             Map.entry("loop", List.of()),
             Map.entry("memory", List.of()),
             Map.entry("producerstate", List.of("memory")),
+            Map.entry("replication", List.of()),
             Map.entry("coordinator", List.of()),
             Map.entry("group", List.of("coordinator", "memory")),
             Map.entry("transaction", List.of("coordinator", "memory")),
@@ -69,6 +70,7 @@ class ArchitectureTest {
                             "memory",
                             "metadata",
                             "producerstate",
+                            "replication",
                             "store",
                             "transaction")),
             Map.entry(
@@ -110,7 +112,12 @@ class ArchitectureTest {
                             "transaction"))));
 
     private static final String[] PURE = {
-        ROOT + "producerstate..", ROOT + "coordinator..", ROOT + "group..", ROOT + "transaction..", ROOT + "metadata.."
+        ROOT + "producerstate..",
+        ROOT + "replication..",
+        ROOT + "coordinator..",
+        ROOT + "group..",
+        ROOT + "transaction..",
+        ROOT + "metadata.."
     };
 
     private static final String[] PARTITION_PARTS = {

@@ -46,6 +46,7 @@ public final class Journal implements AutoCloseable {
     private final DerivedState derived;
     private final LogStart start;
     private volatile JournalConfig config;
+    private volatile long highWatermark;
 
     /** The end of the log when {@link #releaseIdleFiles} was last called. */
     private long idleSinceOffset = -1;
@@ -62,6 +63,11 @@ public final class Journal implements AutoCloseable {
         @Override
         public long startOffset() {
             return start.offset();
+        }
+
+        @Override
+        public long highWatermark() {
+            return highWatermark;
         }
 
         @Override
@@ -89,6 +95,7 @@ public final class Journal implements AutoCloseable {
         this.store = store;
         this.directory = directory;
         this.config = config;
+        this.highWatermark = recovered.highWatermark();
         this.epochs = recovered.epochs();
         JournalState state = new State();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
@@ -248,6 +255,23 @@ public final class Journal implements AutoCloseable {
         return flusher.flushedOffset();
     }
 
+    /**
+     * The high watermark that the owner last set, or that was stored when the journal was opened. Never above the end of
+     * the log. Any thread.
+     */
+    public long highWatermark() {
+        return highWatermark;
+    }
+
+    /**
+     * Notes the high watermark of the replica that this log belongs to. The next checkpoint stores it.
+     *
+     * @param offset at most {@link #writtenOffset}
+     */
+    public void setHighWatermark(long offset) {
+        highWatermark = offset;
+    }
+
     /** Total size of all log files in bytes. Any thread. */
     public long sizeBytes() {
         return segments.sizeBytes();
@@ -371,6 +395,7 @@ public final class Journal implements AutoCloseable {
         flusher.flush(false);
         long endOffset = segments.truncateTo(offset);
         writer.truncated(endOffset);
+        highWatermark = Math.min(highWatermark, endOffset);
         start.truncateTo(endOffset);
         compactor.truncateTo(endOffset);
         epochs.truncateTo(endOffset);

@@ -23,11 +23,17 @@ import org.slf4j.LoggerFactory;
  *
  * @param startOffset first offset that may be read
  * @param compactedOffset records before this were compacted at least once
+ * @param highWatermark as the owner last set it. It can lie behind the end of the segments, because records are readable
+ *     before they are synced if the topic's mode allows it
  * @param epochs start offset of each leader epoch
  * @param segments in ascending order of base offset
  */
 record JournalCheckpoint(
-        long startOffset, long compactedOffset, LeaderEpochs.Entries epochs, List<SegmentState> segments) {
+        long startOffset,
+        long compactedOffset,
+        long highWatermark,
+        LeaderEpochs.Entries epochs,
+        List<SegmentState> segments) {
     static final String FILE_NAME = "journal.checkpoint";
 
     /**
@@ -37,7 +43,8 @@ record JournalCheckpoint(
     static final int MAX_FILE_SIZE_BYTES = 64 << 20;
 
     private static final int MAGIC = 0x4A514350;
-    private static final int VERSION = 2;
+    private static final int VERSION = 3;
+    private static final int VERSION_WITHOUT_HIGH_WATERMARK = 2;
     private static final int VERSION_WITHOUT_COMPACTION = 1;
     private static final int CRC = 8;
     private static final int HEADER_SIZE_BYTES = 12;
@@ -63,16 +70,17 @@ record JournalCheckpoint(
                 left.add(segment);
             }
         }
-        return new JournalCheckpoint(startOffset, compactedOffset, epochs, left);
+        return new JournalCheckpoint(startOffset, compactedOffset, highWatermark, epochs, left);
     }
 
     ByteBuffer encode() {
-        int sizeBytes = HEADER_SIZE_BYTES + 24 + epochs.count() * 12;
+        int sizeBytes = HEADER_SIZE_BYTES + 32 + epochs.count() * 12;
         for (SegmentState segment : segments) {
             sizeBytes += 48 + segment.badRanges().length * Integer.BYTES;
         }
         ByteBuffer out = ByteBuffer.allocate(sizeBytes);
         out.putInt(MAGIC).putInt(VERSION).putInt(0).putLong(startOffset).putLong(compactedOffset);
+        out.putLong(highWatermark);
         out.putInt(epochs.count());
         for (int i = 0; i < epochs.count(); i++) {
             out.putInt(epochs.epochs()[i]).putLong(epochs.startOffsets()[i]);
@@ -135,6 +143,8 @@ record JournalCheckpoint(
     private static JournalCheckpoint decodeBody(ByteBuffer in, int version) {
         long startOffset = in.getLong();
         long compactedOffset = version == VERSION_WITHOUT_COMPACTION ? 0 : in.getLong();
+        boolean hasHighWatermark = version > VERSION_WITHOUT_HIGH_WATERMARK;
+        long storedHighWatermark = hasHighWatermark ? in.getLong() : 0;
         int epochCount = in.getInt();
         int[] epochs = new int[bounded(in, epochCount, 12)];
         long[] startOffsets = new long[epochs.length];
@@ -153,8 +163,12 @@ record JournalCheckpoint(
             }
             segments.add(new SegmentState(extent, times, badRanges));
         }
+        // A broker that wrote an earlier version had the only replica: all of it could be read.
+        long highWatermark = hasHighWatermark || segments.isEmpty()
+                ? storedHighWatermark
+                : segments.get(segmentCount - 1).extent().endOffset();
         return new JournalCheckpoint(
-                startOffset, compactedOffset, new LeaderEpochs.Entries(epochs, startOffsets), segments);
+                startOffset, compactedOffset, highWatermark, new LeaderEpochs.Entries(epochs, startOffsets), segments);
     }
 
     /**
@@ -173,7 +187,7 @@ record JournalCheckpoint(
             }
             next = extent.endOffset();
         }
-        return startOffset >= 0 && compactedOffset >= 0;
+        return startOffset >= 0 && compactedOffset >= 0 && highWatermark >= 0;
     }
 
     private static boolean areRanges(int[] positions, int endPosition) {

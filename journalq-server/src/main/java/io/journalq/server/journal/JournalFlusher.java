@@ -53,6 +53,9 @@ final class JournalFlusher {
         /** First offset that may be read. */
         long startOffset();
 
+        /** See {@link Journal#setHighWatermark}. */
+        long highWatermark();
+
         /** See {@link LogStart#isKeptInCheckpointOnly}. */
         boolean isStartKeptInCheckpointOnly();
 
@@ -383,8 +386,8 @@ final class JournalFlusher {
             }
             // An epoch that has begun may still begin at a lower offset, if the batches before it cannot be written.
             LeaderEpochs.Entries flushedEpochs = epochs.entries().before(flushedOffset);
-            JournalCheckpoint checkpoint =
-                    new JournalCheckpoint(state.startOffset(), state.compactedOffset(), flushedEpochs, known);
+            JournalCheckpoint checkpoint = new JournalCheckpoint(
+                    state.startOffset(), state.compactedOffset(), state.highWatermark(), flushedEpochs, known);
             boolean durable = sync || state.isStartKeptInCheckpointOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
             uncheckpointedBytes = 0;

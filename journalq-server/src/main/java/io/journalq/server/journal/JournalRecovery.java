@@ -71,6 +71,7 @@ final class JournalRecovery {
      * @param segments at least one, in ascending order
      * @param compactedOffset records before this were compacted at least once
      * @param flushedOffset records before this are durable
+     * @param highWatermark as stored, within the log. The start of the log if there is no checkpoint
      * @param unvouched whether there was more than the checkpoint covers
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
@@ -79,6 +80,7 @@ final class JournalRecovery {
             long startOffset,
             long compactedOffset,
             long flushedOffset,
+            long highWatermark,
             LeaderEpochs epochs,
             ProducerSnapshots snapshots,
             TransactionIndex transactions,
@@ -86,7 +88,15 @@ final class JournalRecovery {
         Recovered flushed() {
             long endOffset = segments[segments.length - 1].endOffset();
             return new Recovered(
-                    segments, startOffset, compactedOffset, endOffset, epochs, snapshots, transactions, true);
+                    segments,
+                    startOffset,
+                    compactedOffset,
+                    endOffset,
+                    highWatermark,
+                    epochs,
+                    snapshots,
+                    transactions,
+                    true);
         }
     }
 
@@ -499,7 +509,9 @@ final class JournalRecovery {
         long startOffset = segments[0].baseOffset();
         long flushedOffset = startOffset;
         long compactedOffset = 0;
+        long highWatermark = 0;
         if (checkpoint != null) {
+            highWatermark = checkpoint.highWatermark();
             compactedOffset = Math.min(endOffset, checkpoint.compactedOffset());
             startOffset = Math.max(startOffset, Math.min(endOffset, checkpoint.startOffset()));
             for (SegmentState state : checkpoint.segments()) {
@@ -512,6 +524,7 @@ final class JournalRecovery {
                 startOffset,
                 compactedOffset,
                 Math.min(flushedOffset, endOffset),
+                Math.max(startOffset, Math.min(endOffset, highWatermark)),
                 epochs,
                 snapshots,
                 transactions,

@@ -17,7 +17,8 @@
  *   <li>{@code <offset>.snapshot}: producer state as of that offset.
  *   <li>{@code <base offset>.txnindex} for segments with aborted transactions, see
  *       {@link io.journalq.server.journal.transaction.TransactionIndex}.
- *   <li>{@code journal.checkpoint}: segments, sizes, leader epochs and start offset as of the last flush that wrote it.
+ *   <li>{@code journal.checkpoint}: segments, sizes, leader epochs, start offset and high watermark as of the last flush
+ *       that wrote it.
  * </ul>
  *
  * <p>Every format of the journal itself begins with a magic number and a version, and has a CRC.

@@ -33,6 +33,7 @@ class JournalRecoveryTest {
     private static final Path INDEX = DIRECTORY.resolve("00000000000000000000.index");
     private static final Path CHECKPOINT = DIRECTORY.resolve(JournalCheckpoint.FILE_NAME);
     private static final int INDEX_HEADER_BYTES = 28;
+    private static final int CHECKPOINT_HEADER_BYTES = 12;
     private static final int INDEX_ENTRY_BYTES = 16;
     private static final JournalConfig SMALL = JournalConfig.DEFAULT.withIndexIntervalBytes(300);
 
@@ -138,7 +139,7 @@ class JournalRecoveryTest {
         for (SegmentState wrong : impossible) {
             put(
                     CHECKPOINT,
-                    new JournalCheckpoint(0, 0, right.epochs(), List.of(wrong))
+                    new JournalCheckpoint(0, 0, 0, right.epochs(), List.of(wrong))
                             .encode()
                             .array());
 
@@ -146,6 +147,71 @@ class JournalRecoveryTest {
 
             assertThat(readAll(journal, 0)).as("%s", wrong.extent()).isEqualTo(offsets(5));
         }
+    }
+
+    @Test
+    void shouldRestoreTheHighWatermarkWhenACheckpointHasStoredIt() throws IOException {
+        Journal stopped = open(SMALL);
+        append(stopped, 5, 1, 50);
+        stopped.setHighWatermark(3);
+        stopped.close();
+
+        assertThat(open(SMALL).highWatermark()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldEndTheHighWatermarkWithTheLogWhenRecordsAreMissing() throws IOException {
+        // given
+        Journal stopped = open(SMALL);
+        append(stopped, 5, 1, 50);
+        stopped.setHighWatermark(4);
+        stopped.close();
+
+        // when
+        byte[] log = content(LOG);
+        put(LOG, Arrays.copyOf(log, log.length / 5 * 2));
+
+        // then
+        Journal journal = open(SMALL);
+        assertThat(journal.endOffset()).isEqualTo(2);
+        assertThat(journal.highWatermark()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldMoveTheHighWatermarkBackWhenTheLogIsTruncatedBelowIt() throws IOException {
+        Journal journal = open(SMALL);
+        append(journal, 5, 1, 50);
+        journal.setHighWatermark(4);
+
+        journal.truncateTo(3);
+
+        assertThat(journal.highWatermark()).isEqualTo(3);
+        assertThat(open(SMALL).highWatermark()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldTakeTheSyncedEndAsHighWatermarkWhenTheCheckpointIsOfAnEarlierFormat() throws IOException {
+        // given
+        Journal stopped = open(SMALL);
+        append(stopped, 5, 1, 50);
+        stopped.setHighWatermark(3);
+        stopped.close();
+
+        // when the checkpoint is of version 2, which has no high watermark
+        ByteBuffer now = ByteBuffer.wrap(content(CHECKPOINT));
+        int at = CHECKPOINT_HEADER_BYTES + 2 * Long.BYTES;
+        ByteBuffer earlier = ByteBuffer.allocate(now.capacity() - Long.BYTES);
+        earlier.put(now.duplicate().limit(at)).put(now.duplicate().position(at + Long.BYTES));
+        earlier.putInt(4, 2);
+        CRC32C crc = new CRC32C();
+        crc.update(earlier.array(), 0, 8);
+        crc.update(earlier.array(), CHECKPOINT_HEADER_BYTES, earlier.capacity() - CHECKPOINT_HEADER_BYTES);
+        put(CHECKPOINT, earlier.putInt(8, (int) crc.getValue()).array());
+
+        // then
+        Journal journal = open(SMALL);
+        assertThat(readAll(journal, 0)).isEqualTo(offsets(5));
+        assertThat(journal.highWatermark()).isEqualTo(5);
     }
 
     @Test // found by the fuzzing target journal-files

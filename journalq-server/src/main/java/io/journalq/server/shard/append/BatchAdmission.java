@@ -14,6 +14,7 @@ import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.producerstate.PartitionTransactions.MarkerVerdict;
 import io.journalq.server.producerstate.ProducerDedup;
+import io.journalq.server.replication.ReplicaMachine;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import org.slf4j.Logger;
@@ -32,10 +33,10 @@ public final class BatchAdmission {
     private final TopicPartition name;
     private final Journal journal;
     private final PartitionProducers producers;
+    private final ReplicaMachine replica;
     private final PartitionWriter writer;
     private final TopicCounters topicCounters;
     private AppendSettings settings;
-    private int leaderEpoch;
 
     /** Why appends are rejected; NONE while they are admitted. */
     private ErrorCode unavailable = ErrorCode.NONE;
@@ -43,6 +44,7 @@ public final class BatchAdmission {
     /**
      * Admits nothing before {@link #follow} is called.
      *
+     * @param replica knows the leader epoch of staged batches
      * @param writer receives every staged append
      * @param topicCounters of the partition's topic
      */
@@ -51,20 +53,21 @@ public final class BatchAdmission {
             TopicPartition name,
             Journal journal,
             PartitionProducers producers,
+            ReplicaMachine replica,
             PartitionWriter writer,
             TopicCounters topicCounters) {
         this.resources = resources;
         this.name = name;
         this.journal = journal;
         this.producers = producers;
+        this.replica = replica;
         this.writer = writer;
         this.topicCounters = topicCounters;
     }
 
-    /** Applies the topic's configuration and the partition's leader epoch. */
-    public void follow(AppendSettings newSettings, int newLeaderEpoch) {
+    /** Applies the topic's configuration. */
+    public void follow(AppendSettings newSettings) {
         settings = newSettings;
-        leaderEpoch = newLeaderEpoch;
         writer.follow(newSettings);
     }
 
@@ -266,7 +269,7 @@ public final class BatchAdmission {
         if (appendTimeMs != PRODUCERS_TIME) {
             BatchValidator.stampLogAppendTime(records, records.readerIndex(), appendTimeMs);
         }
-        long baseOffset = journal.append(records, leaderEpoch);
+        long baseOffset = journal.append(records, replica.leaderEpoch());
         append.keep(records.readableBytes());
         LoopCounters counters = resources.cycle().counters();
         counters.onAppended(checked.recordCount(), checked.sizeBytes());
@@ -311,7 +314,7 @@ public final class BatchAdmission {
     private void stageMarker(MarkerAppend append, TransactionMarker marker, long nowMs) {
         ByteBuf batch = marker.encode(PooledByteBufAllocator.DEFAULT, nowMs);
         try {
-            long offset = journal.append(batch, leaderEpoch);
+            long offset = journal.append(batch, replica.leaderEpoch());
             producers.onMarkerStaged(marker, offset, nowMs);
             append.place(offset, offset + 1, PRODUCERS_TIME);
         } finally {

@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.shard.flush.DeferredWrites;
 import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.read.ReadableLog;
@@ -23,6 +24,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     private final TopicPartition name;
     private final Journal journal;
     private final PartitionProducers producers;
+    private final ReplicaMachine replica;
     private final ReadableLog readable;
     private final PartitionDurability durability;
     private final PendingAcknowledgements acknowledgements;
@@ -50,12 +52,14 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
             TopicPartition name,
             Journal journal,
             PartitionProducers producers,
+            ReplicaMachine replica,
             ReadableLog readable,
             PartitionDurability durability) {
         this.resources = resources;
         this.name = name;
         this.journal = journal;
         this.producers = producers;
+        this.replica = replica;
         this.readable = readable;
         this.durability = durability;
         this.acknowledgements = new PendingAcknowledgements(resources.cycle().counters());
@@ -110,18 +114,13 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         }
         long writtenBefore = journal.writtenOffset();
         durability.fenceAfterFailure();
-        try {
-            journal.write(acknowledgedOffset);
-            if (failing && journal.writtenOffset() > writtenBefore) {
-                failing = false;
-                log.info("partition accepts records again: partition={}", name);
-            }
-        } catch (IOException failure) {
+        IOException failure = writeJournal();
+        replica.onWritten(journal.writtenOffset());
+        if (failure != null) {
             onWriteFailure(failure);
-        } catch (RuntimeException | Error defect) {
-            log.error("unexpected failure of a write: partition={}", name, defect);
-            // Waiting appends are rejected, and the producers' state is reset to the end of the journal.
-            onWriteFailure(new IOException("unexpected failure of a write: " + defect, defect));
+        } else if (failing && journal.writtenOffset() > writtenBefore) {
+            failing = false;
+            log.info("partition accepts records again: partition={}", name);
         }
         producers.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
         durability.onWritten();
@@ -135,8 +134,22 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
                 durability.completeFlushes(durableOffset);
             }
         } else {
-            readable.advanceTo(journal.writtenOffset());
+            readable.onSafe(journal.writtenOffset());
             acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());
+        }
+    }
+
+    /** Returns why not everything was written; null if it was. */
+    private IOException writeJournal() {
+        try {
+            journal.write(acknowledgedOffset);
+            return null;
+        } catch (IOException failure) {
+            return failure;
+        } catch (RuntimeException | Error defect) {
+            log.error("unexpected failure of a write: partition={}", name, defect);
+            // Waiting appends are rejected, and the producers' state is reset to the end of the journal.
+            return new IOException("unexpected failure of a write: " + defect, defect);
         }
     }
 
@@ -160,9 +173,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
 
     @Override
     public void onDurable(long offset) {
-        if (offset > readable.highWatermark()) {
-            readable.advanceTo(offset);
-        }
+        readable.onSafe(offset);
         acknowledgements.completeDurable(offset, journal.startOffset());
     }
 

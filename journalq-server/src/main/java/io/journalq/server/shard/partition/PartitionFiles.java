@@ -10,6 +10,7 @@ import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.producerstate.ProducerDedup;
 import io.journalq.server.producerstate.ProducerSnapshot;
+import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.shard.append.DeliveryMode;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -56,11 +57,14 @@ public final class PartitionFiles {
         Path directory = directory(topicId, name.partition());
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
         try {
-            PartitionTransactions transactions = recoverProducers(name, journal);
+            ReplicaMachine replica = new ReplicaMachine(journal.endOffset(), journal.highWatermark());
+            // Recovery has synced everything that it found, and there is no other replica.
+            replica.onSafe(journal.endOffset());
+            PartitionTransactions transactions = recoverProducers(name, journal, replica.highWatermark());
             if (mayHaveLost(directory, settings.append().deliveryMode())) {
                 transactions.producers().onPossibleLoss(journal.endOffset());
             }
-            return new RecoveredPartition(name, journal, transactions);
+            return new RecoveredPartition(name, journal, replica, transactions);
         } catch (IOException | RuntimeException failure) {
             journal.close();
             throw failure;
@@ -114,7 +118,8 @@ public final class PartitionFiles {
         return usable.get(choice).resolve(directoryName);
     }
 
-    private PartitionTransactions recoverProducers(TopicPartition name, Journal journal) throws IOException {
+    private PartitionTransactions recoverProducers(TopicPartition name, Journal journal, long highWatermark)
+            throws IOException {
         JournalSnapshot snapshot = journal.derivedState().restoreSnapshot();
         PartitionTransactions restored = snapshot == null ? null : ProducerSnapshot.decode(snapshot.state());
         if (snapshot != null && restored == null) {
@@ -123,7 +128,7 @@ public final class PartitionFiles {
         PartitionTransactions transactions =
                 restored == null ? new PartitionTransactions(new ProducerDedup()) : restored;
         long from = restored == null ? 0 : snapshot.offset();
-        ProducerReplay replay = new ProducerReplay(transactions, journal, clock.millis());
+        ProducerReplay replay = new ProducerReplay(transactions, journal, highWatermark, clock.millis());
         try (JournalSearch search = journal.search()) {
             search.forEachBatch(from, replay::onBatch);
         }
@@ -135,9 +140,11 @@ public final class PartitionFiles {
      *
      * @param name for people
      * @param journal open and recovered
+     * @param replica as recovered, not led yet
      * @param transactions the state of its producers and their transactions as of the journal's end
      */
-    public record RecoveredPartition(TopicPartition name, Journal journal, PartitionTransactions transactions) {}
+    public record RecoveredPartition(
+            TopicPartition name, Journal journal, ReplicaMachine replica, PartitionTransactions transactions) {}
 
     /**
      * The disk usage of a partition.

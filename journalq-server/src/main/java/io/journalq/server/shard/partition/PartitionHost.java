@@ -9,6 +9,7 @@ import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.BatchAdmission;
@@ -38,12 +39,11 @@ import org.slf4j.LoggerFactory;
 public final class PartitionHost {
     private static final Logger log = LoggerFactory.getLogger(PartitionHost.class);
 
-    private static final int NO_EPOCH = -1;
-
     private final LoopCycle cycle;
     private final BlockingWork blockingWork;
     private final TopicPartition name;
     private final Journal journal;
+    private final ReplicaMachine replica;
     private final PartitionProducers producers;
     private final ReadableLog readable;
     private final PartitionDurability durability;
@@ -52,7 +52,6 @@ public final class PartitionHost {
     private final BlockedAppends appends;
     private final TopicCounters topicCounters;
     private PartitionSettings settings;
-    private int leaderEpoch = NO_EPOCH;
     private CompactionFailure compactionFailure;
     private boolean offline;
     /** Batches that were acknowledged from memory could not be written before the close. */
@@ -75,25 +74,25 @@ public final class PartitionHost {
         this.blockingWork = resources.blockingWork();
         this.name = recovered.name();
         this.journal = recovered.journal();
+        this.replica = recovered.replica();
         this.topicCounters = topicCounters;
         this.producers = new PartitionProducers(
                 name, journal, recovered.transactions(), blockingWork, resources.producerMemory());
-        // Everything that was recovered can be read: a restart flushes it, unless it was flushed before.
-        this.readable = new ReadableLog(name, journal, recovered.transactions(), journal.endOffset());
+        this.readable = new ReadableLog(name, journal, recovered.transactions(), replica);
         this.durability = new PartitionDurability(name, journal, resources.flusher(), resources.walBuffers());
-        this.writer = new PartitionWriter(resources.appends(), name, journal, producers, readable, durability);
-        this.admission = new BatchAdmission(resources.appends(), name, journal, producers, writer, topicCounters);
+        this.writer = new PartitionWriter(resources.appends(), name, journal, producers, replica, readable, durability);
+        this.admission =
+                new BatchAdmission(resources.appends(), name, journal, producers, replica, writer, topicCounters);
         this.appends = new BlockedAppends(resources.appends(), name, admission);
         follow(settings, leaderEpoch);
     }
 
     private void follow(PartitionSettings newSettings, int newLeaderEpoch) {
         settings = newSettings;
-        if (newLeaderEpoch != leaderEpoch) {
-            leaderEpoch = newLeaderEpoch;
+        if (replica.lead(newLeaderEpoch)) {
             journal.beginEpoch(newLeaderEpoch);
         }
-        admission.follow(newSettings.append(), newLeaderEpoch);
+        admission.follow(newSettings.append());
         durability.follow(
                 newSettings.append().deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
     }
@@ -113,7 +112,7 @@ public final class PartitionHost {
     }
 
     public int leaderEpoch() {
-        return leaderEpoch;
+        return replica.leaderEpoch();
     }
 
     /** The log, as readers see it. */
@@ -228,18 +227,12 @@ public final class PartitionHost {
     /** Compares the leader epoch that a client knows with the current one (KIP-320); -1 always matches. */
     public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
         ErrorCode error = availability();
-        if (error != ErrorCode.NONE) {
-            return error;
-        }
-        if (currentLeaderEpoch < 0 || currentLeaderEpoch == leaderEpoch) {
-            return ErrorCode.NONE;
-        }
-        return currentLeaderEpoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
+        return error == ErrorCode.NONE ? replica.checkEpoch(currentLeaderEpoch) : error;
     }
 
     /** The end of the partition, before anything is appended to it. */
     public RecoveredEnd recoveredEnd() {
-        return new RecoveredEnd(journal, readable.highWatermark(), leaderEpoch);
+        return new RecoveredEnd(journal, replica.highWatermark(), replica.leaderEpoch());
     }
 
     /**

@@ -18,17 +18,20 @@ final class ProducerReplay {
 
     private final PartitionTransactions transactions;
     private final Journal journal;
+    private final long highWatermark;
     private final long nowMs;
 
     /**
      * Replays into {@code transactions}, which holds the state as of an earlier batch.
      *
      * @param journal receives the aborted transactions
+     * @param highWatermark markers before it are final
      * @param nowMs the time of recovery: a producer's silence counts from here, because no producer could write before
      */
-    ProducerReplay(PartitionTransactions transactions, Journal journal, long nowMs) {
+    ProducerReplay(PartitionTransactions transactions, Journal journal, long highWatermark, long nowMs) {
         this.transactions = transactions;
         this.journal = journal;
+        this.highWatermark = highWatermark;
         this.nowMs = nowMs;
     }
 
@@ -65,8 +68,7 @@ final class ProducerReplay {
             if (ended != null && !ended.commit()) {
                 journal.derivedState().addAborted(PartitionProducers.aborted(ended));
             }
-            // Everything that a restart finds can be read, and is never truncated.
-            transactions.onHighWatermark(offset + 1);
+            transactions.onHighWatermark(Math.min(offset + 1, highWatermark));
         }
     }
 

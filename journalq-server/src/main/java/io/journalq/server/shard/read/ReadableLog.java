@@ -6,6 +6,7 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.producerstate.PartitionTransactions;
+import io.journalq.server.replication.ReplicaMachine;
 import java.io.IOException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,7 +14,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The log of one partition, as its readers see it: up to the high watermark or, for read-committed consumers, up to the
  * last stable offset. Parks readers until these offsets advance. Only the append path advances them
- * ({@link #onAppended}, {@link #advanceTo}). On the partition's loop.
+ * ({@link #onAppended}, {@link #onSafe}). On the partition's loop.
  */
 public final class ReadableLog {
     private static final Logger log = LoggerFactory.getLogger(ReadableLog.class);
@@ -23,7 +24,7 @@ public final class ReadableLog {
     private final PartitionTransactions transactions;
     private final ParkedFetches readers = new ParkedFetches();
     private final ParkedFetches committedReaders = new ParkedFetches();
-    private long highWatermark;
+    private final ReplicaMachine replica;
     private boolean closed;
 
     /** Size of the batches that were appended since the partition was opened, up to the high watermark. */
@@ -32,12 +33,14 @@ public final class ReadableLog {
     /** Size of the batches behind the high watermark. */
     private long unreadableBytes;
 
-    /** @param highWatermark initial high watermark */
-    public ReadableLog(TopicPartition name, Journal journal, PartitionTransactions transactions, long highWatermark) {
+    /** @param replica knows the high watermark, which advances only here */
+    public ReadableLog(
+            TopicPartition name, Journal journal, PartitionTransactions transactions, ReplicaMachine replica) {
         this.name = name;
         this.journal = journal;
         this.transactions = transactions;
-        this.highWatermark = highWatermark;
+        this.replica = replica;
+        journal.setHighWatermark(replica.highWatermark());
     }
 
     /** First offset that can be read. */
@@ -47,7 +50,7 @@ public final class ReadableLog {
 
     /** Offset behind the last record that consumers may see. */
     public long highWatermark() {
-        return highWatermark;
+        return replica.highWatermark();
     }
 
     /**
@@ -56,11 +59,11 @@ public final class ReadableLog {
      */
     public long lastStableOffset() {
         long unstable = Math.max(transactions.firstUnstableOffset(), journal.startOffset());
-        return Math.min(highWatermark, unstable);
+        return Math.min(highWatermark(), unstable);
     }
 
     private long visibleOffset(boolean committed) {
-        return committed ? lastStableOffset() : highWatermark;
+        return committed ? lastStableOffset() : highWatermark();
     }
 
     /**
@@ -68,7 +71,7 @@ public final class ReadableLog {
      * transaction is unknown.
      */
     private long visibleBytes(boolean committed) {
-        return visibleOffset(committed) == highWatermark ? readableBytes : PartitionReader.UNKNOWN_BYTES;
+        return visibleOffset(committed) == highWatermark() ? readableBytes : PartitionReader.UNKNOWN_BYTES;
     }
 
     /** Adds records behind the high watermark. They become readable when it advances. */
@@ -76,14 +79,18 @@ public final class ReadableLog {
         unreadableBytes += sizeBytes;
     }
 
-    /** Advances the high watermark, and wakes the readers that now see more. */
-    public void advanceTo(long offset) {
-        if (offset == highWatermark) {
+    /**
+     * All records before {@code offset} are as safe as the topic's delivery mode demands. If this advances the high
+     * watermark, wakes the readers that now see more.
+     */
+    public void onSafe(long offset) {
+        long stableOffset = lastStableOffset();
+        if (!replica.onSafe(offset)) {
             return;
         }
-        long stableOffset = lastStableOffset();
-        highWatermark = offset;
-        transactions.onHighWatermark(offset);
+        long highWatermark = replica.highWatermark();
+        journal.setHighWatermark(highWatermark);
+        transactions.onHighWatermark(highWatermark);
         readableBytes += unreadableBytes;
         unreadableBytes = 0;
         readers.wake(visibleOffset(false), visibleBytes(false));
@@ -130,7 +137,7 @@ public final class ReadableLog {
 
     private PartitionRead found(ErrorCode error, JournalSlice slice, AbortedLookup aborted, EpochEndOffset diverging) {
         return new PartitionRead(
-                error, highWatermark, lastStableOffset(), journal.startOffset(), slice, aborted, diverging);
+                error, highWatermark(), lastStableOffset(), journal.startOffset(), slice, aborted, diverging);
     }
 
     /** Finds offsets by time, on a thread that may block. */
