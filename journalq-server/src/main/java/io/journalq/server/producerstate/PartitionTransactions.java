@@ -116,6 +116,16 @@ public final class PartitionTransactions {
     }
 
     /**
+     * Whether the transaction of a batch cannot have ended since its verification began.
+     *
+     * @param guard from {@link VerificationGuards#guard}, taken before the coordinator was asked
+     */
+    public boolean isVerified(long producerId, long guard) {
+        ProducerState known = producers.statesById().get(producerId);
+        return known == null || known.lastMarkerNumber() <= guard;
+    }
+
+    /**
      * Applies a batch of a transaction, after {@link ProducerDedup#replay}. The first batch starts the transaction
      * here.
      */
@@ -199,6 +209,19 @@ public final class PartitionTransactions {
         endingByFirstOffset.put(open.firstOffset(), offset);
         long stableOffset = openByFirstOffset.isEmpty() ? offset + 1 : openByFirstOffset.firstKey();
         return new EndedTransaction(marker.producerId(), open.firstOffset(), offset, stableOffset, marker.commit());
+    }
+
+    /**
+     * Notes that a marker was appended, or was already there: verifications that began before it are outdated. Markers
+     * with a growing epoch fence late batches by that epoch, so that the producer's next transaction need not wait for
+     * them.
+     *
+     * @param number from {@link VerificationGuards#onMarker}
+     */
+    public void onMarker(long producerId, short transactionVersion, long number) {
+        if (transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS) {
+            producers.stateFor(producerId).onMarker(number);
+        }
     }
 
     // ---- offsets

@@ -33,6 +33,7 @@ final class ProducerState {
     private UnfinishedTransaction transaction;
     private long lastMarkerOffset = NO_OFFSET;
     private boolean lastMarkerCommit;
+    private long lastMarkerNumber;
     private short awaitedEpoch = RecordBatch.NO_PRODUCER_EPOCH;
     private int awaitedSequence = RecordBatch.NO_SEQUENCE;
 
@@ -57,6 +58,7 @@ final class ProducerState {
         transaction = other.transaction;
         lastMarkerOffset = other.lastMarkerOffset;
         lastMarkerCommit = other.lastMarkerCommit;
+        lastMarkerNumber = other.lastMarkerNumber;
         awaitedEpoch = other.awaitedEpoch;
         awaitedSequence = other.awaitedSequence;
     }
@@ -226,6 +228,16 @@ final class ProducerState {
     /** Whether the last marker committed. */
     boolean lastMarkerCommit() {
         return lastMarkerCommit;
+    }
+
+    /** Number of the last marker that was passed to {@link #onMarker}; 0 if there was none. */
+    long lastMarkerNumber() {
+        return lastMarkerNumber;
+    }
+
+    /** Notes the number of a marker, see {@link VerificationGuards}. */
+    void onMarker(long number) {
+        lastMarkerNumber = number;
     }
 
     /** Whether the producer has written nothing since its last marker. */

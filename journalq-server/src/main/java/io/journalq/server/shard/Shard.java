@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
@@ -148,6 +149,11 @@ public final class Shard {
     }
 
     /** Shared by its partitions. */
+    /** Guards the verification of transactional batches for the partitions of this shard. Any thread. */
+    public VerificationGuards guards() {
+        return resources.appends().guards();
+    }
+
     PartitionResources resources() {
         return resources;
     }

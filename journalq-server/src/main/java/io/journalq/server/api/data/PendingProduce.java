@@ -9,6 +9,7 @@ import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.partition.PartitionHost;
@@ -183,12 +184,19 @@ final class PendingProduce {
     /** The appends of one shard. On the shard's loop from the hand-over to the last decision. */
     private final class ShardPart implements Runnable {
         private final Shard shard;
+
+        /** Taken when the request arrives, which is before the transaction's coordinator is asked. */
+        private final long verificationGuard;
+
         private final List<PartitionAppend> appends = new ArrayList<>(1);
         private int outstandingAppends;
         private String shardFailure;
 
         ShardPart(Shard shard) {
             this.shard = shard;
+            this.verificationGuard = transactionalId == null
+                    ? VerificationGuards.NOT_VERIFIED
+                    : shard.guards().guard();
         }
 
         @Override
@@ -201,10 +209,6 @@ final class PendingProduce {
 
         int produceVersion() {
             return context.apiVersion();
-        }
-
-        boolean isInTransaction() {
-            return transactionalId != null;
         }
 
         boolean isConnected() {
@@ -244,7 +248,7 @@ final class PendingProduce {
 
         PartitionAppend(
                 ShardPart part, TopicImage topic, ProduceResponse.PartitionProduceResponse result, ByteBuf records) {
-            super(records, part.produceVersion(), part.isInTransaction());
+            super(records, part.produceVersion(), part.verificationGuard);
             this.part = part;
             this.topic = topic;
             this.records = records;

@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidation.RecordError;
 import io.journalq.server.loop.Limit;
+import io.journalq.server.producerstate.VerificationGuards;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
 
@@ -16,7 +17,7 @@ public abstract class Append {
 
     private final ByteBuf records;
     private final int produceVersion;
-    private final boolean inTransaction;
+    private final long verificationGuard;
     private ErrorCode error = ErrorCode.NONE;
     private String errorMessage;
     private List<RecordError> recordErrors = List.of();
@@ -35,19 +36,20 @@ public abstract class Append {
      * @param produceVersion version of the Produce request
      */
     protected Append(ByteBuf records, int produceVersion) {
-        this(records, produceVersion, false);
+        this(records, produceVersion, VerificationGuards.NOT_VERIFIED);
     }
 
     /**
      * Prepares an append that may belong to a transaction.
      *
-     * @param inTransaction whether the transaction's coordinator has confirmed that the partition is part of it.
-     *     Otherwise no transactional batch is appended (KIP-890)
+     * @param verificationGuard taken before the transaction's coordinator confirmed that the partition is part of it;
+     *     {@link VerificationGuards#NOT_VERIFIED} if it did not. In this case, or if the transaction has ended since
+     *     then, no transactional batch is appended (KIP-890)
      */
-    protected Append(ByteBuf records, int produceVersion, boolean inTransaction) {
+    protected Append(ByteBuf records, int produceVersion, long verificationGuard) {
         this.records = records;
         this.produceVersion = produceVersion;
-        this.inTransaction = inTransaction;
+        this.verificationGuard = verificationGuard;
     }
 
     /**
@@ -71,7 +73,11 @@ public abstract class Append {
     }
 
     final boolean isInTransaction() {
-        return inTransaction;
+        return verificationGuard != VerificationGuards.NOT_VERIFIED;
+    }
+
+    final long verificationGuard() {
+        return verificationGuard;
     }
 
     /** {@link ErrorCode#NONE} if the batch was appended, or is a duplicate of one that was. */

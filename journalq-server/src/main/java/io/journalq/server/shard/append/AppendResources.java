@@ -3,6 +3,7 @@ package io.journalq.server.shard.append;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.DecompressionRoom;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.flush.DeferredWrites;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.time.Clock;
@@ -16,6 +17,7 @@ public final class AppendResources {
     private final BatchValidator validator = new BatchValidator(decompressionRoom);
     private final InlineValidationBudget inlineBudget;
     private final DeferredWrites lateWrites;
+    private final VerificationGuards guards = new VerificationGuards();
 
     /**
      * Creates the resources of a loop.
@@ -54,6 +56,11 @@ public final class AppendResources {
 
     DeferredWrites lateWrites() {
         return lateWrites;
+    }
+
+    /** Guards the verification of transactional batches. Any thread. */
+    public VerificationGuards guards() {
+        return guards;
     }
 
     /** Stops all appends. */

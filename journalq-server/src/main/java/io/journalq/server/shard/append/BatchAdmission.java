@@ -234,9 +234,10 @@ public final class BatchAdmission {
             append.refuse(verdict.error(), null);
             return true;
         }
-        ErrorCode refusal = producers
-                .transactions()
-                .checkBatch(checked.producerId(), checked.isTransactional(), append.isInTransaction());
+        PartitionTransactions transactions = producers.transactions();
+        boolean verified =
+                append.isInTransaction() && transactions.isVerified(checked.producerId(), append.verificationGuard());
+        ErrorCode refusal = transactions.checkBatch(checked.producerId(), checked.isTransactional(), verified);
         if (refusal != ErrorCode.NONE) {
             boolean tooMany = refusal == ErrorCode.NOT_ENOUGH_REPLICAS;
             append.refuse(tooMany ? Limit.PARTITION_TRANSACTIONS : null, refusal, null);
@@ -307,6 +308,10 @@ public final class BatchAdmission {
             append.refuse(verdict.error(), null);
             return;
         }
+        transactions.onMarker(
+                marker.producerId(),
+                append.transactionVersion(),
+                resources.guards().onMarker());
         append.keep(TransactionMarker.BATCH_SIZE_BYTES);
         writer.writeAndAcknowledge(append);
     }

@@ -186,9 +186,9 @@ public final class PartitionHost {
      * Appends a batch or a marker. Its sender is informed once the topic's delivery mode is satisfied, or at once if it
      * is rejected.
      *
-     * <p>A transactional batch is appended only if the transaction's coordinator has confirmed it; otherwise its
-     * outcome is INVALID_TXN_STATE. It must come from the coordinator's loop in the same way as markers do
-     * ({@link LoopCycle#execute}), so that neither overtakes the other.
+     * <p>A transactional batch is appended only if the transaction's coordinator has confirmed it, and if the transaction
+     * has not ended since then; otherwise its outcome is INVALID_TXN_STATE. It comes from the coordinator's loop in the
+     * same way as markers do ({@link LoopCycle#execute}), so that the batches of a transaction arrive before its marker.
      */
     public void append(Append append) {
         appends.append(append);

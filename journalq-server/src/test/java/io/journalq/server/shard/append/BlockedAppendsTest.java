@@ -122,7 +122,7 @@ class BlockedAppendsTest {
         private boolean failed;
 
         FailingOnce(String value, CompressionCodec codec) {
-            super(batch(value, codec), PRODUCE_VERSION, false);
+            super(batch(value, codec), PRODUCE_VERSION);
         }
 
         private static ByteBuf batch(String value, CompressionCodec codec) {

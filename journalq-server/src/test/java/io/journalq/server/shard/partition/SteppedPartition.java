@@ -20,6 +20,7 @@ import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.AppendSettings;
@@ -59,6 +60,7 @@ public final class SteppedPartition {
     private final Flusher flusher;
     private final PartitionHost host;
     private final LoopCounters counters;
+    private final VerificationGuards guards;
     private final WalSyncers walSyncers;
     private boolean awaited = true;
 
@@ -109,6 +111,7 @@ public final class SteppedPartition {
                 new WalLoopBuffers(walSyncers, cycle),
                 new BlockingWork(blockingPool, 0),
                 MemoryAccount.UNBOUNDED);
+        guards = resources.appends().guards();
         PartitionFiles files =
                 new PartitionFiles(store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd));
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
@@ -254,6 +257,30 @@ public final class SteppedPartition {
             int sequence,
             boolean transactional,
             String... values) {
+        long guard = transactional ? guards.guard() : VerificationGuards.NOT_VERIFIED;
+        return stage(guard, codec, producerId, epoch, sequence, transactional, values);
+    }
+
+    /** A guard for a verification that begins now. */
+    public long guard() {
+        return guards.guard();
+    }
+
+    /** Appends a transactional batch whose verification began when {@code guard} was taken. */
+    public Outcome appendVerified(long guard, long producerId, short epoch, int sequence, String... values) {
+        Outcome outcome = stage(guard, CompressionCodec.NONE, producerId, epoch, sequence, true, values);
+        loop.run();
+        return outcome;
+    }
+
+    private Outcome stage(
+            long guard,
+            CompressionCodec codec,
+            long producerId,
+            short epoch,
+            int sequence,
+            boolean transactional,
+            String... values) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, codec)) {
             for (String value : values) {
                 builder.append(System.currentTimeMillis(), null, value.getBytes(StandardCharsets.UTF_8), List.of());
@@ -261,7 +288,7 @@ public final class SteppedPartition {
             builder.setProducerState(producerId, epoch, sequence, transactional);
             Outcome outcome = new Outcome();
             ByteBuf batch = builder.build();
-            host.append(new Append(batch, PRODUCE_VERSION, transactional) {
+            host.append(new Append(batch, PRODUCE_VERSION, guard) {
                 @Override
                 protected boolean isAwaited() {
                     return awaited;

@@ -267,6 +267,57 @@ class TransactionLogTest {
         assertThat(partition.host().log().lastStableOffset()).isEqualTo(2);
     }
 
+    @Test
+    void shouldRejectALateBatchWhenItsTransactionHasEndedSinceItsVerification() throws IOException {
+        // given two batches of a transaction that its coordinator has confirmed
+        SteppedPartition partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
+        long guard = partition.guard();
+        partition.appendVerified(guard, 1, EPOCH, 0, "first");
+
+        // when the transaction is aborted before the second batch arrives
+        partition.mark(1, EPOCH, false);
+        SteppedPartition.Outcome late = partition.appendVerified(guard, 1, EPOCH, 1, "late");
+
+        // then the batch begins no transaction that nobody ends
+        assertThat(late.error()).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(partition.host().log().lastStableOffset())
+                .isEqualTo(partition.host().log().highWatermark())
+                .isEqualTo(2);
+
+        // and the producer's next transaction begins
+        assertThat(partition.append(1, EPOCH, 1, true, "next").error()).isEqualTo(ErrorCode.NONE);
+        partition.mark(1, EPOCH, true);
+        assertThat(partition.readCommitted(0, 1_000)).containsExactly("next");
+    }
+
+    @Test
+    void shouldRejectALateBatchWhenTheMarkerThatEndedItsTransactionWasAlreadyThere() throws IOException {
+        // given a transaction that was aborted, and a second one that has written nothing
+        SteppedPartition partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
+        partition.append(1, EPOCH, 0, true, "first");
+        SteppedPartition.Outcome marker = partition.mark(1, EPOCH, false);
+        long guard = partition.guard();
+
+        // when that is aborted, too, by a marker that changes nothing, before its first batch arrives
+        assertThat(partition.mark(1, EPOCH, false).offset()).isEqualTo(marker.offset());
+        SteppedPartition.Outcome late = partition.appendVerified(guard, 1, EPOCH, 1, "late");
+
+        // then
+        assertThat(late.error()).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(partition.host().log().lastStableOffset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldAcceptABatchWhenOnlyOtherProducersEndedTransactionsSinceItsVerification() throws IOException {
+        SteppedPartition partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
+        partition.append(2, EPOCH, 0, true, "other");
+        long guard = partition.guard();
+
+        partition.mark(2, EPOCH, true);
+
+        assertThat(partition.appendVerified(guard, 1, EPOCH, 0, "mine").error()).isEqualTo(ErrorCode.NONE);
+    }
+
     private Path logFile(Path of) throws IOException {
         return files(of, ".log").get(0);
     }
