@@ -148,12 +148,12 @@ public final class Shard {
         return offlinePartitions.errorOfMissing(topicId, partition);
     }
 
-    /** Shared by its partitions. */
     /** Guards the verification of transactional batches for the partitions of this shard. Any thread. */
     public VerificationGuards guards() {
         return resources.appends().guards();
     }
 
+    /** Shared by its partitions. */
     PartitionResources resources() {
         return resources;
     }
