@@ -48,7 +48,7 @@ class RecoveredEpochsTest {
         try (TestBroker broker = new TestBroker(data(STARTS)).start();
                 WireClient client = new WireClient(broker.port())) {
             for (int epoch = 0; epoch < STARTS; epoch++) {
-                assertThat(endOffset(client, epoch)).as("epoch %d", epoch).isEqualTo(2 * (epoch + 1));
+                assertThat(endOffset(client, epoch)).as("epoch %d", epoch).isEqualTo(2L * (epoch + 1));
             }
         }
     }
