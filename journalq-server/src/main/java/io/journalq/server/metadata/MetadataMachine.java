@@ -33,18 +33,13 @@ public final class MetadataMachine {
     private final Limits limits;
     private final ResourceRules resourceRules;
     private final MemoryAccount memory;
-    private final Map<String, TopicImage> topicByName = new TreeMap<>();
-    private final Map<Uuid, TopicImage> topicById = new TreeMap<>();
-    /** Topic names by their collision keys, because some tools replace dots. */
-    private final Map<String, String> nameByCollisionKey = new TreeMap<>();
-
     /** Partitions of the newest epochs, as shared objects: a single broker needs one for all of its partitions. */
     private final Map<PartitionImage, PartitionImage> sharedPartitions = new LinkedHashMap<>();
 
     private String clusterId = "";
-    private long nextProducerId;
-    private int partitionCount;
     private long version;
+    private TopicIndexes topics = TopicIndexes.EMPTY;
+    private long nextProducerId;
     private ClientQuotas quotas = ClientQuotas.NONE;
     private ResourceConfigs resources = ResourceConfigs.NONE;
 
@@ -133,19 +128,19 @@ public final class MetadataMachine {
      * from now on, so that consumers that read them can tell (KIP-320).
      */
     public Decision startNode() {
-        return partitionCount == 0
+        return topics.partitionCount() == 0
                 ? Decision.append(List.of())
                 : Decision.append(List.of(new NodeStartedRecord().setNodeId(limits.nodeId())));
     }
 
     /** The current metadata. */
     public MetadataImage image() {
-        return new MetadataImage(clusterId, version, topicByName.values(), topicById.values(), quotas, resources);
+        return new MetadataImage(clusterId, version, topics, nextProducerId, quotas, resources);
     }
 
     /** The minimal records that restore this state in a new machine. */
     public List<Message> snapshot() {
-        return MetadataSnapshot.records(image(), nextProducerId);
+        return MetadataSnapshot.records(image());
     }
 
     /** Creates a topic with an id that no topic has ever had. */
@@ -154,14 +149,14 @@ public final class MetadataMachine {
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_TOPIC_EXCEPTION, problem);
         }
-        if (topicByName.containsKey(spec.name())) {
+        if (topics.byName().find(spec.name()) != null) {
             return Decision.refuse(ErrorCode.TOPIC_ALREADY_EXISTS, "topic '" + spec.name() + "' already exists");
         }
-        String similar = nameByCollisionKey.get(TopicNameRules.collisionKey(spec.name()));
+        TopicImage similar = topics.byCollisionKey().find(TopicNameRules.collisionKey(spec.name()));
         if (similar != null) {
             return Decision.refuse(
                     ErrorCode.INVALID_TOPIC_EXCEPTION,
-                    "topic '" + spec.name() + "' differs from topic '" + similar
+                    "topic '" + spec.name() + "' differs from topic '" + similar.name()
                             + "' only in '.' and '_', which tools do not distinguish");
         }
         Decision refused = checkAssignments(spec);
@@ -194,7 +189,7 @@ public final class MetadataMachine {
 
     /** Deletes a topic; its name can be reused. */
     public Decision deleteTopic(Uuid id) {
-        return topicById.containsKey(id)
+        return topics.byId().find(id) != null
                 ? Decision.append(List.of(new RemoveTopicRecord().setTopicId(id)))
                 : Decision.refuse(ErrorCode.UNKNOWN_TOPIC_ID, "there is no topic with this id");
     }
@@ -206,7 +201,7 @@ public final class MetadataMachine {
      * @param assignments nodes of each new partition; empty for the broker's choice
      */
     public Decision createPartitions(String name, int newCount, List<List<Integer>> assignments) {
-        TopicImage topic = topicByName.get(name);
+        TopicImage topic = topics.byName().find(name);
         if (topic == null) {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
@@ -240,7 +235,7 @@ public final class MetadataMachine {
      * @param changes values by name; null to restore the default
      */
     public Decision alterTopicConfig(String name, Map<String, String> changes) {
-        TopicImage topic = topicByName.get(name);
+        TopicImage topic = topics.byName().find(name);
         if (topic == null) {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
@@ -383,26 +378,22 @@ public final class MetadataMachine {
     }
 
     private void replayTopic(TopicRecord record) {
-        if (topicByName.containsKey(record.name()) || topicById.containsKey(record.topicId())) {
+        if (topics.byName().find(record.name()) != null || topics.byId().find(record.topicId()) != null) {
             throw new IllegalArgumentException("a record creates an existing topic: " + record);
         }
         // An older release created internal topics with fewer settings.
         put(new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
-        nameByCollisionKey.put(TopicNameRules.collisionKey(record.name()), record.name());
     }
 
     private void replayRemoval(RemoveTopicRecord record) {
         TopicImage topic = topic(record.topicId());
-        partitionCount -= topic.partitions().size();
-        topicByName.remove(topic.name());
+        topics = topics.without(topic);
         memory.add(-MetadataSizes.of(topic));
-        topicById.remove(topic.id());
-        nameByCollisionKey.remove(TopicNameRules.collisionKey(topic.name()));
     }
 
     private void replayStart(NodeStartedRecord record) {
         sharedPartitions.clear();
-        for (TopicImage topic : List.copyOf(topicByName.values())) {
+        for (TopicImage topic : topics.byName()) {
             List<PartitionImage> partitions = topic.partitions().stream()
                     .map(partition -> partition.leader() == record.nodeId() ? partition.inNextEpoch() : partition)
                     .map(this::shared)
@@ -418,7 +409,6 @@ public final class MetadataMachine {
             throw new IllegalArgumentException("a record adds partitions behind missing ones: " + record);
         }
         List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
-        partitionCount -= partitions.size();
         for (int i = 0; i < record.partitions().size(); i++) {
             PartitionState state = record.partitions().get(i);
             PartitionImage partition = shared(
@@ -430,7 +420,6 @@ public final class MetadataMachine {
                 partitions.add(partition);
             }
         }
-        partitionCount += partitions.size();
         put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
     }
 
@@ -453,13 +442,13 @@ public final class MetadataMachine {
     }
 
     private void put(TopicImage topic) {
-        TopicImage before = topicByName.put(topic.name(), topic);
-        topicById.put(topic.id(), topic);
+        TopicImage before = topics.byName().find(topic.name());
+        topics = topics.with(topic);
         memory.add(MetadataSizes.of(topic) - (before == null ? 0 : MetadataSizes.of(before)));
     }
 
     private TopicImage topic(Uuid id) {
-        TopicImage topic = topicById.get(id);
+        TopicImage topic = topics.byId().find(id);
         if (topic == null) {
             throw new IllegalArgumentException("a record names a topic that does not exist: " + id);
         }
@@ -505,11 +494,11 @@ public final class MetadataMachine {
                     "a topic must have 1 to " + limits.maxPartitionsPerTopic() + " partitions, not " + ofTopic
                             + " (max.partitions.per.topic)");
         }
-        if (added > limits.maxPartitions() - partitionCount) {
+        if (added > limits.maxPartitions() - topics.partitionCount()) {
             return Decision.refuse(
                     ErrorCode.POLICY_VIOLATION,
-                    "all topics together may have " + limits.maxPartitions() + " partitions and have " + partitionCount
-                            + " (max.partitions)");
+                    "all topics together may have " + limits.maxPartitions() + " partitions and have "
+                            + topics.partitionCount() + " (max.partitions)");
         }
         return null;
     }

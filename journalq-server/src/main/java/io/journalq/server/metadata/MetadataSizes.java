@@ -11,7 +11,7 @@ import java.util.TreeMap;
  */
 final class MetadataSizes {
     /**
-     * A topic without partitions: its image, and its entries in the maps of the machine, of the image and of its loops.
+     * A topic without partitions: its image, and its entries in the indexes of the image and in the maps of its loops.
      */
     private static final int TOPIC_BYTES = 150;
 

@@ -20,16 +20,12 @@ final class MetadataSnapshot {
 
     private MetadataSnapshot() {}
 
-    /**
-     * The records that restore the state in a new machine.
-     *
-     * @param nextProducerId the first unallocated producer id
-     */
-    static List<Message> records(MetadataImage image, long nextProducerId) {
+    /** The records that restore the state in a new machine. */
+    static List<Message> records(MetadataImage image) {
         List<Message> records = new ArrayList<>();
         records.add(new ClusterRecord().setClusterId(image.clusterId()));
         image.topics().forEach(topic -> addTopic(records, topic));
-        records.add(new ProducerIdsRecord().setNextProducerId(nextProducerId));
+        records.add(new ProducerIdsRecord().setNextProducerId(image.nextProducerId()));
         image.quotas()
                 .byEntity()
                 .forEach((entity, limits) ->

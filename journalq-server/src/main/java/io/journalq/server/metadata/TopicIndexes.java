@@ -1,0 +1,38 @@
+package io.journalq.server.metadata;
+
+import io.journalq.common.id.Uuid;
+
+/**
+ * All topics, by each of their keys. Immutable, any thread.
+ *
+ * @param byCollisionKey by {@link TopicNameRules#collisionKey}
+ * @param partitionCount number of partitions of all topics
+ */
+record TopicIndexes(
+        TopicIndex<String> byName, TopicIndex<Uuid> byId, TopicIndex<String> byCollisionKey, int partitionCount) {
+    static final TopicIndexes EMPTY = new TopicIndexes(
+            TopicIndex.by(TopicImage::name),
+            TopicIndex.by(TopicImage::id),
+            TopicIndex.by(topic -> TopicNameRules.collisionKey(topic.name())),
+            0);
+
+    /** A copy with {@code topic}, which replaces the one with its name and id. */
+    TopicIndexes with(TopicImage topic) {
+        TopicImage before = byName.find(topic.name());
+        int partitionsBefore = before == null ? 0 : before.partitions().size();
+        return new TopicIndexes(
+                byName.with(topic),
+                byId.with(topic),
+                byCollisionKey.with(topic),
+                partitionCount - partitionsBefore + topic.partitions().size());
+    }
+
+    /** A copy without {@code topic}. */
+    TopicIndexes without(TopicImage topic) {
+        return new TopicIndexes(
+                byName.without(topic.name()),
+                byId.without(topic.id()),
+                byCollisionKey.without(TopicNameRules.collisionKey(topic.name())),
+                partitionCount - topic.partitions().size());
+    }
+}
