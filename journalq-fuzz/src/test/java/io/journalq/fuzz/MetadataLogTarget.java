@@ -2,7 +2,9 @@ package io.journalq.fuzz;
 
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
-import io.journalq.server.control.JournalMetadataLog;
+import io.journalq.server.control.LocalMetadataLog;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.MetadataReplica;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.metadata.MetadataMachine;
@@ -75,14 +77,14 @@ final class MetadataLogTarget implements FuzzTarget {
     @Override
     public void run(byte[] input) throws IOException {
         MemoryFileStore store = new MemoryFileStore();
-        try (Journal journal = Journal.open(store, DIRECTORY, JournalMetadataLog.JOURNAL_CONFIG, Runnable::run)) {
+        try (Journal journal = Journal.open(store, DIRECTORY, LocalMetadataLog.JOURNAL_CONFIG, Runnable::run)) {
             Parts parts = new Parts(input);
             writeSnapshot(journal, parts, parts.nextByte());
             append(journal, parts);
             MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 1_000));
-            JournalMetadataLog log =
-                    new JournalMetadataLog(journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);
-            log.replay(machine::replay);
+            LocalMetadataLog log =
+                    new LocalMetadataLog(0, journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);
+            log.open(new MetadataReplica(machine, new MetadataPublisher()));
         } catch (IOException expected) {
             return;
         }

@@ -11,8 +11,9 @@ import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
-import io.journalq.server.control.JournalMetadataLog;
+import io.journalq.server.control.LocalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.MetadataReplica;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
 import io.journalq.server.journal.Journal;
@@ -52,6 +53,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -210,28 +212,39 @@ public final class BrokerCore implements AutoCloseable {
         Journal journal = Journal.openWhole(
                 store,
                 config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
-                JournalMetadataLog.JOURNAL_CONFIG,
+                LocalMetadataLog.JOURNAL_CONFIG,
                 environment.blockingPool());
         MetadataMachine.Limits limits = new MetadataMachine.Limits(
                 config.get(BrokerSettings.NODE_ID),
                 config.get(BrokerSettings.NUM_PARTITIONS),
                 config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
                 config.get(BrokerSettings.MAX_PARTITIONS));
+        MetadataMachine machine = new MetadataMachine(
+                limits, new ConfigRules(config), environment.memory().part(StatePart.METADATA));
         Controller opened = new Controller(
-                new MetadataMachine(
-                        limits, new ConfigRules(config), environment.memory().part(StatePart.METADATA)),
-                new JournalMetadataLog(journal, environment.clock(), PooledByteBufAllocator.DEFAULT),
-                metadata,
+                new MetadataReplica(machine, metadata),
+                new LocalMetadataLog(limits.nodeId(), journal, environment.clock(), PooledByteBufAllocator.DEFAULT),
                 environment.ids(),
                 environment.controllerThread());
         try {
-            opened.start(directories::checkCluster);
+            start(opened);
             directories.identify(metadata.current().clusterId(), environment.ids());
         } catch (IOException | RuntimeException failure) {
             opened.close();
             throw failure;
         }
         return opened;
+    }
+
+    private void start(Controller opened) throws IOException {
+        try {
+            environment.waiting().join(opened.start(directories::checkCluster));
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof IOException cannotWrite) {
+                throw cannotWrite;
+            }
+            throw failure;
+        }
     }
 
     private void start() {

@@ -3,6 +3,8 @@ package io.journalq.server.control;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
+import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.QuotaEntity;
@@ -10,24 +12,31 @@ import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.TopicSpec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs operations on the metadata, one at a time on a dedicated thread. The future of an operation completes when its
- * records are durable and the resulting image is published. Any thread may call any method. A future fails if the
- * controller is closed or already has {@link #MAX_WAITING_OPERATIONS} operations waiting.
+ * Runs operations on the metadata, one at a time on a dedicated thread. A fresh decider decides on each operation and
+ * is then dropped: the metadata itself changes only when the log has committed the records of the operation. The future
+ * of an operation completes when that is done and the resulting image is published.
+ *
+ * <p>Any thread may call any method. A future fails if the controller is closed or already has
+ * {@link #MAX_WAITING_OPERATIONS} operations waiting.
  */
 public final class Controller implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
@@ -37,69 +46,61 @@ public final class Controller implements AutoCloseable {
     /** Maximum number of waiting operations; more are rejected at once. */
     static final int MAX_WAITING_OPERATIONS = 1_000;
 
-    private final MetadataMachine machine;
+    private final MetadataReplica replica;
     private final MetadataLog metadataLog;
-    private final MetadataPublisher publisher;
     private final Supplier<Uuid> ids;
     private final ExecutorService thread;
 
-    /** The log failed and its end is unknown, or changes are refused. */
-    private volatile boolean logFailed;
+    /** Null until the log is open. */
+    private volatile Role role;
 
-    /** Whether records were appended since the last image was published. */
-    private boolean unpublished;
+    /** Number of submitted operations that have not begun. */
+    private final AtomicInteger waiting = new AtomicInteger();
+
+    /** Operations that begin after the proposal in flight. */
+    private final Deque<Operation<?>> delayed = new ArrayDeque<>();
+
+    /** Whether a proposal is in flight. */
+    private boolean proposing;
 
     /**
      * Creates a controller; {@link #start} starts it.
      *
+     * @param replica the metadata of this broker, without state
      * @param ids generates unique ids; random except in tests
-     * @param thread runs one operation at a time and rejects operations beyond its limit; shut down with the controller
+     * @param thread runs one task at a time; shut down with the controller
      */
-    public Controller(
-            MetadataMachine machine,
-            MetadataLog metadataLog,
-            MetadataPublisher publisher,
-            Supplier<Uuid> ids,
-            ExecutorService thread) {
-        this.machine = machine;
+    public Controller(MetadataReplica replica, MetadataLog metadataLog, Supplier<Uuid> ids, ExecutorService thread) {
+        this.replica = replica;
         this.metadataLog = metadataLog;
-        this.publisher = publisher;
         this.ids = ids;
         this.thread = thread;
     }
 
     /** Creates the thread of a controller. */
     public static ExecutorService newThread() {
-        return new ThreadPoolExecutor(
-                1,
-                1,
-                0,
-                TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(MAX_WAITING_OPERATIONS),
-                work -> new Thread(work, "journalq-controller"));
+        return Executors.newSingleThreadExecutor(work -> new Thread(work, "journalq-controller"));
     }
 
     /**
-     * Replays the log, assigns an id to a new cluster, starts the partitions' next leader epochs, and publishes the
-     * first image.
+     * Opens the log, assigns an id to a new cluster, and starts the partitions' next leader epochs.
      *
      * @param check receives the cluster's id after the replay, before anything is written
-     * @throws IOException if the log cannot be read or written, or has records that this release does not know, or if
-     *     the check fails
+     * @return completed when the first image is published; fails with an {@link IOException} if the log cannot be
+     *     written
+     * @throws IOException if the log cannot be read, or has records that this release does not know, or if the check
+     *     fails
      */
-    public void start(ClusterCheck check) throws IOException {
-        metadataLog.replay(machine::replay);
-        check.accept(machine.clusterId());
-        List<Message> records = machine.isFormatted()
-                ? machine.startNode().records()
-                : machine.format(ids.get()).records();
-        if (!records.isEmpty()) {
-            metadataLog.append(records);
-            metadataLog.sync();
-            records.forEach(machine::replay);
-        }
-        keepSnapshotIfDue();
-        publisher.publish(machine.image());
+    public CompletableFuture<Void> start(ClusterCheck check) throws IOException {
+        metadataLog.onRole(now -> role = now);
+        metadataLog.open(replica);
+        MetadataImage image = replica.image();
+        check.accept(image.clusterId());
+        MetadataMachine decider = replica.newDecider(image);
+        Decision first = decider.isFormatted() ? decider.startNode() : decider.format(ids.get());
+        return first.records().isEmpty()
+                ? CompletableFuture.completedFuture(null)
+                : metadataLog.propose(new MetadataBatch(image.version(), first.records()));
     }
 
     /** May reject the metadata of a cluster at the start. */
@@ -116,15 +117,15 @@ public final class Controller implements AutoCloseable {
 
     /** Creates topics; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
-        return forEach(specs, validateOnly, spec -> {
+        return forEach(specs, validateOnly, (decider, spec) -> {
             Uuid id = ids.get();
-            return new Step(machine.createTopic(spec, id), id);
+            return new Step(decider.createTopic(spec, id), id);
         });
     }
 
     /** Deletes topics; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> deleteTopics(List<Uuid> topicIds) {
-        return forEach(topicIds, false, id -> new Step(machine.deleteTopic(id), id));
+        return forEach(topicIds, false, (decider, id) -> new Step(decider.deleteTopic(id), id));
     }
 
     /** Adds partitions to topics; one outcome each, in order. */
@@ -132,7 +133,8 @@ public final class Controller implements AutoCloseable {
         return forEach(
                 specs,
                 validateOnly,
-                spec -> new Step(machine.createPartitions(spec.topic(), spec.newCount(), spec.assignments()), null));
+                (decider, spec) ->
+                        new Step(decider.createPartitions(spec.topic(), spec.newCount(), spec.assignments()), null));
     }
 
     /** Changes the configurations of topics; one outcome each, in order. */
@@ -140,8 +142,8 @@ public final class Controller implements AutoCloseable {
         return forEach(
                 changes,
                 validateOnly,
-                change -> new Step(
-                        machine.alterTopicConfig(
+                (decider, change) -> new Step(
+                        decider.alterTopicConfig(
                                 change.topic(), change.changes().get()),
                         null));
     }
@@ -151,8 +153,8 @@ public final class Controller implements AutoCloseable {
         return forEach(
                 changes,
                 validateOnly,
-                change -> new Step(
-                        machine.alterResourceConfig(
+                (decider, change) -> new Step(
+                        decider.alterResourceConfig(
                                 change.resource(), change.changes().get()),
                         null));
     }
@@ -162,24 +164,29 @@ public final class Controller implements AutoCloseable {
         return forEach(
                 changes,
                 validateOnly,
-                change -> new Step(machine.alterQuotas(change.entity(), change.changes()), null));
+                (decider, change) -> new Step(decider.alterQuotas(change.entity(), change.changes()), null));
     }
 
     /** Allocates a block of producer ids. The future holds the first id, or fails if the log cannot be written. */
     public CompletableFuture<Long> allocateProducerIds(int count) {
-        return submit(() -> {
-            long first = machine.nextProducerId();
-            Outcome outcome = carryOut(new Step(machine.allocateProducerIds(count), null), false);
-            if (outcome.error() != ErrorCode.NONE || !sync()) {
-                throw new UncheckedIOException(new IOException("cannot write the metadata log"));
-            }
-            return first;
-        });
+        return submit(
+                draft -> {
+                    long first = draft.decider.nextProducerId();
+                    draft.add(new Step(draft.decider.allocateProducerIds(count), null), false);
+                    return first;
+                },
+                first -> {
+                    throw new UncheckedIOException(new IOException("cannot write the metadata log"));
+                });
+    }
+
+    /** The brokers that vote on the metadata log. Any thread. */
+    public MetadataLog.Members members() {
+        return metadataLog.members();
     }
 
     /** Rejects all changes until a restart, because the log's files cannot be relied on. Any thread. */
     public void refuseChanges(IOException reason) {
-        logFailed = true;
         metadataLog.fence(reason);
     }
 
@@ -230,100 +237,160 @@ public final class Controller implements AutoCloseable {
     /** A decision, and its topic if it is known. */
     private record Step(Decision decision, Uuid topicId) {}
 
+    /** An operation from its submission to its result. */
+    private static final class Operation<T> {
+        private final Function<Draft, T> decide;
+        private final UnaryOperator<T> onLogFailure;
+        private final CompletableFuture<T> result = new CompletableFuture<>();
+
+        /**
+         * Creates an operation.
+         *
+         * @param decide adds decisions to a draft and returns the result for the case that they are committed
+         * @param onLogFailure turns this result into the one for the case that they are not, or throws
+         */
+        Operation(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
+            this.decide = decide;
+            this.onLogFailure = onLogFailure;
+        }
+
+        void complete(T decided, boolean committed) {
+            try {
+                result.complete(committed ? decided : onLogFailure.apply(decided));
+            } catch (RuntimeException failure) {
+                fail(failure);
+            }
+        }
+
+        void fail(Throwable failure) {
+            if (failure instanceof RuntimeException) {
+                log.error("event=metadata-operation-failed", failure);
+            }
+            result.completeExceptionally(failure);
+        }
+    }
+
+    /** The decisions on one operation. Later ones build on earlier ones, before any of them is committed. */
+    private static final class Draft {
+        private final MetadataMachine decider;
+        private final List<Message> records = new ArrayList<>();
+
+        Draft(MetadataMachine decider) {
+            this.decider = decider;
+        }
+
+        Outcome add(Step step, boolean validateOnly) {
+            Decision decision = step.decision();
+            if (!decision.accepted()) {
+                return new Outcome(decision.error(), decision.reason(), step.topicId());
+            }
+            if (!validateOnly) {
+                records.addAll(decision.records());
+                decision.records().forEach(decider::replay);
+            }
+            return new Outcome(ErrorCode.NONE, null, step.topicId());
+        }
+    }
+
     private <T> CompletableFuture<List<Outcome>> forEach(
-            List<T> items, boolean validateOnly, Function<T, Step> decide) {
+            List<T> items, boolean validateOnly, BiFunction<MetadataMachine, T, Step> decide) {
         if (items.isEmpty()) {
             return CompletableFuture.completedFuture(List.of());
         }
-        return submit(() -> {
-            List<Outcome> outcomes = new ArrayList<>(items.size());
-            for (T item : items) {
-                outcomes.add(carryOut(decide.apply(item), validateOnly));
+        return submit(
+                draft -> {
+                    List<Outcome> outcomes = new ArrayList<>(items.size());
+                    for (T item : items) {
+                        outcomes.add(draft.add(decide.apply(draft.decider, item), validateOnly));
+                    }
+                    return outcomes;
+                },
+                outcomes -> {
+                    outcomes.replaceAll(outcome -> outcome.error() == ErrorCode.NONE ? logFailure() : outcome);
+                    return outcomes;
+                });
+    }
+
+    private <T> CompletableFuture<T> submit(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
+        if (waiting.incrementAndGet() > MAX_WAITING_OPERATIONS) {
+            waiting.decrementAndGet();
+            return CompletableFuture.failedFuture(new RejectedExecutionException("too many operations are waiting"));
+        }
+        Operation<T> operation = new Operation<>(decide, onLogFailure);
+        try {
+            thread.execute(() -> accept(operation));
+        } catch (RejectedExecutionException closed) {
+            waiting.decrementAndGet();
+            return CompletableFuture.failedFuture(closed);
+        }
+        return operation.result;
+    }
+
+    private synchronized void accept(Operation<?> operation) {
+        delayed.add(operation);
+        runDelayed();
+    }
+
+    private void runDelayed() {
+        while (!proposing && !delayed.isEmpty()) {
+            waiting.decrementAndGet();
+            run(delayed.poll());
+        }
+    }
+
+    private <T> void run(Operation<T> operation) {
+        MetadataImage image = replica.image();
+        Draft draft = new Draft(replica.newDecider(image));
+        try {
+            T decided = operation.decide.apply(draft);
+            if (draft.records.isEmpty() || role != Role.LEADING) {
+                operation.complete(decided, role == Role.LEADING);
+                return;
             }
-            if (!sync()) {
-                outcomes.replaceAll(outcome -> outcome.error() == ErrorCode.NONE ? logFailure() : outcome);
+            proposing = true;
+            CompletableFuture<Void> proposal = metadataLog.propose(new MetadataBatch(image.version(), draft.records));
+            if (proposal.isDone()) {
+                onProposed(proposal, operation, decided);
+            } else {
+                var unused = proposal.whenComplete((applied, failure) -> onThread(() -> {
+                    onProposed(proposal, operation, decided);
+                    runDelayed();
+                }));
             }
-            return outcomes;
+        } catch (RuntimeException | Error failure) {
+            proposing = false;
+            operation.fail(failure);
+        }
+    }
+
+    private <T> void onProposed(CompletableFuture<Void> proposal, Operation<T> operation, T decided) {
+        proposing = false;
+        var unused = proposal.whenComplete((applied, failure) -> {
+            if (failure != null) {
+                log.error(
+                        "event=metadata-log-failed remedy=\"free space on the disk or repair it, then restart the"
+                                + " broker\"",
+                        failure);
+            }
+            operation.complete(decided, failure == null);
         });
     }
 
-    private <T> CompletableFuture<T> submit(Supplier<T> operation) {
-        try {
-            return CompletableFuture.supplyAsync(() -> run(operation), thread);
-        } catch (RejectedExecutionException closedOrFull) {
-            return CompletableFuture.failedFuture(closedOrFull);
-        }
-    }
-
-    private static <T> T run(Supplier<T> operation) {
-        try {
-            return operation.get();
-        } catch (RuntimeException defect) {
-            log.error("event=metadata-operation-failed", defect);
-            throw defect;
-        }
-    }
-
-    private Outcome carryOut(Step step, boolean validateOnly) {
-        Decision decision = step.decision();
-        if (!decision.accepted()) {
-            return new Outcome(decision.error(), decision.reason(), step.topicId());
-        }
-        if (!validateOnly && !decision.records().isEmpty()) {
-            if (logFailed) {
-                return logFailure();
-            }
-            try {
-                metadataLog.append(decision.records());
-            } catch (IOException failure) {
-                onLogFailure(failure);
-                return logFailure();
-            }
-            decision.records().forEach(machine::replay);
-            unpublished = true;
-        }
-        return new Outcome(ErrorCode.NONE, null, step.topicId());
-    }
-
     /**
-     * Makes the appended records durable and publishes them. Returns false on failure: in this case no operation may be
-     * confirmed.
+     * Runs {@code work} on the controller's thread, or on the current one if the controller is being closed. The lock
+     * keeps it apart from operations that the thread still runs.
      */
-    private boolean sync() {
-        if (logFailed || !unpublished) {
-            return !logFailed;
-        }
-        try {
-            metadataLog.sync();
-        } catch (IOException failure) {
-            onLogFailure(failure);
-            return false;
-        }
-        unpublished = false;
-        publisher.publish(machine.image());
-        keepSnapshotIfDue();
-        return true;
-    }
-
-    /**
-     * Writes a snapshot if one is due. Without it the log is longer but equally valid, so a failed snapshot is retried
-     * after later appends.
-     */
-    private void keepSnapshotIfDue() {
-        if (metadataLog.isSnapshotDue()) {
-            try {
-                metadataLog.keepSnapshot(machine.snapshot());
-            } catch (IOException failure) {
-                log.warn("cannot write a snapshot of the metadata: reason=\"{}\"", failure.getMessage(), failure);
+    private void onThread(Runnable work) {
+        Runnable guarded = () -> {
+            synchronized (this) {
+                work.run();
             }
+        };
+        try {
+            thread.execute(guarded);
+        } catch (RejectedExecutionException closed) {
+            guarded.run();
         }
-    }
-
-    private void onLogFailure(IOException failure) {
-        logFailed = true;
-        log.error(
-                "event=metadata-log-failed remedy=\"free space on the disk or repair it, then restart the broker\"",
-                failure);
     }
 
     private static Outcome logFailure() {

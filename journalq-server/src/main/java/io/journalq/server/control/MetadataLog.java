@@ -4,40 +4,72 @@ import io.journalq.common.protocol.Message;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
-/** Stores metadata records in a total order. Used only by the controller's thread. */
+/**
+ * Orders and stores the metadata records. A record takes effect when the log has committed it and passes it to the
+ * {@link Replica}, and in no other way. See decision 19.
+ *
+ * <p>Used by the controller's thread, except for {@link #fence} and {@link #members}.
+ */
 public interface MetadataLog extends Closeable {
-    /**
-     * Passes the records of the log to {@code replay}, oldest first. The records of the newest snapshot replace those
-     * before it. Called once, before the first append.
-     */
-    void replay(Consumer<Message> replay) throws IOException;
+    /** The state of this broker that the records produce. Called by one thread at a time. */
+    interface Replica {
+        /**
+         * Applies the records of a committed batch or of a snapshot.
+         *
+         * @throws IllegalArgumentException if the records cannot follow the previous ones: the log is damaged
+         */
+        void replay(List<Message> records);
 
-    /** Appends records. A later replay sees either all or none of the records that were appended between two syncs. */
-    void append(List<Message> records) throws IOException;
+        /** The minimal records that restore the current state. */
+        List<Message> snapshot();
+    }
+
+    /** What this broker may do with the log. */
+    enum Role {
+        /** All committed records are applied, and batches may be proposed. */
+        LEADING,
+        /** The log failed and its end is unknown, or it is fenced. Every proposal fails until a restart. */
+        FAILED
+    }
 
     /**
-     * Returns once all appended records are durable.
+     * The brokers that vote on the log.
      *
-     * @throws IOException if that is not certain; nothing more may then be appended
+     * @param leaderId the node whose proposals are committed
+     * @param term the term of the leader
+     * @param voters node ids, including the leader
      */
-    void sync() throws IOException;
+    record Members(int leaderId, int term, List<Integer> voters) {}
 
-    /** Rejects all writes, because the log's files cannot be relied on. Only a restart lifts the fence. Any thread. */
+    /**
+     * Passes the newest snapshot and the records behind it to {@code replica}, and later every batch that is committed.
+     * Called once.
+     *
+     * @throws IOException if the log cannot be read, is damaged, or has records that this release does not know
+     */
+    void open(Replica replica) throws IOException;
+
+    /**
+     * Proposes a batch. At most one proposal may be in flight.
+     *
+     * @return completed when the batch is committed and applied to the replica of this broker. It fails if that is not
+     *     certain: the batch may or may not be applied later.
+     */
+    CompletableFuture<Void> propose(MetadataBatch batch);
+
+    /** Sets the listener that is informed of every change of role, on any thread. Called once, before {@link #open}. */
+    void onRole(Consumer<Role> listener);
+
+    /** The voters and their leader. Any thread. */
+    Members members();
+
+    /** Rejects all proposals until a restart, because the log's files cannot be relied on. Any thread. */
     void fence(IOException reason);
 
-    /** Whether enough was appended since the last snapshot to write another. */
-    boolean isSnapshotDue();
-
-    /**
-     * Replaces everything appended so far, which is synced, with {@code records}. After a stop or a failure during this
-     * call, the log has either the old or the new content.
-     *
-     * @throws IOException if that failed; the log is unchanged
-     */
-    void keepSnapshot(List<Message> records) throws IOException;
-
+    /** Fails the proposal in flight, and closes the files. */
     @Override
     void close() throws IOException;
 }

@@ -91,6 +91,26 @@ public final class MetadataMachine {
         }
     }
 
+    /** Adds what a decider has charged to the charges of the committed state. */
+    private static final class UncommittedMemory implements MemoryAccount {
+        private final MemoryAccount committed;
+        private long uncommittedBytes;
+
+        UncommittedMemory(MemoryAccount committed) {
+            this.committed = committed;
+        }
+
+        @Override
+        public boolean hasRoom(long moreBytes) {
+            return moreBytes <= 0 || committed.hasRoom(uncommittedBytes + moreBytes);
+        }
+
+        @Override
+        public void add(long bytes) {
+            uncommittedBytes += bytes;
+        }
+    }
+
     /** Creates a machine in which only topics have configurations. */
     public MetadataMachine(Limits limits) {
         this(limits, ResourceRules.NONE, MemoryAccount.UNBOUNDED);
@@ -106,6 +126,22 @@ public final class MetadataMachine {
         this.limits = limits;
         this.resourceRules = resourceRules;
         this.memory = memory;
+    }
+
+    /**
+     * Creates a machine with the state of {@code image} and the limits of this one. It decides on operations whose
+     * earlier records are not committed yet, and is dropped afterwards. Its replay does not charge the memory account.
+     * Any thread.
+     */
+    public MetadataMachine decider(MetadataImage image) {
+        MetadataMachine decider = new MetadataMachine(limits, resourceRules, new UncommittedMemory(memory));
+        decider.clusterId = image.clusterId();
+        decider.version = image.version();
+        decider.topics = image.indexes();
+        decider.nextProducerId = image.nextProducerId();
+        decider.quotas = image.quotas();
+        decider.resources = image.resources();
+        return decider;
     }
 
     /** Whether the cluster has an id. */

@@ -16,6 +16,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -38,13 +39,13 @@ final class ControllerFixture implements AutoCloseable {
 
     private ControllerFixture(FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around)
             throws IOException {
-        JournalConfig config = JournalMetadataLog.JOURNAL_CONFIG.withSegmentSizeBytes(SEGMENT_SIZE_BYTES);
+        JournalConfig config = LocalMetadataLog.JOURNAL_CONFIG.withSegmentSizeBytes(SEGMENT_SIZE_BYTES);
         Journal journal = Journal.openWhole(store, directory, config, Runnable::run);
         Clock clock = Clock.fixed(Instant.ofEpochMilli(1_000), ZoneOffset.UTC);
         MetadataLog log =
-                new JournalMetadataLog(journal, clock, UnpooledByteBufAllocator.DEFAULT, SNAPSHOT_INTERVAL_BYTES);
-        controller =
-                new Controller(new MetadataMachine(LIMITS), around.apply(log), publisher, ids, Controller.newThread());
+                new LocalMetadataLog(NODE, journal, clock, UnpooledByteBufAllocator.DEFAULT, SNAPSHOT_INTERVAL_BYTES);
+        MetadataReplica replica = new MetadataReplica(new MetadataMachine(LIMITS), publisher);
+        controller = new Controller(replica, around.apply(log), ids, Controller.newThread());
     }
 
     static ControllerFixture start(FileStore store, Supplier<Uuid> ids) throws IOException {
@@ -59,7 +60,14 @@ final class ControllerFixture implements AutoCloseable {
     static ControllerFixture start(
             FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around) throws IOException {
         ControllerFixture fixture = new ControllerFixture(store, directory, ids, around);
-        fixture.controller.start(clusterId -> {});
+        try {
+            fixture.controller.start(clusterId -> {}).join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof IOException cannotWrite) {
+                throw cannotWrite;
+            }
+            throw failure;
+        }
         return fixture;
     }
 

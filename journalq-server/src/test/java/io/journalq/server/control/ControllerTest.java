@@ -15,6 +15,7 @@ import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.record.ProducerIdsRecord;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,6 +24,8 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -175,9 +178,13 @@ class ControllerTest {
 
             Outcome during = broker.create("during", 1);
             breaking.failSync = false;
+            Outcome again = broker.create("during", 1);
             Outcome after = broker.create("after", 1);
 
             assertThat(during.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+            assertThat(again.error())
+                    .as("a topic that was not committed does not exist")
+                    .isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
             assertThat(after.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
             assertThat(broker.image().topics()).hasSize(1);
             assertThatThrownBy(() -> await(broker.controller.allocateProducerIds(1)))
@@ -213,6 +220,61 @@ class ControllerTest {
     }
 
     @Test
+    void shouldChangeNothingUntilTheLogHasCommittedWhenItTakesItsTime() throws Exception {
+        // given a log that takes its time
+        BreakingLog slow = new BreakingLog();
+        try (ControllerFixture broker = ControllerFixture.start(store, this::newId, slow::around)) {
+            slow.commit = new CompletableFuture<>();
+
+            // when a client creates a topic, and another one wants the same topic
+            List<TopicSpec> topic = List.of(new TopicSpec("orders", 1, 1, List.of(), Map.of()));
+            CompletableFuture<List<Outcome>> first = broker.controller.createTopics(topic, false);
+            CompletableFuture<List<Outcome>> second = broker.controller.createTopics(topic, false);
+
+            // then neither has an outcome, and there is no topic
+            assertThatThrownBy(() -> first.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+            assertThat(second).isNotDone();
+            assertThat(broker.image().topics()).isEmpty();
+
+            // and when the log has committed, the second decision knows the first one
+            slow.commit.complete(null);
+            assertThat(await(first).get(0).error()).isEqualTo(ErrorCode.NONE);
+            assertThat(await(second).get(0).error()).isEqualTo(ErrorCode.TOPIC_ALREADY_EXISTS);
+            assertThat(broker.image().topics()).hasSize(1);
+        }
+    }
+
+    @Test
+    void shouldCompleteEveryOperationWhenItIsClosedBeforeTheLogHasCommitted() throws Exception {
+        BreakingLog slow = new BreakingLog();
+        ControllerFixture broker = ControllerFixture.start(store, this::newId, slow::around);
+        slow.commit = new CompletableFuture<>();
+        List<TopicSpec> topic = List.of(new TopicSpec("orders", 1, 1, List.of(), Map.of()));
+        CompletableFuture<List<Outcome>> first = broker.controller.createTopics(topic, false);
+        CompletableFuture<List<Outcome>> second = broker.controller.createTopics(topic, false);
+
+        broker.close();
+
+        assertThat(await(first).get(0).error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+        assertThat(await(second).get(0).error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+    }
+
+    @Test
+    void shouldRefuseABatchWhenItWasDecidedOnAnotherState() throws Exception {
+        BreakingLog log = new BreakingLog();
+        try (ControllerFixture broker = ControllerFixture.start(store, this::newId, log::around)) {
+            long before = broker.image().version();
+            Message record = new ProducerIdsRecord().setNextProducerId(7);
+            await(log.propose(new MetadataBatch(before, List.of(record))));
+
+            assertThat(log.propose(new MetadataBatch(before, List.of(record)))).isCompletedExceptionally();
+
+            assertThat(broker.image().version()).isEqualTo(before + 1);
+            assertThat(broker.create("orders", 1).error()).isEqualTo(ErrorCode.NONE);
+        }
+    }
+
+    @Test
     void shouldRefuseToStartOnALogThatIsDamaged() throws Exception {
         try (ControllerFixture broker = ControllerFixture.start(store, this::newId)) {
             broker.create("orders", 1);
@@ -237,11 +299,14 @@ class ControllerTest {
         }
     }
 
-    /** A metadata log that fails on request. */
+    /** A metadata log that fails, or waits, on request. */
     private static final class BreakingLog implements MetadataLog {
         private volatile boolean failSync;
         private volatile boolean replayTwice;
         private volatile Runnable beforeSync = () -> {};
+        /** While it is not null, proposals wait until it is complete. */
+        private volatile CompletableFuture<Void> commit;
+
         private MetadataLog inner;
 
         MetadataLog around(MetadataLog log) {
@@ -251,43 +316,51 @@ class ControllerTest {
 
         @Override
         public void fence(IOException reason) {
-            // It fails when the test says so.
+            inner.fence(reason);
         }
 
         @Override
-        public void replay(Consumer<Message> replay) throws IOException {
-            inner.replay(replay);
-            if (replayTwice) {
-                inner.replay(replay);
-            }
+        public void open(Replica replica) throws IOException {
+            inner.open(new Replica() {
+                @Override
+                public void replay(List<Message> records) {
+                    replica.replay(records);
+                    if (replayTwice) {
+                        replica.replay(records);
+                    }
+                }
+
+                @Override
+                public List<Message> snapshot() {
+                    return replica.snapshot();
+                }
+            });
         }
 
         @Override
-        public void append(List<Message> records) throws IOException {
-            inner.append(records);
-        }
-
-        @Override
-        public void sync() throws IOException {
+        public CompletableFuture<Void> propose(MetadataBatch batch) {
             beforeSync.run();
             if (failSync) {
-                throw new IOException("disk full");
+                inner.fence(new IOException("disk full"));
             }
-            inner.sync();
+            return commit == null ? inner.propose(batch) : commit.thenCompose(now -> inner.propose(batch));
         }
 
         @Override
-        public boolean isSnapshotDue() {
-            return inner.isSnapshotDue();
+        public void onRole(Consumer<Role> listener) {
+            inner.onRole(listener);
         }
 
         @Override
-        public void keepSnapshot(List<Message> records) throws IOException {
-            inner.keepSnapshot(records);
+        public Members members() {
+            return inner.members();
         }
 
         @Override
         public void close() throws IOException {
+            if (commit != null) {
+                commit.completeExceptionally(new IOException("closed"));
+            }
             inner.close();
         }
     }

@@ -37,6 +37,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -283,31 +284,34 @@ class MetadataSnapshotTest {
         }
 
         @Override
-        public void replay(Consumer<Message> replay) throws IOException {
-            inner.replay(record -> {
-                replayed.add(record);
-                replay.accept(record);
+        public void open(Replica replica) throws IOException {
+            inner.open(new Replica() {
+                @Override
+                public void replay(List<Message> records) {
+                    replayed.addAll(records);
+                    replica.replay(records);
+                }
+
+                @Override
+                public List<Message> snapshot() {
+                    return replica.snapshot();
+                }
             });
         }
 
         @Override
-        public void append(List<Message> records) throws IOException {
-            inner.append(records);
+        public CompletableFuture<Void> propose(MetadataBatch batch) {
+            return inner.propose(batch);
         }
 
         @Override
-        public void sync() throws IOException {
-            inner.sync();
+        public void onRole(Consumer<Role> listener) {
+            inner.onRole(listener);
         }
 
         @Override
-        public boolean isSnapshotDue() {
-            return inner.isSnapshotDue();
-        }
-
-        @Override
-        public void keepSnapshot(List<Message> records) throws IOException {
-            inner.keepSnapshot(records);
+        public Members members() {
+            return inner.members();
         }
 
         @Override

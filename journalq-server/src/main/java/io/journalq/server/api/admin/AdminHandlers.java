@@ -66,7 +66,7 @@ public final class AdminHandlers {
         registry.register(new ElectLeadersHandler(metadata::current));
         registry.register(new AlterPartitionReassignmentsHandler(metadata::current));
         registry.register(new ListPartitionReassignmentsHandler());
-        registry.register(new DescribeQuorumHandler(identity, metadata::current, clock));
+        registry.register(new DescribeQuorumHandler(identity, controller, metadata::current, clock));
         registry.register(new UpdateFeaturesHandler(metadata::current, controller));
         registry.register(new DescribeAclsHandler());
         registry.register(new CreateAclsHandler());

@@ -13,6 +13,8 @@ import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.metadata.MetadataImage;
 import java.time.Clock;
 import java.util.List;
@@ -26,15 +28,16 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
     private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int METADATA_PARTITION = 0;
     private static final short FIRST_VERSION_WITH_NODES = 2;
-    /** The epoch of a log with a single writer never changes. */
-    private static final int ONLY_EPOCH = 1;
 
     private final BrokerIdentity identity;
+    private final Controller controller;
     private final Supplier<MetadataImage> images;
     private final Clock clock;
 
-    public DescribeQuorumHandler(BrokerIdentity identity, Supplier<MetadataImage> images, Clock clock) {
+    public DescribeQuorumHandler(
+            BrokerIdentity identity, Controller controller, Supplier<MetadataImage> images, Clock clock) {
         this.identity = identity;
+        this.controller = controller;
         this.images = images;
         this.clock = clock;
     }
@@ -76,12 +79,15 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
                     .setErrorMessage("the only quorum is that of " + METADATA_TOPIC + "-" + METADATA_PARTITION);
         }
         long endOffset = images.get().version();
-        return data.setLeaderId(identity.nodeId())
-                .setLeaderEpoch(ONLY_EPOCH)
+        Members members = controller.members();
+        return data.setLeaderId(members.leaderId())
+                .setLeaderEpoch(members.term())
                 .setHighWatermark(endOffset)
-                .setCurrentVoters(List.of(new ReplicaState()
-                        .setReplicaId(identity.nodeId())
-                        .setLogEndOffset(endOffset)
-                        .setLastCaughtUpTimestamp(clock.millis())));
+                .setCurrentVoters(members.voters().stream()
+                        .map(voter -> new ReplicaState()
+                                .setReplicaId(voter)
+                                .setLogEndOffset(endOffset)
+                                .setLastCaughtUpTimestamp(clock.millis()))
+                        .toList());
     }
 }

@@ -14,13 +14,17 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The metadata log of a single broker, in a separate journal. All records that are appended between two syncs form one
- * batch, so that a torn write loses all of them or none. Every batch except the last is known to be on the disk, so
- * damage to it is not treated as a torn write ({@link Journal#openWhole}). The first sync writes a checkpoint, and
+ * The metadata log of a single broker, in a separate journal. A batch is committed when it is synced, which is before
+ * {@link #propose} returns. A torn write loses a whole batch. Every batch except the last is known to be on the disk,
+ * so damage to it is not treated as a torn write ({@link Journal#openWhole}). The first sync writes a checkpoint, and
  * later syncs write one every few KiB.
  *
  * <p>A snapshot is due when the appended bytes exceed the size of the last snapshot and
@@ -28,7 +32,9 @@ import java.util.function.Consumer;
  * previous one in case it is damaged. Records older than the previous snapshot are deleted. Therefore the log is at
  * most a few times as large as the image.
  */
-public final class JournalMetadataLog implements MetadataLog {
+public final class LocalMetadataLog implements MetadataLog {
+    private static final Logger log = LoggerFactory.getLogger(LocalMetadataLog.class);
+
     /** Minimum size of the records between two snapshots. */
     public static final int SNAPSHOT_INTERVAL_BYTES = 1 << 20;
 
@@ -48,7 +54,10 @@ public final class JournalMetadataLog implements MetadataLog {
 
     private static final int READ_SIZE_BYTES = 1 << 20;
     private static final int LEADER_EPOCH = 0;
+    /** A log with a single writer has no elections. */
+    private static final int ONLY_TERM = 1;
 
+    private final Members members;
     private final Journal journal;
     private final Clock clock;
     private final ByteBufAllocator allocator;
@@ -57,8 +66,10 @@ public final class JournalMetadataLog implements MetadataLog {
     /** Offset of the newest snapshot, 0 if there is none. */
     private long snapshotOffset;
 
-    /** Records appended since the last sync; null if there are none. */
-    private BatchBuilder unwritten;
+    private Replica replica;
+    private Consumer<Role> roleListener = role -> {};
+    /** Why every proposal fails; null if they do not. */
+    private volatile IOException failure;
 
     /** Whether a sync since the start has written a checkpoint. */
     private boolean checkpointed;
@@ -66,12 +77,18 @@ public final class JournalMetadataLog implements MetadataLog {
     private long snapshotSizeBytes;
     private long appendedBytes;
 
-    /** @param journal opened and recovered; closed with this log */
-    public JournalMetadataLog(Journal journal, Clock clock, ByteBufAllocator allocator) {
-        this(journal, clock, allocator, SNAPSHOT_INTERVAL_BYTES);
+    /**
+     * Creates a log; {@link #open} opens it.
+     *
+     * @param nodeId this broker, the only voter
+     * @param journal opened and recovered; closed with this log
+     */
+    public LocalMetadataLog(int nodeId, Journal journal, Clock clock, ByteBufAllocator allocator) {
+        this(nodeId, journal, clock, allocator, SNAPSHOT_INTERVAL_BYTES);
     }
 
-    JournalMetadataLog(Journal journal, Clock clock, ByteBufAllocator allocator, int snapshotIntervalBytes) {
+    LocalMetadataLog(int nodeId, Journal journal, Clock clock, ByteBufAllocator allocator, int snapshotIntervalBytes) {
+        this.members = new Members(nodeId, ONLY_TERM, List.of(nodeId));
         this.journal = journal;
         this.clock = clock;
         this.allocator = allocator;
@@ -79,27 +96,41 @@ public final class JournalMetadataLog implements MetadataLog {
     }
 
     @Override
-    public void replay(Consumer<Message> replay) throws IOException {
-        snapshotOffset = replaySnapshot(replay);
+    public void onRole(Consumer<Role> listener) {
+        roleListener = listener;
+    }
+
+    @Override
+    public Members members() {
+        return members;
+    }
+
+    @Override
+    public void open(Replica opened) throws IOException {
+        replica = opened;
+        snapshotOffset = replaySnapshot();
         if (snapshotOffset < journal.startOffset()) {
             throw new IOException(
                     "the metadata log in " + journal.directory() + " begins at offset " + journal.startOffset()
                             + ", and no snapshot reaches that far; restore the directory from a backup");
         }
-        replayFrom(snapshotOffset, replay);
+        replayFrom(snapshotOffset);
+        roleListener.accept(Role.LEADING);
     }
 
-    private long replaySnapshot(Consumer<Message> replay) throws IOException {
+    private long replaySnapshot() throws IOException {
         JournalSnapshot snapshot = journal.derivedState().restoreSnapshot();
         if (snapshot == null) {
             return 0;
         }
         snapshotSizeBytes = snapshot.state().remaining();
         ByteBuf state = Unpooled.wrappedBuffer(snapshot.state());
+        List<Message> records = new ArrayList<>();
         try {
             while (state.isReadable()) {
-                replay.accept(MetadataRecordCodec.decode(state.readSlice(state.readInt())));
+                records.add(MetadataRecordCodec.decode(state.readSlice(state.readInt())));
             }
+            replica.replay(records);
         } catch (RuntimeException damaged) {
             throw new IOException("the metadata snapshot in " + journal.directory() + " is damaged", damaged);
         } catch (IOException newer) {
@@ -108,7 +139,7 @@ public final class JournalMetadataLog implements MetadataLog {
         return snapshot.offset();
     }
 
-    private void replayFrom(long first, Consumer<Message> replay) throws IOException {
+    private void replayFrom(long first) throws IOException {
         try (BatchReader reader = new BatchReader(allocator)) {
             long offset = first;
             while (offset < journal.writtenOffset()) {
@@ -117,9 +148,11 @@ public final class JournalMetadataLog implements MetadataLog {
                 try {
                     reader.reset(batches);
                     while (reader.nextBatch()) {
+                        List<Message> records = new ArrayList<>();
                         while (reader.next()) {
-                            replay.accept(MetadataRecordCodec.decode(reader.value()));
+                            records.add(MetadataRecordCodec.decode(reader.value()));
                         }
+                        replica.replay(records);
                         offset = reader.nextOffset();
                     }
                 } catch (RuntimeException damaged) {
@@ -145,29 +178,43 @@ public final class JournalMetadataLog implements MetadataLog {
     }
 
     @Override
-    public void append(List<Message> records) {
-        if (unwritten == null) {
-            unwritten = new BatchBuilder(allocator, CompressionCodec.NONE);
+    public CompletableFuture<Void> propose(MetadataBatch batch) {
+        if (failure != null) {
+            return CompletableFuture.failedFuture(failure);
         }
-        for (Message record : records) {
-            ByteBuf value = MetadataRecordCodec.encode(record, allocator);
-            unwritten.append(clock.millis(), null, value, List.of());
-            value.release();
+        if (batch.baseOffset() != journal.writtenOffset()) {
+            return CompletableFuture.failedFuture(new IOException("a batch for offset " + batch.baseOffset()
+                    + " does not fit the metadata log, which ends at offset " + journal.writtenOffset()));
         }
+        try {
+            append(batch.records());
+            sync();
+        } catch (IOException unknownEnd) {
+            fail(unknownEnd);
+            return CompletableFuture.failedFuture(unknownEnd);
+        }
+        replica.replay(batch.records());
+        keepSnapshotIfDue();
+        return CompletableFuture.completedFuture(null);
     }
 
-    @Override
-    public void sync() throws IOException {
-        if (unwritten != null) {
-            try (BatchBuilder builder = unwritten) {
-                unwritten = null;
-                ByteBuf batch = builder.build();
-                appendedBytes += batch.readableBytes();
-                journal.append(batch, LEADER_EPOCH);
-                batch.release();
+    private void append(List<Message> records) throws IOException {
+        try (BatchBuilder builder = new BatchBuilder(allocator, CompressionCodec.NONE)) {
+            for (Message record : records) {
+                ByteBuf value = MetadataRecordCodec.encode(record, allocator);
+                builder.append(clock.millis(), null, value, List.of());
+                value.release();
             }
-            journal.write();
+            ByteBuf batch = builder.build();
+            appendedBytes += batch.readableBytes();
+            journal.append(batch, LEADER_EPOCH);
+            batch.release();
         }
+        journal.write();
+    }
+
+    /** Returns once everything appended is durable. */
+    private void sync() throws IOException {
         if (checkpointed) {
             journal.flush();
         } else {
@@ -176,18 +223,36 @@ public final class JournalMetadataLog implements MetadataLog {
         }
     }
 
+    private void fail(IOException reason) {
+        failure = reason;
+        roleListener.accept(Role.FAILED);
+    }
+
     @Override
     public void fence(IOException reason) {
+        fail(reason);
         journal.fence(reason);
     }
 
-    @Override
-    public boolean isSnapshotDue() {
-        return appendedBytes >= Math.max(snapshotIntervalBytes, snapshotSizeBytes);
+    /**
+     * Writes a snapshot if enough was appended since the last one. Without it the log is longer but equally valid, so a
+     * failed snapshot is retried after later batches.
+     */
+    private void keepSnapshotIfDue() {
+        if (appendedBytes >= Math.max(snapshotIntervalBytes, snapshotSizeBytes)) {
+            try {
+                keepSnapshot(replica.snapshot());
+            } catch (IOException cause) {
+                log.warn("cannot write a snapshot of the metadata: reason=\"{}\"", cause.getMessage(), cause);
+            }
+        }
     }
 
-    @Override
-    public void keepSnapshot(List<Message> records) throws IOException {
+    /**
+     * Replaces everything appended so far with {@code records}. After a stop or a failure during this call, the log has
+     * either the old or the new content.
+     */
+    private void keepSnapshot(List<Message> records) throws IOException {
         // After a failure, retry only after the same amount was appended again.
         appendedBytes = 0;
         ByteBuf state = allocator.buffer();
@@ -210,9 +275,6 @@ public final class JournalMetadataLog implements MetadataLog {
 
     @Override
     public void close() throws IOException {
-        if (unwritten != null) {
-            unwritten.close(); // No client was informed of these records.
-        }
         journal.close();
     }
 }

@@ -1,0 +1,44 @@
+package io.journalq.server.control;
+
+import io.journalq.common.protocol.Message;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine;
+import java.util.List;
+
+/**
+ * The metadata of this broker: applies what the log has committed, and publishes the resulting images. Deciders are
+ * separate machines that begin with the newest image. Called by the log, except for {@link #newDecider}.
+ */
+public final class MetadataReplica implements MetadataLog.Replica {
+    private final MetadataMachine machine;
+    private final MetadataPublisher publisher;
+    private volatile MetadataImage newest = MetadataImage.EMPTY;
+
+    /** @param machine without state */
+    public MetadataReplica(MetadataMachine machine, MetadataPublisher publisher) {
+        this.machine = machine;
+        this.publisher = publisher;
+    }
+
+    @Override
+    public void replay(List<Message> records) {
+        records.forEach(machine::replay);
+        newest = machine.image();
+        publisher.publish(newest);
+    }
+
+    @Override
+    public List<Message> snapshot() {
+        return machine.snapshot();
+    }
+
+    /** The image with everything that is applied. Any thread. */
+    MetadataImage image() {
+        return newest;
+    }
+
+    /** A machine with the state of {@code image}, which decides on operations. Any thread. */
+    MetadataMachine newDecider(MetadataImage image) {
+        return machine.decider(image);
+    }
+}
