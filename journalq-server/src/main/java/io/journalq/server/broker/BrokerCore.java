@@ -27,6 +27,7 @@ import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicImage;
@@ -251,12 +252,13 @@ public final class BrokerCore implements AutoCloseable {
         FutureWaiter waiting = environment.waiting();
         MetadataImage image = metadata.current();
         directories.reportOrphans(partitionDirectories(image)::contains);
-        waiting.join(shards.open(image));
+        MetadataDelta all = MetadataDelta.ofAll(image);
+        waiting.join(shards.open(all));
         waiting.join(shards.startRetentionClock());
         Map<TopicPartition, RecoveredEnd> ends =
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
-        groups.start(image, ends);
-        var unused = transactions.follow(image);
+        groups.start(all, ends);
+        var unused = transactions.follow(all);
         metadata.addListener(new MetadataApplier(shards, groups, transactions, waiting));
         cleaner.start();
         config.dataDirectories().forEach(this::markRunning);

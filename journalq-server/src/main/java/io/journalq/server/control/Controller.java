@@ -286,7 +286,7 @@ public final class Controller implements AutoCloseable {
             }
             if (!validateOnly) {
                 records.addAll(decision.records());
-                decision.records().forEach(decider::replay);
+                decider.replay(decision.records());
             }
             return new Outcome(ErrorCode.NONE, null, step.topicId());
         }

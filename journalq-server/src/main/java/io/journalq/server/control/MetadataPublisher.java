@@ -1,5 +1,6 @@
 package io.journalq.server.control;
 
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -13,13 +14,13 @@ public final class MetadataPublisher {
     @FunctionalInterface
     public interface Listener {
         /**
-         * Called before {@code next} is published: prepares what it adds, so that no client sees a partition that is
+         * Called before the new image is published: prepares what it adds, so that no client sees a partition that is
          * not served yet.
          */
-        default void prepare(MetadataImage now, MetadataImage next) {}
+        default void prepare(MetadataDelta delta) {}
 
-        /** Called after {@code now} was published: removes what it no longer contains. */
-        void onImage(MetadataImage before, MetadataImage now);
+        /** Called after the new image was published: removes what it no longer contains. */
+        void onImage(MetadataDelta delta);
     }
 
     public MetadataImage current() {
@@ -31,10 +32,9 @@ public final class MetadataPublisher {
         listeners.add(listener);
     }
 
-    void publish(MetadataImage now) {
-        MetadataImage before = current;
-        listeners.forEach(listener -> listener.prepare(before, now));
-        current = now;
-        listeners.forEach(listener -> listener.onImage(before, now));
+    void publish(MetadataDelta delta) {
+        listeners.forEach(listener -> listener.prepare(delta));
+        current = delta.now();
+        listeners.forEach(listener -> listener.onImage(delta));
     }
 }

@@ -1,13 +1,15 @@
 package io.journalq.server.control;
 
 import io.journalq.common.protocol.Message;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import java.util.List;
 
 /**
- * The metadata of this broker: applies what the log has committed, and publishes the resulting images. Deciders are
- * separate machines that begin with the newest image. Called by the log, except for {@link #newDecider}.
+ * The metadata of this broker: applies what the log has committed, and publishes the resulting images with what has
+ * changed. Deciders are separate machines that begin with the newest image. Called by the log, except for
+ * {@link #newDecider}.
  */
 public final class MetadataReplica implements MetadataLog.Replica {
     private final MetadataMachine machine;
@@ -22,9 +24,9 @@ public final class MetadataReplica implements MetadataLog.Replica {
 
     @Override
     public void replay(List<Message> records) {
-        records.forEach(machine::replay);
-        newest = machine.image();
-        publisher.publish(newest);
+        MetadataDelta delta = machine.replay(records);
+        newest = delta.now();
+        publisher.publish(delta);
     }
 
     @Override

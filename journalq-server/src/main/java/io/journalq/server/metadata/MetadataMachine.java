@@ -20,8 +20,10 @@ import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -35,6 +37,9 @@ public final class MetadataMachine {
     private final MemoryAccount memory;
     /** Partitions of the newest epochs, as shared objects: a single broker needs one for all of its partitions. */
     private final Map<PartitionImage, PartitionImage> sharedPartitions = new LinkedHashMap<>();
+
+    /** Topics that the records of the current replay have changed, in order. */
+    private final Set<Uuid> touched = new LinkedHashSet<>();
 
     private String clusterId = "";
     private long version;
@@ -357,11 +362,20 @@ public final class MetadataMachine {
     }
 
     /**
-     * Applies a record of the log.
+     * Applies records of the log.
      *
-     * @throws IllegalArgumentException if the record cannot follow the previous ones: the log is damaged
+     * @throws IllegalArgumentException if a record cannot follow the previous ones: the log is damaged
      */
-    public void replay(Message record) {
+    public MetadataDelta replay(List<Message> records) {
+        MetadataImage before = image();
+        touched.clear();
+        records.forEach(this::replay);
+        MetadataDelta delta = MetadataDelta.of(before, image(), touched);
+        touched.clear();
+        return delta;
+    }
+
+    private void replay(Message record) {
         if (record instanceof SnapshotEndRecord end) {
             version = end.version();
             return;
@@ -424,6 +438,7 @@ public final class MetadataMachine {
     private void replayRemoval(RemoveTopicRecord record) {
         TopicImage topic = topic(record.topicId());
         topics = topics.without(topic);
+        touched.add(topic.id());
         memory.add(-MetadataSizes.of(topic));
     }
 
@@ -480,6 +495,7 @@ public final class MetadataMachine {
     private void put(TopicImage topic) {
         TopicImage before = topics.byName().find(topic.name());
         topics = topics.with(topic);
+        touched.add(topic.id());
         memory.add(MetadataSizes.of(topic) - (before == null ? 0 : MetadataSizes.of(before)));
     }
 

@@ -15,8 +15,11 @@ import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataDelta;
+import io.journalq.server.metadata.MetadataDelta.TopicChange;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
+import io.journalq.server.metadata.ResourceConfigs;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard.ShardTimes;
@@ -40,7 +43,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -244,32 +246,48 @@ public final class Shards {
     }
 
     /**
-     * Opens the partitions that {@code image} adds, and applies its changes. A partition that cannot be opened is
-     * logged and {@link #offlinePartitions offline}.
+     * Opens the partitions that a delta adds, and applies its changes. A partition that cannot be opened is logged and
+     * {@link #offlinePartitions offline}.
      *
      * @return completed when the added partitions can be appended to and read
      */
-    public synchronized CompletableFuture<Void> open(MetadataImage image) {
-        boolean defaultsChanged = followBrokerSettings(image);
+    public synchronized CompletableFuture<Void> open(MetadataDelta delta) {
         List<CompletableFuture<Void>> opening = new ArrayList<>();
-        for (TopicImage topic : image.topics()) {
-            TopicImage before = followed.topic(topic.id());
-            if (topic.equals(before) && !defaultsChanged) {
-                continue;
-            }
-            PartitionSettings settings = settingsOf(topic);
-            TopicCounters counters = before == null ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
-            int known = before == null ? 0 : before.partitions().size();
-            for (int partition = 0; partition < topic.partitions().size(); partition++) {
-                if (partition >= known) {
-                    opening.add(open(topic, partition, counters, settings));
-                } else {
-                    update(topic, partition, settings);
-                }
+        boolean defaultsChanged = followBrokerSettings(delta);
+        for (TopicChange change : delta.topics()) {
+            if (!change.isRemoval()) {
+                apply(change, opening);
             }
         }
-        followed = image;
+        if (defaultsChanged) {
+            updateAll(delta.now());
+        }
+        followed = delta.now();
         return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
+    }
+
+    private void apply(TopicChange change, List<CompletableFuture<Void>> opening) {
+        TopicImage topic = change.now();
+        PartitionSettings settings = settingsOf(topic);
+        boolean added = change.before() == null;
+        TopicCounters counters = added ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
+        int known = added ? 0 : change.before().partitions().size();
+        for (int partition = 0; partition < topic.partitions().size(); partition++) {
+            if (partition >= known) {
+                opening.add(open(topic, partition, counters, settings));
+            } else {
+                update(topic, partition, settings);
+            }
+        }
+    }
+
+    private void updateAll(MetadataImage image) {
+        for (TopicImage topic : image.topics()) {
+            PartitionSettings settings = settingsOf(topic);
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                update(topic, partition, settings);
+            }
+        }
     }
 
     /**
@@ -289,22 +307,25 @@ public final class Shards {
     }
 
     /** Whether the defaults of topics may have changed. */
-    private boolean followBrokerSettings(MetadataImage image) {
-        Map<String, SortedMap<String, String>> before = followed.resources().ofKind(Kind.BROKER);
-        if (image.resources().ofKind(Kind.BROKER).equals(before)) {
+    private boolean followBrokerSettings(MetadataDelta delta) {
+        ResourceConfigs resources = delta.now().resources();
+        if (!delta.changesResources()
+                || resources
+                        .ofKind(Kind.BROKER)
+                        .equals(delta.before().resources().ofKind(Kind.BROKER))) {
             return false;
         }
         settingsByConfigs.clear();
-        inForce = BrokerOverrides.inForce(config, image.resources());
+        inForce = BrokerOverrides.inForce(config, resources);
         producerExpiryMs = inForce.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         return true;
     }
 
-    /** Deletes the partitions that are in {@code before} but not in {@code now}. */
-    public synchronized void deleteGone(MetadataImage before, MetadataImage now) {
-        for (TopicImage topic : before.topics()) {
-            if (now.topic(topic.id()) == null) {
-                delete(topic.id());
+    /** Deletes the partitions of removed topics. */
+    public synchronized void deleteGone(MetadataDelta delta) {
+        for (TopicChange change : delta.topics()) {
+            if (change.isRemoval()) {
+                delete(change.before().id());
             }
         }
     }

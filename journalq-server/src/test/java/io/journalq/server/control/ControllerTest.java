@@ -93,8 +93,8 @@ class ControllerTest {
     void shouldPublishBeforeItRespondsAndPassBothImagesToListeners() throws Exception {
         try (ControllerFixture broker = ControllerFixture.start(store, this::newId)) {
             List<String> seen = new ArrayList<>();
-            broker.publisher.addListener(
-                    (before, now) -> seen.add((before.topic("orders") == null) + " " + (now.topic("orders") == null)));
+            broker.publisher.addListener(delta -> seen.add((delta.before().topic("orders") == null) + " "
+                    + (delta.now().topic("orders") == null)));
 
             broker.create("orders", 1);
 

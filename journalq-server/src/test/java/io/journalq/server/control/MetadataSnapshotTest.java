@@ -61,11 +61,11 @@ class MetadataSnapshotTest {
                 .as("a new record type: define what a snapshot contains for it, and add one here")
                 .containsExactlyInAnyOrderElementsOf(MetadataRecordCodec.recordClasses());
         MetadataMachine machine = new MetadataMachine(LIMITS);
-        told.forEach(machine::replay);
+        machine.replay(told);
 
         // when another one replays its snapshot
         MetadataMachine other = new MetadataMachine(LIMITS);
-        machine.snapshot().forEach(other::replay);
+        other.replay(machine.snapshot());
 
         // then both have the same state
         MetadataImage image = other.image();

@@ -186,9 +186,9 @@ class MetadataMachineTest {
         apply(machine.createTopic(named("a"), ID));
 
         // when
-        machine.replay(new ConfigRecord().setTopicId(ID).setName("retention.ms").setValue("5h"));
-        machine.replay(
-                new ConfigRecord().setTopicId(ID).setName("of.a.later.release").setValue("5h"));
+        machine.replay(List.of(
+                new ConfigRecord().setTopicId(ID).setName("retention.ms").setValue("5h"),
+                new ConfigRecord().setTopicId(ID).setName("of.a.later.release").setValue("5h")));
 
         // then
         assertThat(machine.image().topic("a").configs())
@@ -217,7 +217,7 @@ class MetadataMachineTest {
         MetadataImage before = machine.image();
 
         apply(machine.startNode());
-        machine.replay(new NodeStartedRecord().setNodeId(NODE + 1));
+        machine.replay(List.of(new NodeStartedRecord().setNodeId(NODE + 1)));
 
         assertThat(machine.image().topic("a").partitions())
                 .extracting(PartitionImage::leaderEpoch)
@@ -247,12 +247,12 @@ class MetadataMachineTest {
     }
 
     private void assertDamaged(io.journalq.common.protocol.Message record) {
-        assertThatThrownBy(() -> machine.replay(record)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> machine.replay(List.of(record))).isInstanceOf(IllegalArgumentException.class);
     }
 
     private void apply(Decision decision) {
         assertThat(decision.error()).as(decision.reason()).isEqualTo(ErrorCode.NONE);
-        decision.records().forEach(machine::replay);
+        machine.replay(decision.records());
     }
 
     private static TopicSpec named(String name) {

@@ -26,7 +26,7 @@ class MetadataMemoryTest {
     private long nextId;
 
     private ErrorCode carryOut(Decision decision) {
-        decision.records().forEach(machine::replay);
+        machine.replay(decision.records());
         return decision.error();
     }
 
@@ -68,7 +68,7 @@ class MetadataMemoryTest {
         // a machine that loads the same state
         ChargedBytes afterRestart = new ChargedBytes();
         MetadataMachine other = new MetadataMachine(LIMITS, (resource, configs) -> null, afterRestart);
-        machine.snapshot().forEach(other::replay);
+        other.replay(machine.snapshot());
         assertThat(memory.bytes).isPositive().isEqualTo(afterRestart.bytes);
 
         // and when everything is deleted

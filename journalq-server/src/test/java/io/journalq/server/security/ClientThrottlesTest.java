@@ -151,7 +151,8 @@ class ClientThrottlesTest {
     private void limit(Part user, Part client, String key, Number limit) {
         var changes = new java.util.TreeMap<String, Double>();
         changes.put(key, limit == null ? null : limit.doubleValue());
-        machine.alterQuotas(new QuotaEntity(user, client), changes).records().forEach(machine::replay);
+        machine.replay(
+                machine.alterQuotas(new QuotaEntity(user, client), changes).records());
     }
 
     private void passMs(long ms) {

@@ -5,7 +5,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.loop.ConcurrencyLimitedExecutor;
-import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
@@ -71,12 +71,15 @@ public final class Coordinators<M extends CoordinatorMachine> {
     }
 
     /**
-     * Updates the coordinators to {@code image}, whose partitions the shards already host.
+     * Updates the coordinators to a change of the metadata, whose partitions the shards already host.
      *
      * @return completed when the added coordinators are loaded, or their load has failed for now
      */
-    public CompletableFuture<Void> follow(MetadataImage image) {
-        TopicImage topic = image.topic(kind.topic());
+    public CompletableFuture<Void> follow(MetadataDelta delta) {
+        if (!delta.changesTopic(kind.topic())) {
+            return CompletableFuture.completedFuture(null);
+        }
+        TopicImage topic = delta.now().topic(kind.topic());
         Uuid id = topic == null ? Uuid.ZERO : topic.id();
         if (!id.equals(topicId)) {
             // Each one ends on its loop, before all later work of that loop.

@@ -2,14 +2,14 @@ package io.journalq.server.shard.metadata;
 
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.loop.FutureWaiter;
-import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.group.GroupCoordinators;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 
 /**
- * Applies metadata images to shards and coordinators. Added partitions are served before clients see the image, and
- * removed partitions are deleted afterwards. On the controller's thread.
+ * Applies changes of the metadata to shards and coordinators. Added partitions are served before clients see the image,
+ * and removed partitions are deleted afterwards. On the controller's thread.
  */
 public final class MetadataApplier implements MetadataPublisher.Listener {
     private final Shards shards;
@@ -26,16 +26,16 @@ public final class MetadataApplier implements MetadataPublisher.Listener {
     }
 
     @Override
-    public void prepare(MetadataImage now, MetadataImage next) {
-        waiting.join(shards.open(next));
+    public void prepare(MetadataDelta delta) {
+        waiting.join(shards.open(delta));
         // When a client finds the topic of a coordinator, the coordinators must be available.
-        waiting.join(groups.open(next));
-        waiting.join(transactions.follow(next));
+        waiting.join(groups.open(delta));
+        waiting.join(transactions.follow(delta));
     }
 
     @Override
-    public void onImage(MetadataImage before, MetadataImage now) {
-        groups.follow(before, now);
-        shards.deleteGone(before, now);
+    public void onImage(MetadataDelta delta) {
+        groups.follow(delta);
+        shards.deleteGone(delta);
     }
 }

@@ -21,6 +21,7 @@ import io.journalq.server.coordinator.Reply;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
@@ -172,17 +173,16 @@ class CoordinatorsTest {
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
                 new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), slices),
                 (partition, machine) -> {});
-        MetadataImage image = image();
-        shards.open(image).join();
-        var unused = coordinators.follow(image);
+        MetadataDelta all = MetadataDelta.ofAll(image());
+        shards.open(all).join();
+        var unused = coordinators.follow(all);
     }
 
     private static MetadataImage image() {
         MetadataMachine metadata = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
-        metadata.format(new Uuid(1, 1)).records().forEach(metadata::replay);
-        metadata.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
-                .records()
-                .forEach(metadata::replay);
+        metadata.replay(metadata.format(new Uuid(1, 1)).records());
+        metadata.replay(metadata.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
+                .records());
         return metadata.image();
     }
 

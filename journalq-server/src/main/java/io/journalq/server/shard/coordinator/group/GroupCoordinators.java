@@ -19,6 +19,7 @@ import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.MemoryPart;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
@@ -118,15 +119,16 @@ public final class GroupCoordinators {
     /**
      * Loads the coordinators.
      *
-     * @param image its partitions are hosted by the shards
+     * @param all all metadata, whose partitions are hosted by the shards
      * @param ends the ends of the partitions, before anything is appended to them
      */
-    public void start(MetadataImage image, Map<TopicPartition, RecoveredEnd> ends) {
+    public void start(MetadataDelta all, Map<TopicPartition, RecoveredEnd> ends) {
         recoveredEnds = byTopic(ends);
+        MetadataImage image = all.now();
         newest = image;
         topics = new ImageTopics(image);
         times = new ImageGroupTimes(config, image);
-        var unused = coordinators.follow(image);
+        var unused = coordinators.follow(all);
     }
 
     private static Map<String, RecoveredEnd[]> byTopic(Map<TopicPartition, RecoveredEnd> ends) {
@@ -144,27 +146,27 @@ public final class GroupCoordinators {
     }
 
     /**
-     * Loads the coordinators that {@code next} adds, whose partitions the shards already host. Completed when that is
-     * done.
+     * Loads the coordinators that a change of the metadata adds, whose partitions the shards already host. Completed
+     * when that is done.
      */
-    public CompletableFuture<Void> open(MetadataImage next) {
-        newest = next;
-        return coordinators.follow(next);
+    public CompletableFuture<Void> open(MetadataDelta delta) {
+        newest = delta.now();
+        return coordinators.follow(delta);
     }
 
-    /** Informs the machines of a new image. */
-    public void follow(MetadataImage before, MetadataImage now) {
+    /** Informs the machines of a change of the metadata. */
+    public void follow(MetadataDelta delta) {
+        MetadataImage now = delta.now();
         newest = now;
         Topics newTopics = new ImageTopics(now);
         topics = newTopics;
         coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newTopics));
-        if (!before.resources().byResource().equals(now.resources().byResource())) {
+        if (delta.changesResources()) {
             GroupTimes.Lookup newTimes = new ImageGroupTimes(config, now);
             times = newTimes;
             coordinators.submitToAll((machine, nowMs, replies) -> machine.onTimes(newTimes));
         }
-        boolean topicsGone = before.topics().stream().anyMatch(topic -> now.topic(topic.id()) == null);
-        if (topicsGone) {
+        if (delta.removesTopics()) {
             coordinators.submitToAll(
                     (machine, nowMs, replies) -> machine.offsets().onTopicsGone((topic, id) -> isGone(now, topic, id)));
         }

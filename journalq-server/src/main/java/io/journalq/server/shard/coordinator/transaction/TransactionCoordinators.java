@@ -7,6 +7,7 @@ import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.MemoryPart;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -94,11 +95,11 @@ public final class TransactionCoordinators {
     }
 
     /**
-     * Loads the coordinators that {@code image} adds, whose partitions the shards already host. Completed when that is
-     * done.
+     * Loads the coordinators that a change of the metadata adds, whose partitions the shards already host. Completed
+     * when that is done.
      */
-    public CompletableFuture<Void> follow(MetadataImage image) {
-        return coordinators.follow(image);
+    public CompletableFuture<Void> follow(MetadataDelta delta) {
+        return coordinators.follow(delta);
     }
 
     /** Ends all machines. Completed when that is done. */
