@@ -201,7 +201,7 @@ public final class LocalMetadataLog implements MetadataLog {
     private void append(List<Message> records) throws IOException {
         try (BatchBuilder builder = new BatchBuilder(allocator, CompressionCodec.NONE)) {
             for (Message record : records) {
-                ByteBuf value = MetadataRecordCodec.encode(record, allocator);
+                ByteBuf value = MetadataRecordCodec.encode(record, replica.level(), allocator);
                 builder.append(clock.millis(), null, value, List.of());
                 value.release();
             }
@@ -258,7 +258,7 @@ public final class LocalMetadataLog implements MetadataLog {
         ByteBuf state = allocator.buffer();
         try {
             for (Message record : records) {
-                ByteBuf encoded = MetadataRecordCodec.encode(record, allocator);
+                ByteBuf encoded = MetadataRecordCodec.encode(record, replica.level(), allocator);
                 state.writeInt(encoded.readableBytes()).writeBytes(encoded);
                 encoded.release();
             }

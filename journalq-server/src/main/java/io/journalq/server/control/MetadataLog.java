@@ -25,6 +25,9 @@ public interface MetadataLog extends Closeable {
 
         /** The minimal records that restore the current state. */
         List<Message> snapshot();
+
+        /** The level at which records are written, see {@link io.journalq.server.metadata.ClusterVersion}. */
+        int level();
     }
 
     /** What this broker may do with the log. */

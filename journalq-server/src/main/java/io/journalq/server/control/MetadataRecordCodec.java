@@ -3,6 +3,7 @@ package io.journalq.server.control;
 import io.journalq.common.protocol.Message;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
+import io.journalq.server.metadata.ClusterVersion;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
@@ -21,7 +22,8 @@ import java.util.List;
 
 /**
  * The format of a metadata record in the log: frame version, type, version of the type, content. The frame version and
- * the type numbers are permanent; a changed content is a new version of its type. Stateless.
+ * the type numbers are permanent; a changed content is a new version of its type. A record is written in the newest
+ * version that every broker of the cluster can read. Stateless.
  */
 final class MetadataRecordCodec {
     private static final byte FRAME_VERSION = 1;
@@ -29,36 +31,61 @@ final class MetadataRecordCodec {
 
     /** Types by number; a number is never reused. */
     private static final List<Type> TYPES = List.of(
-            new Type(ClusterRecord.class, ClusterRecord::read, ClusterRecord.HIGHEST_VERSION),
-            new Type(TopicRecord.class, TopicRecord::read, TopicRecord.HIGHEST_VERSION),
-            new Type(PartitionsRecord.class, PartitionsRecord::read, PartitionsRecord.HIGHEST_VERSION),
-            new Type(RemoveTopicRecord.class, RemoveTopicRecord::read, RemoveTopicRecord.HIGHEST_VERSION),
-            new Type(ConfigRecord.class, ConfigRecord::read, ConfigRecord.HIGHEST_VERSION),
-            new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ProducerIdsRecord.HIGHEST_VERSION),
-            new Type(NodeStartedRecord.class, NodeStartedRecord::read, NodeStartedRecord.HIGHEST_VERSION),
-            new Type(ClientQuotaRecord.class, ClientQuotaRecord::read, ClientQuotaRecord.HIGHEST_VERSION),
-            new Type(SnapshotEndRecord.class, SnapshotEndRecord::read, SnapshotEndRecord.HIGHEST_VERSION),
-            new Type(ResourceConfigRecord.class, ResourceConfigRecord::read, ResourceConfigRecord.HIGHEST_VERSION));
+            new Type(ClusterRecord.class, ClusterRecord::read, ClusterVersion.FIRST),
+            new Type(TopicRecord.class, TopicRecord::read, ClusterVersion.FIRST),
+            new Type(PartitionsRecord.class, PartitionsRecord::read, ClusterVersion.FIRST),
+            new Type(RemoveTopicRecord.class, RemoveTopicRecord::read, ClusterVersion.FIRST),
+            new Type(ConfigRecord.class, ConfigRecord::read, ClusterVersion.FIRST),
+            new Type(ProducerIdsRecord.class, ProducerIdsRecord::read, ClusterVersion.FIRST),
+            new Type(NodeStartedRecord.class, NodeStartedRecord::read, ClusterVersion.FIRST),
+            new Type(ClientQuotaRecord.class, ClientQuotaRecord::read, ClusterVersion.FIRST),
+            new Type(SnapshotEndRecord.class, SnapshotEndRecord::read, ClusterVersion.FIRST),
+            new Type(ResourceConfigRecord.class, ResourceConfigRecord::read, ClusterVersion.FIRST));
 
     private MetadataRecordCodec() {}
 
-    /** All types of records that a log may contain. */
-    static List<Class<? extends Message>> recordClasses() {
-        return TYPES.stream().<Class<? extends Message>>map(Type::recordClass).toList();
+    /** All types of records that a log may contain, in the order of their numbers. */
+    static List<Type> types() {
+        return TYPES;
     }
 
-    private record Type(Class<? extends Message> recordClass, Reader reader, short highestVersion) {}
+    /**
+     * A type of record.
+     *
+     * @param levels for each version, the lowest level of {@link ClusterVersion} at which it is written, in ascending
+     *     order
+     */
+    record Type(Class<? extends Message> recordClass, Reader reader, List<Integer> levels) {
+        Type(Class<? extends Message> recordClass, Reader reader, Integer... levels) {
+            this(recordClass, reader, List.of(levels));
+        }
 
-    private interface Reader {
+        int highestVersion() {
+            return levels.size() - 1;
+        }
+
+        /** The version to write at {@code level}, which every broker can read. */
+        short versionAt(int level) {
+            int version = highestVersion();
+            while (version > 0 && levels.get(version) > level) {
+                version--;
+            }
+            return (short) version;
+        }
+    }
+
+    /** Reads the content of a record. */
+    interface Reader {
         Message read(MessageReader in, short version);
     }
 
-    static ByteBuf encode(Message record, ByteBufAllocator allocator) {
+    /** @param level the finalized level, see {@link ClusterVersion} */
+    static ByteBuf encode(Message record, int level, ByteBufAllocator allocator) {
         int type = 0;
         while (TYPES.get(type).recordClass() != record.getClass()) {
             type++;
         }
-        short version = TYPES.get(type).highestVersion();
+        short version = TYPES.get(type).versionAt(level);
         MessageWriter out = new MessageWriter(allocator);
         out.writeByte(FRAME_VERSION);
         out.writeByte((byte) type);

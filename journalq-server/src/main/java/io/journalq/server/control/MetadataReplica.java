@@ -1,6 +1,7 @@
 package io.journalq.server.control;
 
 import io.journalq.common.protocol.Message;
+import io.journalq.server.metadata.ClusterVersion;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
@@ -32,6 +33,11 @@ public final class MetadataReplica implements MetadataLog.Replica {
     @Override
     public List<Message> snapshot() {
         return machine.snapshot();
+    }
+
+    @Override
+    public int level() {
+        return ClusterVersion.of(newest);
     }
 
     /** The image with everything that is applied. Any thread. */

@@ -334,6 +334,11 @@ class ControllerTest {
                 public List<Message> snapshot() {
                     return replica.snapshot();
                 }
+
+                @Override
+                public int level() {
+                    return replica.level();
+                }
             });
         }
 

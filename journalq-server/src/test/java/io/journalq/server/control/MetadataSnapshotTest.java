@@ -59,7 +59,9 @@ class MetadataSnapshotTest {
         List<Message> told = everyKind();
         assertThat(told.stream().<Object>map(Message::getClass).distinct())
                 .as("a new record type: define what a snapshot contains for it, and add one here")
-                .containsExactlyInAnyOrderElementsOf(MetadataRecordCodec.recordClasses());
+                .containsExactlyInAnyOrderElementsOf(MetadataRecordCodec.types().stream()
+                        .map(MetadataRecordCodec.Type::recordClass)
+                        .toList());
         MetadataMachine machine = new MetadataMachine(LIMITS);
         machine.replay(told);
 
@@ -295,6 +297,11 @@ class MetadataSnapshotTest {
                 @Override
                 public List<Message> snapshot() {
                     return replica.snapshot();
+                }
+
+                @Override
+                public int level() {
+                    return replica.level();
                 }
             });
         }
