@@ -1,6 +1,5 @@
 package io.journalq.server.shard;
 
-import io.journalq.common.check.Check;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
@@ -64,6 +63,7 @@ public final class Shards {
     private static final int MAX_SHARED_SETTINGS = 1_000;
 
     private final BrokerConfig config;
+    private final int nodeId;
     private final Shard[] shards;
     private final PartitionFiles files;
     private final WalSyncers walSyncers;
@@ -97,6 +97,7 @@ public final class Shards {
             Map<Path, LastEnd> lastEnds,
             MemoryAccount producerMemory) {
         this.config = config;
+        this.nodeId = config.get(BrokerSettings.NODE_ID);
         this.inForce = config;
         this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
         this.blockingPool = blockingPool;
@@ -246,8 +247,8 @@ public final class Shards {
     }
 
     /**
-     * Opens the partitions that a delta adds, and applies its changes. A partition that cannot be opened is logged and
-     * {@link #offlinePartitions offline}.
+     * Opens the partitions that get a replica on this broker with a delta, and applies its other changes. A partition
+     * that cannot be opened is logged and {@link #offlinePartitions offline}.
      *
      * @return completed when the added partitions can be appended to and read
      */
@@ -269,14 +270,13 @@ public final class Shards {
     private void apply(TopicChange change, List<CompletableFuture<Void>> opening) {
         TopicImage topic = change.now();
         PartitionSettings settings = settingsOf(topic);
-        boolean added = change.before() == null;
-        TopicCounters counters = added ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
-        int known = added ? 0 : change.before().partitions().size();
+        TopicImage before = change.before();
+        TopicCounters counters = before == null ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
         for (int partition = 0; partition < topic.partitions().size(); partition++) {
-            if (partition >= known) {
-                opening.add(open(topic, partition, counters, settings));
-            } else {
+            if (before != null && isHere(before, partition)) {
                 update(topic, partition, settings);
+            } else if (isHere(topic, partition)) {
+                opening.add(open(topic, partition, counters, settings));
             }
         }
     }
@@ -288,6 +288,17 @@ public final class Shards {
                 update(topic, partition, settings);
             }
         }
+    }
+
+    /** Whether this broker has a replica of a partition. */
+    private boolean isHere(TopicImage topic, int partition) {
+        return topic.hasPartition(partition)
+                && topic.partitions().get(partition).replicas().contains(nodeId);
+    }
+
+    /** The id of this broker. */
+    public int nodeId() {
+        return nodeId;
     }
 
     /**
@@ -377,9 +388,13 @@ public final class Shards {
 
     /** Number of partitions that the current image assigns to this broker. */
     public synchronized int partitionCount() {
-        return followed.topics().stream()
-                .mapToInt(topic -> topic.partitions().size())
-                .sum();
+        int count = 0;
+        for (TopicImage topic : followed.topics()) {
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                count += isHere(topic, partition) ? 1 : 0;
+            }
+        }
+        return count;
     }
 
     /** The disk usage of every partition. */
@@ -410,7 +425,6 @@ public final class Shards {
     private CompletableFuture<Void> open(
             TopicImage topic, int partition, TopicCounters counters, PartitionSettings settings) {
         PartitionImage state = topic.partitions().get(partition);
-        Check.that(state.replicas().contains(config.get(BrokerSettings.NODE_ID)), "the partition belongs to this node");
         TopicPartition name = new TopicPartition(topic.name(), partition);
         Shard shard = shardOf(topic.id(), partition);
         return CompletableFuture.supplyAsync(() -> openFiles(name, topic.id(), settings, state.leaderEpoch()), opening)

@@ -2,6 +2,7 @@ package io.journalq.server.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
@@ -13,6 +14,10 @@ import io.journalq.server.metadata.MetadataDelta.TopicChange;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
+import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -27,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Shards apply what a delta names. */
 class ShardsTest {
     private static final int TOPICS = 50;
+    private static final int OTHER = 1;
 
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(2);
     private final EventLoops loops = new EventLoops(2);
@@ -84,6 +90,42 @@ class ShardsTest {
         shards.deleteGone(new MetadataDelta(
                 image, MetadataImage.EMPTY, List.of(new TopicChange(image.topic(new Uuid(1, TOPICS - 1)), null))));
         assertThat(openPartitions()).isZero();
+    }
+
+    @Test
+    void shouldOpenOnlyThePartitionsThatHaveAReplicaOnThisBroker() {
+        // given a topic with partitions on this broker, on another one, and on both
+        Uuid id = new Uuid(1, 1);
+        MetadataDelta created = metadata.replay(List.of(
+                new TopicRecord().setTopicId(id).setName("spread"),
+                new PartitionsRecord()
+                        .setTopicId(id)
+                        .setPartitions(List.of(partition(0), partition(OTHER), partition(OTHER, 0)))));
+
+        // when
+        shards.open(created).join();
+
+        // then
+        assertThat(shards.storedPartitions().join())
+                .extracting(StoredPartition::name)
+                .extracting(TopicPartition::partition)
+                .containsExactlyInAnyOrder(0, 2);
+        assertThat(shards.partitionCount()).isEqualTo(2);
+
+        // and when the other partition gets a replica here
+        PartitionsRecord moved =
+                new PartitionsRecord().setTopicId(id).setFirstPartition(1).setPartitions(List.of(partition(OTHER, 0)));
+        shards.open(metadata.replay(List.of(moved))).join();
+
+        // then
+        assertThat(openPartitions()).isEqualTo(3);
+    }
+
+    private static PartitionState partition(Integer... replicas) {
+        return new PartitionState()
+                .setLeader(replicas[0])
+                .setReplicas(List.of(replicas))
+                .setInSyncReplicas(List.of(replicas));
     }
 
     @Test

@@ -17,8 +17,10 @@ import io.journalq.server.store.CoordinatorSlice;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -30,9 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The coordinators of one kind: a machine for each partition of their internal topic. A key, such as a group id,
- * determines the partition. Any thread, except that {@link #follow} and {@link #close} are called by one thread at a
- * time, which must not be a loop.
+ * The coordinators of one kind: a machine for each partition of their internal topic that this broker leads. A key,
+ * such as a group id, determines the partition. Any thread, except that {@link #follow} and {@link #close} are called
+ * by one thread at a time, which must not be a loop.
  */
 public final class Coordinators<M extends CoordinatorMachine> {
     private static final Logger log = LoggerFactory.getLogger(Coordinators.class);
@@ -40,7 +42,9 @@ public final class Coordinators<M extends CoordinatorMachine> {
     private final CoordinatorKind<M> kind;
     private final Shards shards;
     private final CoordinatorLoading<M> loading;
+    /** By partition; null for a partition that another broker leads. */
     private volatile List<CoordinatorHost<M>> hosts = List.of();
+
     private Uuid topicId = Uuid.ZERO;
 
     /**
@@ -73,7 +77,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
     /**
      * Updates the coordinators to a change of the metadata, whose partitions the shards already host.
      *
-     * @return completed when the added coordinators are loaded, or their load has failed for now
+     * @return completed when the added coordinators are loaded, or their load has failed for now; others end on their
+     *     loops
      */
     public CompletableFuture<Void> follow(MetadataDelta delta) {
         if (!delta.changesTopic(kind.topic())) {
@@ -89,12 +94,24 @@ public final class Coordinators<M extends CoordinatorMachine> {
         if (topic == null) {
             return CompletableFuture.completedFuture(null);
         }
-        List<CoordinatorHost<M>> grown = new ArrayList<>(hosts);
-        for (int number = grown.size(); number < topic.partitions().size(); number++) {
-            grown.add(host(topic, number));
+        List<CoordinatorHost<M>> before = hosts;
+        List<CoordinatorHost<M>> after = new ArrayList<>();
+        List<CoordinatorHost<M>> added = new ArrayList<>();
+        List<CoordinatorHost<M>> lost = new ArrayList<>();
+        for (int number = 0; number < topic.partitions().size(); number++) {
+            CoordinatorHost<M> host = number < before.size() ? before.get(number) : null;
+            boolean leads = topic.partitions().get(number).leader() == shards.nodeId();
+            if (leads && host == null) {
+                host = host(topic, number);
+                added.add(host);
+            } else if (!leads && host != null) {
+                lost.add(host);
+                host = null;
+            }
+            after.add(host);
         }
-        List<CoordinatorHost<M>> added = grown.subList(hosts.size(), grown.size());
-        hosts = List.copyOf(grown);
+        hosts = Collections.unmodifiableList(after);
+        var unused = close(lost);
         added.forEach(host -> host.cycle().execute(host::load));
         return whenLoaded(added);
     }
@@ -110,7 +127,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 loading);
     }
 
-    /** Number of coordinators; 0 while there is no topic. Any thread. */
+    /** Number of partitions of the topic; 0 while there is no topic. Any thread. */
     public int count() {
         return hosts.size();
     }
@@ -132,17 +149,20 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * @param unavailable called instead if the machine is loading or not on this broker; on any thread
      */
     public void submit(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
-        submit(hostOf(key), step, unavailable);
+        submit(partitionOf(key), step, unavailable);
     }
 
     /** Like {@link #submit(String, Step, Consumer)}, with the machine of a partition of the topic. */
     public void submit(int partition, Step<M> step, Consumer<ErrorCode> unavailable) {
         List<CoordinatorHost<M>> current = hosts;
-        submit(partition >= 0 && partition < current.size() ? current.get(partition) : null, step, unavailable);
-    }
-
-    private void submit(CoordinatorHost<M> host, Step<M> step, Consumer<ErrorCode> unavailable) {
-        if (host == null || !host.cycle().execute(() -> host.run(step, unavailable))) {
+        if (partition < 0 || partition >= current.size()) {
+            unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+            return;
+        }
+        CoordinatorHost<M> host = current.get(partition);
+        if (host == null) {
+            unavailable.accept(ErrorCode.NOT_COORDINATOR);
+        } else if (!host.cycle().execute(() -> host.run(step, unavailable))) {
             unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
         }
     }
@@ -183,7 +203,9 @@ public final class Coordinators<M extends CoordinatorMachine> {
         if (!current.isEmpty()) {
             for (String key : keys) {
                 int partition = partitionOf(key, current.size());
-                found.put(partition, current.get(partition));
+                if (current.get(partition) != null) {
+                    found.put(partition, current.get(partition));
+                }
             }
         }
         return found.values();
@@ -194,22 +216,26 @@ public final class Coordinators<M extends CoordinatorMachine> {
         return current.isEmpty() ? null : current.get(partitionOf(key, current.size()));
     }
 
+    private List<CoordinatorHost<M>> hosted() {
+        return hosts.stream().filter(Objects::nonNull).toList();
+    }
+
     /** Runs a step with every machine that is loaded. */
     public void submitToAll(Step<M> step) {
-        for (CoordinatorHost<M> host : hosts) {
+        for (CoordinatorHost<M> host : hosted()) {
             host.cycle().execute(() -> host.run(step, loadingOnes -> {}));
         }
     }
 
     /**
-     * Queries every machine.
+     * Queries every machine of this broker.
      *
      * @param query called with each machine on its loop
      * @param done receives the results in the order of partitions, on any thread
      * @param unavailable called instead with the reason if a machine is not available; on any thread
      */
     public <T> void gather(BiFunction<M, Long, T> query, Consumer<List<T>> done, Consumer<ErrorCode> unavailable) {
-        List<CoordinatorHost<M>> current = hosts;
+        List<CoordinatorHost<M>> current = hosted();
         if (current.isEmpty()) {
             done.accept(List.of());
             return;
@@ -231,8 +257,12 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * @return completed when all have ended
      */
     public CompletableFuture<Void> close() {
-        List<CoordinatorHost<M>> closing = hosts;
+        List<CoordinatorHost<M>> closing = hosted();
         hosts = List.of();
+        return close(closing);
+    }
+
+    private static <M extends CoordinatorMachine> CompletableFuture<Void> close(List<CoordinatorHost<M>> closing) {
         List<CompletableFuture<Void>> closed = new ArrayList<>();
         for (CoordinatorHost<M> host : closing) {
             closed.add(host.cycle()

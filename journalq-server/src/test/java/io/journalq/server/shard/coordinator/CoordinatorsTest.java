@@ -22,8 +22,9 @@ import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
-import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.shard.Shards;
@@ -69,6 +70,7 @@ class CoordinatorsTest {
     private final AtomicInteger failures = new AtomicInteger();
 
     private EventLoops loops;
+    private MetadataMachine metadata;
     private Shards shards;
     private Coordinators<Names> coordinators;
 
@@ -173,17 +175,18 @@ class CoordinatorsTest {
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
                 new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), slices),
                 (partition, machine) -> {});
-        MetadataDelta all = MetadataDelta.ofAll(image());
+        metadata = metadata();
+        MetadataDelta all = MetadataDelta.ofAll(metadata.image());
         shards.open(all).join();
         var unused = coordinators.follow(all);
     }
 
-    private static MetadataImage image() {
-        MetadataMachine metadata = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
-        metadata.replay(metadata.format(new Uuid(1, 1)).records());
-        metadata.replay(metadata.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
+    private static MetadataMachine metadata() {
+        MetadataMachine created = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
+        created.replay(created.format(new Uuid(1, 1)).records());
+        created.replay(created.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
                 .records());
-        return metadata.image();
+        return created;
     }
 
     private void awaitLoaded() throws Exception {
@@ -249,6 +252,48 @@ class CoordinatorsTest {
         Map<String, String> copy = new TreeMap<>();
         run(key, (machine, nowMs, replies) -> copy.putAll(machine.names));
         return copy;
+    }
+
+    @Test
+    void shouldServeOnlyThePartitionsThatItsBrokerLeads() throws Exception {
+        // given a coordinator with a record
+        start("eventual");
+        put("key", 1, "one").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        int partition = coordinators.partitionOf("key");
+
+        // when another broker leads its partition
+        lead(partition, 1);
+
+        // then it is not here, and the others still are
+        assertThatThrownBy(() -> run("key", (machine, nowMs, replies) -> {})).hasMessageContaining("NOT_COORDINATOR");
+        coordinators.whenAllLoaded(List.of("key")).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(coordinators.count()).isEqualTo(3);
+        assertThat(isLoaded(keyOutside(partition))).isTrue();
+
+        // and when this broker leads it again, it remembers
+        lead(partition, 0);
+        await(() -> isLoaded("key"));
+        assertThat(namesOf("key")).containsValue("one");
+    }
+
+    private void lead(int partition, int leader) {
+        PartitionState state = new PartitionState()
+                .setLeader(leader)
+                .setReplicas(List.of(0, 1))
+                .setInSyncReplicas(List.of(0, 1));
+        PartitionsRecord record = new PartitionsRecord()
+                .setTopicId(metadata.image().topic(InternalTopics.GROUPS).id())
+                .setFirstPartition(partition)
+                .setPartitions(List.of(state));
+        coordinators.follow(metadata.replay(List.of(record))).join();
+    }
+
+    private String keyOutside(int partition) {
+        int number = 0;
+        while (coordinators.partitionOf("key" + number) == partition) {
+            number++;
+        }
+        return "key" + number;
     }
 
     @Test
