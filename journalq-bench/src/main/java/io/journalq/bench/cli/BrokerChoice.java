@@ -17,7 +17,7 @@ enum BrokerChoice {
     /** Makes the driver; its broker is not started yet. {@code settings} are the broker's, by its own names. */
     BrokerDriver open(Map<String, String> settings) {
         return switch (this) {
-            case JOURNALQ -> new JournalQBroker(settings);
+            case JOURNALQ -> JournalQBroker.withMetrics(settings);
             case KAFKA -> new KafkaBroker(settings);
         };
     }

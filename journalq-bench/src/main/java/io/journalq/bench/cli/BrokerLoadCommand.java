@@ -1,5 +1,6 @@
 package io.journalq.bench.cli;
 
+import io.journalq.bench.BenchException;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.load.BrokerLoad;
@@ -9,6 +10,7 @@ import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,15 +20,23 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code journalq-bench broker-load}: the broker's processor time per single-message produce request. */
+/** {@code journalq-bench broker-load}: the broker's processor time per produce request. */
 @Command(
         name = "broker-load",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Measures the broker's processor time per single-message produce request.",
-            "Starts a broker and sends it prebuilt requests over plain sockets, without a client library.",
+            "Measures the broker's processor time per produce request.",
+            "Starts a broker and sends it prebuilt requests over plain sockets, without a client library. A request has one"
+                    + " message for each of its partitions. With --shards, shows what event loops cost.",
             "Exit code: 0 on success, 1 if the broker failed, 2 if the command line is wrong."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  journalq-bench broker-load --broker journalq",
+            "  journalq-bench broker-load --shards 1,2,4,8,16 --warmup 20s",
+            "  journalq-bench broker-load --shards 1,16 --partitions-per-request 10"
         })
 final class BrokerLoadCommand implements Callable<Integer> {
     @Option(
@@ -61,6 +71,14 @@ final class BrokerLoadCommand implements Callable<Integer> {
     private int partitions;
 
     @Option(
+            names = "--partitions-per-request",
+            defaultValue = "1",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Partitions that a request writes to, with one message each (default: ${DEFAULT-VALUE}).")
+    private int partitionsPerRequest;
+
+    @Option(
             names = "--connections",
             defaultValue = "" + Side.LOAD_CONNECTIONS,
             paramLabel = "COUNT",
@@ -83,31 +101,63 @@ final class BrokerLoadCommand implements Callable<Integer> {
     private Map<String, String> brokerSettings = new TreeMap<>();
 
     @Mixin
+    private ShardOptions shards;
+
+    @Mixin
     private OutputOptions output;
 
     @Override
     public Integer call() throws IOException {
+        if (partitionsPerRequest > partitions) {
+            throw BenchException.wrongUsage(
+                    "--partitions-per-request is " + partitionsPerRequest + " of " + partitions + " partitions",
+                    "use at most as many as there are partitions");
+        }
+        List<Map<String, String>> brokers = shards.brokers(broker, brokerSettings);
         PayloadPool pool = PayloadPool.build("text", 1024, PayloadPool.DEFAULT_SIZE_BYTES);
-        try (BrokerDriver driver = broker.open(brokerSettings)) {
-            driver.start();
-            driver.createTopic("broker-load", partitions);
-            BrokerLoad.Result result = new BrokerLoad(
-                            Side.address(driver.bootstrap()), "broker-load", partitions, pool, inFlight)
-                    .run(connections, driver.pid(), warmup, duration);
-            Map<String, Object> row = new LinkedHashMap<>();
-            row.put("broker", driver.name() + " " + driver.version());
-            row.put("requests_per_s", Math.round(result.requestsPerSecond()));
-            row.put("broker_cpu_us_per_request", Statistics.hundredths(result.brokerMicrosPerRequest()));
-            row.put("broker_cores", Statistics.hundredths(result.use().brokerCores()));
-            row.put("generator_cores", Statistics.hundredths(result.use().clientCores()));
-            row.put("broker_rss_mib", result.use().brokerResidentBytes() >> 20);
-            Map<String, Object> settings = new LinkedHashMap<>();
-            settings.put("connections", connections);
-            settings.put("in_flight", inFlight);
-            settings.put("partitions", partitions);
-            settings.put("broker_settings", driver.settings().toString());
-            output.emit(settings, List.of(row), Map.of());
+        Map<String, Object> settings = new LinkedHashMap<>();
+        settings.put("connections", connections);
+        settings.put("in_flight", inFlight);
+        settings.put("partitions", partitions);
+        settings.put("partitions_per_request", partitionsPerRequest);
+        List<Map<String, Object>> rows = new ArrayList<>();
+        for (Map<String, String> one : brokers) {
+            try (BrokerDriver driver = broker.open(one)) {
+                driver.start();
+                rows.add(measure(driver, ShardOptions.of(one), pool));
+                settings.put(
+                        "broker_settings",
+                        ShardOptions.common(driver.settings()).toString());
+            }
+        }
+        if (shards.isGiven()) {
+            output.emitSummary(settings, rows, BrokerCosts.listing(rows, "requests_per_s"));
+        } else {
+            output.emit(settings, rows, Map.of());
         }
         return 0;
+    }
+
+    private Map<String, Object> measure(BrokerDriver driver, String shardCount, PayloadPool pool) throws IOException {
+        driver.createTopic("broker-load", partitions);
+        BrokerLoad.Result result = new BrokerLoad(
+                        Side.address(driver.bootstrap()),
+                        "broker-load",
+                        partitions,
+                        partitionsPerRequest,
+                        pool,
+                        inFlight)
+                .run(connections, driver.pid(), driver.metricsAddress().orElse(null), warmup, duration);
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("broker", driver.name() + " " + driver.version());
+        row.put("shards", shardCount);
+        row.put("requests_per_s", Math.round(result.requestsPerSecond()));
+        BrokerCosts.put(row, result.use(), result.requests(), result.requests() * partitionsPerRequest);
+        row.put("latency_p50_us", result.latency().p50Us());
+        row.put("latency_p99_us", result.latency().p99Us());
+        row.put("broker_cores", Statistics.hundredths(result.use().brokerCores()));
+        row.put("generator_cores", Statistics.hundredths(result.use().clientCores()));
+        row.put("broker_rss_mib", result.use().brokerResidentBytes() >> 20);
+        return row;
     }
 }

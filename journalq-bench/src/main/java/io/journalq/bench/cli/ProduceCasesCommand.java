@@ -1,5 +1,6 @@
 package io.journalq.bench.cli;
 
+import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ExternalBroker;
@@ -36,7 +37,7 @@ import picocli.CommandLine.Option;
             "Runs the produce cases against one broker.",
             "Case 1 sends single messages and waits for each acknowledgement. Case 2 does the same with lz4. Case 3 sends"
                     + " batches with lz4 without waiting. Case 4 is case 3 with consumers. Without --bootstrap, the command"
-                    + " starts a broker and stops it at the end.",
+                    + " starts a broker and stops it at the end. With --shards, shows what event loops cost the broker.",
             "Exit code: 0 on success, 1 if a run or one of its checks failed, 2 if the command line is wrong."
         },
         footer = {
@@ -45,6 +46,7 @@ import picocli.CommandLine.Option;
             "  journalq-bench produce --case all --duration 10s",
             "  journalq-bench produce --case 1 --threads 400 --virtual --output json",
             "  journalq-bench produce --case 4 --groups 3",
+            "  journalq-bench produce --case 1,3 --shards 1,2,4,8,16 --warmup 20s",
             "  journalq-bench produce --case 1 --rate 10000 --bootstrap localhost:9092",
             "  journalq-bench produce --broker kafka --client kafka-clients"
         })
@@ -166,6 +168,9 @@ final class ProduceCasesCommand implements Callable<Integer> {
             description = "Setting of the broker that is started, by the broker's own name. Can be repeated.")
     private Map<String, String> brokerSettings = new TreeMap<>();
 
+    @Mixin
+    private ShardOptions shards;
+
     @Option(
             names = "--client",
             defaultValue = "journalq",
@@ -206,26 +211,40 @@ final class ProduceCasesCommand implements Callable<Integer> {
         List<ProduceCase> chosen = cases.required("--case");
         Workload workload = work.workload(topic, messageSizeBytes, consumers);
         PayloadPool pool = work.pool(messageSizeBytes);
-        ClientDriver clientDriver = client.open();
-        List<ProduceResult> results = new ArrayList<>();
-        try (BrokerDriver brokerDriver = openBroker()) {
-            brokerDriver.start();
-            for (ProduceCase one : chosen) {
-                ProduceRun run = new ProduceRun(
-                        brokerDriver,
-                        clientDriver,
-                        new KafkaClientsDriver(),
-                        settings(one, workload),
-                        pool,
-                        System.err::println);
-                results.add(run.run());
-            }
-            output.emitSummary(
-                    Map.of("broker_settings", brokerDriver.settings().toString()),
-                    results.stream().map(ResultRow::of).toList(),
-                    ProduceSummary.of(results));
+        if (bootstrap != null && shards.isGiven()) {
+            throw BenchException.wrongUsage(
+                    "the shards of a running broker cannot be chosen", "leave --shards or --bootstrap out");
         }
+        List<ProduceResult> results = new ArrayList<>();
+        List<Map<String, Object>> rows = new ArrayList<>();
+        Map<String, String> common = Map.of();
+        for (Map<String, String> one : shards.brokers(broker, brokerSettings)) {
+            try (BrokerDriver brokerDriver = openBroker(one)) {
+                brokerDriver.start();
+                for (ProduceCase chosenCase : chosen) {
+                    ProduceResult result = run(brokerDriver, settings(chosenCase, workload), pool);
+                    results.add(result);
+                    Map<String, Object> row = ResultRow.of(result);
+                    row.put("shards", ShardOptions.of(one));
+                    rows.add(row);
+                }
+                common = ShardOptions.common(brokerDriver.settings());
+            }
+        }
+        output.emitSummary(
+                Map.of("broker_settings", common.toString()),
+                rows,
+                shards.isGiven()
+                        ? BrokerCosts.listing(rows, "qps") + ProduceSummary.problems(results)
+                        : ProduceSummary.of(results));
         return results.stream().allMatch(result -> result.problem() == null) ? 0 : 1;
+    }
+
+    private ProduceResult run(BrokerDriver brokerDriver, ProduceSettings settings, PayloadPool pool)
+            throws InterruptedException {
+        return new ProduceRun(
+                        brokerDriver, client.open(), new KafkaClientsDriver(), settings, pool, System.err::println)
+                .run();
     }
 
     private ProduceSettings settings(ProduceCase one, Workload workload) {
@@ -246,9 +265,9 @@ final class ProduceCasesCommand implements Callable<Integer> {
                 duration);
     }
 
-    private BrokerDriver openBroker() {
+    private BrokerDriver openBroker(Map<String, String> settings) {
         return bootstrap == null
-                ? broker.open(brokerSettings)
+                ? broker.open(settings)
                 : new ExternalBroker(broker.toString(), bootstrap, ProcessFinder.listeningAt(bootstrap));
     }
 }

@@ -19,7 +19,6 @@ final class ProduceSummary {
     /** A line for each case, then the reasons of failed checks, then the threads that sent. */
     static String of(List<ProduceResult> results) {
         List<Map<String, Object>> lines = new ArrayList<>();
-        StringBuilder problems = new StringBuilder();
         Map<String, List<String>> casesByCallers = new LinkedHashMap<>();
         for (ProduceResult result : results) {
             ProduceSettings settings = result.settings();
@@ -31,25 +30,33 @@ final class ProduceSummary {
             line.put("p99 ms", milliseconds(result.measured().latency().p99Us()));
             line.put("check", result.problem() == null ? "passed" : "FAILED");
             lines.add(line);
-            if (result.problem() != null) {
-                problems.append("Case ")
-                        .append(number)
-                        .append(" failed: ")
-                        .append(result.problem())
-                        .append('\n');
-            }
             casesByCallers
                     .computeIfAbsent(
                             settings.tuning().inWords(settings.produceCase().batched()), callers -> new ArrayList<>())
                     .add(number);
         }
-        StringBuilder text = new StringBuilder(Output.listing(lines)).append(problems);
+        StringBuilder text = new StringBuilder(Output.listing(lines)).append(problems(results));
         casesByCallers.forEach((callers, cases) -> text.append(cases.size() == 1 ? "Case " : "Cases ")
                 .append(String.join(", ", cases))
                 .append(": ")
                 .append(callers)
                 .append('\n'));
         return text.append(withoutVirtualThreads(results)).toString();
+    }
+
+    /** A line for each case whose check failed. */
+    static String problems(List<ProduceResult> results) {
+        StringBuilder problems = new StringBuilder();
+        for (ProduceResult result : results) {
+            if (result.problem() != null) {
+                problems.append("Case ")
+                        .append(result.settings().produceCase().number())
+                        .append(" failed: ")
+                        .append(result.problem())
+                        .append('\n');
+            }
+        }
+        return problems.toString();
     }
 
     /** The number of threads decides the rate of synchronous sends, and platform threads cannot be as many. */

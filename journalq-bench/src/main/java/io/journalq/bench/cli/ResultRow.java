@@ -26,10 +26,13 @@ final class ResultRow {
                         ? (Object) Math.round(result.measured().consumedPerSecond())
                         : null);
         putLatency(row, result.measured());
-        row.put("broker_cores", Statistics.hundredths(result.measured().use().brokerCores()));
-        row.put("client_cores", Statistics.hundredths(result.measured().use().clientCores()));
-        row.put("broker_rss_mib", result.measured().use().brokerResidentBytes() >> 20);
-        row.put("client_rss_mib", result.measured().use().clientResidentBytes() >> 20);
+        ResourceUse use = result.measured().use();
+        BrokerCosts.put(
+                row, use, use.brokerRequests(), Math.round(result.measured().qps() * use.seconds()));
+        row.put("broker_cores", Statistics.hundredths(use.brokerCores()));
+        row.put("client_cores", Statistics.hundredths(use.clientCores()));
+        row.put("broker_rss_mib", use.brokerResidentBytes() >> 20);
+        row.put("client_rss_mib", use.clientResidentBytes() >> 20);
         row.put("errors", result.errors());
         row.put("bytes_per_message_on_disk", Statistics.tenths(result.checks().bytesPerMessage()));
         row.put("acknowledged", result.checks().acknowledged());

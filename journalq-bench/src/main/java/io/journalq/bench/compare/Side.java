@@ -69,8 +69,8 @@ public final class Side {
         try {
             broker.createTopic(topic, partitions);
             System.err.println(broker.name() + " single-message requests without a client library");
-            return new BrokerLoad(address(broker.bootstrap()), topic, partitions, pool, LOAD_IN_FLIGHT)
-                    .run(LOAD_CONNECTIONS, broker.pid(), warmup, duration);
+            return new BrokerLoad(address(broker.bootstrap()), topic, partitions, 1, pool, LOAD_IN_FLIGHT)
+                    .run(LOAD_CONNECTIONS, broker.pid(), broker.metricsAddress().orElse(null), warmup, duration);
         } finally {
             removeTopic(topic);
             broker.freeze();

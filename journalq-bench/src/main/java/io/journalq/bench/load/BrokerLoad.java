@@ -1,6 +1,7 @@
 package io.journalq.bench.load;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.Latency;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.common.protocol.RecordsData;
@@ -25,8 +26,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.HdrHistogram.Histogram;
 
-/** Keeps a number of single-message produce requests in flight on each of several connections. One thread. */
+/**
+ * Keeps a number of produce requests in flight on each of several connections. Each request has one message for each of
+ * its partitions. One thread.
+ */
 public final class BrokerLoad {
     private static final short PRODUCE_VERSION = 9;
     private static final short ACKS_LEADER = 1;
@@ -36,11 +41,16 @@ public final class BrokerLoad {
 
     private static final int READ_BUFFER_BYTES = 64 * 1024;
     private static final long SELECT_TIMEOUT_MS = 100;
+    /** Size of a partition without an error in a response. */
+    private static final int PARTITION_BYTES = Integer.BYTES + Short.BYTES + 3 * Long.BYTES + 3;
+
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
     private final InetSocketAddress address;
     private final ByteBuffer[] requests;
+    private final int partitionsPerRequest;
     private final int inFlight;
+    private final Histogram latencies = new Histogram(Latency.HIGHEST_NS, Latency.DIGITS);
     private long responses;
     private boolean measuring;
     private String problem;
@@ -48,28 +58,51 @@ public final class BrokerLoad {
     /**
      * Prepares the requests.
      *
-     * @param topic an existing topic with {@code partitions} partitions; each request writes to one of them
+     * @param topic an existing topic with {@code partitions} partitions
+     * @param partitionsPerRequest number of consecutive partitions that a request writes to, at most {@code partitions}
      * @param inFlight requests in flight on each connection
      */
-    public BrokerLoad(InetSocketAddress address, String topic, int partitions, PayloadPool pool, int inFlight) {
+    public BrokerLoad(
+            InetSocketAddress address,
+            String topic,
+            int partitions,
+            int partitionsPerRequest,
+            PayloadPool pool,
+            int inFlight) {
         this.address = address;
+        this.partitionsPerRequest = partitionsPerRequest;
         this.inFlight = inFlight;
         this.requests = new ByteBuffer[partitions];
-        for (int partition = 0; partition < partitions; partition++) {
-            requests[partition] = request(topic, partition, pool.message(partition));
+        for (int first = 0; first < partitions; first++) {
+            requests[first] = request(topic, first, pool);
         }
     }
 
     /**
      * The result of a run.
      *
-     * @param requestsPerSecond requests per second that received a response
-     * @param brokerMicrosPerRequest the broker's processor time per request, user and system
+     * @param requests requests that received a response
+     * @param latency time from the write of a request until its response was read
      */
-    public record Result(double requestsPerSecond, double brokerMicrosPerRequest, ResourceUse use) {}
+    public record Result(long requests, Latency latency, ResourceUse use) {
+        /** Requests per second that received a response. */
+        public double requestsPerSecond() {
+            return requests / use.seconds();
+        }
 
-    /** Warms up, measures and disconnects. Counts every response and checks its error code. */
-    public Result run(int connections, long brokerPid, Duration warmup, Duration duration) throws IOException {
+        /** The broker's processor time per request, user and system. */
+        public double brokerMicrosPerRequest() {
+            return use.brokerMicrosPer(requests);
+        }
+    }
+
+    /**
+     * Warms up, measures and disconnects. Counts every response and checks its error codes.
+     *
+     * @param metricsAddress {@code host:port} of the broker's metrics; null if there are none
+     */
+    public Result run(int connections, long brokerPid, String metricsAddress, Duration warmup, Duration duration)
+            throws IOException {
         try (Selector selector = Selector.open()) {
             List<Connection> open = new ArrayList<>();
             try {
@@ -79,14 +112,14 @@ public final class BrokerLoad {
                 turn(selector, warmup);
                 measuring = true;
                 long before = responses;
-                ResourceUse.Meter meter = ResourceUse.start(brokerPid);
+                ResourceUse.Meter meter = ResourceUse.start(brokerPid, metricsAddress);
                 turn(selector, duration);
                 ResourceUse use = meter.stop();
                 long completed = responses - before;
                 if (completed == 0) {
                     throw new BenchException("the broker responded to no request", "check the broker's log");
                 }
-                return new Result(completed / use.seconds(), use.brokerCores() * use.seconds() * 1e6 / completed, use);
+                return new Result(completed, Latency.of(Latency.SERVICE_TIME, latencies), use);
             } finally {
                 for (Connection connection : open) {
                     connection.channel.close();
@@ -113,20 +146,20 @@ public final class BrokerLoad {
         }
     }
 
-    private static ByteBuffer request(String topic, int partition, byte[] value) {
+    private ByteBuffer request(String topic, int first, PayloadPool pool) {
         ByteBufAllocator allocator = UnpooledByteBufAllocator.DEFAULT;
         try (BatchBuilder builder = new BatchBuilder(allocator, CompressionCodec.NONE)) {
-            builder.append(System.currentTimeMillis(), null, value, List.of());
+            List<PartitionProduceData> batches = new ArrayList<>();
+            for (int i = 0; i < partitionsPerRequest; i++) {
+                int partition = (first + i) % requests.length;
+                builder.append(System.currentTimeMillis(), null, pool.message(partition), List.of());
+                batches.add(new PartitionProduceData().setIndex(partition).setRecords(RecordsData.of(builder.build())));
+            }
             ProduceRequest request = new ProduceRequest()
                     .setAcks(ACKS_LEADER)
                     .setTimeoutMs(TIMEOUT_MS)
-                    .setTopicData(List.of(new TopicProduceData()
-                            .setName(topic)
-                            .setPartitionData(List.of(new PartitionProduceData()
-                                    .setIndex(partition)
-                                    .setRecords(RecordsData.of(builder.build()))))));
-            List<ReferenceCounted> parts =
-                    Frames.request(allocator, partition, "broker-load", request, PRODUCE_VERSION);
+                    .setTopicData(List.of(new TopicProduceData().setName(topic).setPartitionData(batches)));
+            List<ReferenceCounted> parts = Frames.request(allocator, first, "broker-load", request, PRODUCE_VERSION);
             int sizeBytes = parts.stream()
                     .mapToInt(part -> ((ByteBuf) part).readableBytes())
                     .sum();
@@ -146,6 +179,10 @@ public final class BrokerLoad {
         private final SelectionKey key;
         private final ByteBuffer in = ByteBuffer.allocateDirect(READ_BUFFER_BYTES);
         private final ByteBuffer[] out = new ByteBuffer[inFlight];
+        /** When each request in flight was written, in a ring: responses arrive in the order of their requests. */
+        private final long[] sentNs = new long[inFlight];
+
+        private int oldest;
         private int nextPartition;
 
         Connection(Selector selector, int number) throws IOException {
@@ -154,6 +191,7 @@ public final class BrokerLoad {
             channel.configureBlocking(false);
             nextPartition = number * SPREAD % requests.length;
             key = channel.register(selector, SelectionKey.OP_READ, this);
+            Arrays.fill(sentNs, System.nanoTime());
             send(inFlight);
         }
 
@@ -167,11 +205,17 @@ public final class BrokerLoad {
                 throw new IOException("the broker closed a connection");
             }
             int completed = 0;
+            long nowNs = System.nanoTime();
             in.flip();
             while (in.remaining() >= Integer.BYTES && in.remaining() >= Integer.BYTES + in.getInt(in.position())) {
                 int sizeBytes = in.getInt();
                 check(in, in.position(), sizeBytes);
                 in.position(in.position() + sizeBytes);
+                if (measuring) {
+                    latencies.recordValue(Math.min(nowNs - sentNs[oldest], Latency.HIGHEST_NS));
+                }
+                sentNs[oldest] = nowNs; // of the request that is sent in its place
+                oldest = oldest + 1 == inFlight ? 0 : oldest + 1;
                 completed++;
             }
             in.compact();
@@ -179,17 +223,23 @@ public final class BrokerLoad {
             send(completed);
         }
 
-        /** Checks a response for one topic and one partition: the error code follows name, count and partition. */
+        /** Checks a response for one topic: in each partition, the error code follows the partition's number. */
         private void check(ByteBuffer response, int start, int sizeBytes) throws IOException {
             int nameAt = start + Integer.BYTES + 1 + 1;
             int nameLength = response.get(nameAt) - 1;
             int errorAt = nameAt + 1 + nameLength + 1 + Integer.BYTES;
-            if (errorAt + Short.BYTES > start + sizeBytes) {
-                throw new IOException("the broker's response is too short");
-            }
-            // A new topic may have no leader yet when the warm-up starts.
-            if (measuring && response.getShort(errorAt) != 0) {
-                throw new IOException("the broker refused a message with error " + response.getShort(errorAt));
+            for (int i = 0; i < partitionsPerRequest; i++) {
+                if (errorAt + Short.BYTES > start + sizeBytes) {
+                    throw new IOException("the broker's response is too short");
+                }
+                if (response.getShort(errorAt) != 0) {
+                    // A new topic may have no leader yet when the warm-up starts.
+                    if (measuring) {
+                        throw new IOException("the broker refused a message with error " + response.getShort(errorAt));
+                    }
+                    return;
+                }
+                errorAt += PARTITION_BYTES;
             }
         }
 

@@ -1,14 +1,9 @@
 package io.journalq.bench.measure;
 
 import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.stream.Stream;
 
 /**
@@ -16,14 +11,12 @@ import java.util.stream.Stream;
  * cannot be read is -1, and never fails the run. One thread.
  */
 public final class BrokerSampler {
-    private static final Duration METRICS_TIMEOUT = Duration.ofSeconds(2);
     private static final String HEAP = "jvm_memory_used_bytes{area=\"heap\"";
     private static final String DIRECT = "journalq_buffers_direct_bytes";
 
     private final long pid;
     private final Path dataDirectory;
-    private final HttpRequest metrics;
-    private final HttpClient http;
+    private final MetricsPage metrics;
     private ProcessUsage last;
     private long lastNs;
 
@@ -37,14 +30,7 @@ public final class BrokerSampler {
     public BrokerSampler(long pid, Path dataDirectory, String metricsAddress) {
         this.pid = pid;
         this.dataDirectory = dataDirectory;
-        this.metrics = metricsAddress == null
-                ? null
-                : HttpRequest.newBuilder(URI.create("http://" + metricsAddress + "/metrics"))
-                        .timeout(METRICS_TIMEOUT)
-                        .build();
-        this.http = metricsAddress == null
-                ? null
-                : HttpClient.newBuilder().connectTimeout(METRICS_TIMEOUT).build();
+        this.metrics = new MetricsPage(metricsAddress);
         this.last = ProcessUsage.of(pid);
         this.lastNs = System.nanoTime();
     }
@@ -55,41 +41,15 @@ public final class BrokerSampler {
         double cpuPercent = pid < 1 ? -1 : 100.0 * (now.cpuNs() - last.cpuNs()) / Math.max(1, nowNs - lastNs);
         last = now;
         lastNs = nowNs;
-        String page = page();
+        metrics.load();
         return new BrokerSample(
                 cpuPercent,
                 pid < 1 ? -1 : now.residentBytes(),
-                sum(page, HEAP),
-                sum(page, DIRECT),
+                metrics.sum(HEAP),
+                metrics.sum(DIRECT),
                 openFiles(),
                 pid < 1 ? -1 : ProcFile.number("/proc/" + pid + "/status", "Threads:"),
                 diskBytes());
-    }
-
-    private String page() {
-        if (metrics == null) {
-            return null;
-        }
-        try {
-            HttpResponse<String> response = http.send(metrics, HttpResponse.BodyHandlers.ofString());
-            return response.statusCode() == 200 ? response.body() : null;
-        } catch (IOException e) {
-            return null;
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return null;
-        }
-    }
-
-    /** The sum of all samples whose name and labels start with {@code begin}. */
-    private static long sum(String page, String begin) {
-        if (page == null) {
-            return -1;
-        }
-        return (long) page.lines()
-                .filter(line -> line.startsWith(begin))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
-                .sum();
     }
 
     private long openFiles() {

@@ -3,6 +3,11 @@ package io.journalq.bench.measure;
 /**
  * The resources that a broker and its clients used during an interval. Cores are processor time divided by wall time: 1.0
  * is one busy core.
+ *
+ * @param brokerWakeUps how often a thread of the broker was woken after it had nothing to do
+ * @param brokerPreemptions how often the kernel took the processor from a thread of the broker
+ * @param brokerRequests requests that the broker received; -1 if it has no metrics
+ * @param brokerHandOvers tasks that event loops of the broker handed to each other; -1 if it has no metrics
  */
 public record ResourceUse(
         double seconds,
@@ -15,26 +20,53 @@ public record ResourceUse(
         double memoryPercent,
         double networkInMbPerSecond,
         double networkOutMbPerSecond,
-        double diskWriteMbPerSecond) {
+        double diskWriteMbPerSecond,
+        long brokerWakeUps,
+        long brokerPreemptions,
+        long brokerRequests,
+        long brokerHandOvers) {
 
     private static final double MB = 1e6;
+    private static final String REQUESTS = "journalq_network_requests_total";
+    private static final String HAND_OVERS = "journalq_loop_hand_overs_total";
+
+    /** Processor time of the broker for each of {@code count} requests or messages, in microseconds. */
+    public double brokerMicrosPer(long count) {
+        return brokerCores * seconds * 1e6 / count;
+    }
 
     /** Starts measuring. If the broker's process id is below 1, its values are zero. */
     public static Meter start(long brokerPid) {
-        return new Meter(brokerPid);
+        return start(brokerPid, null);
+    }
+
+    /** As {@link #start(long)}, with the {@code host:port} of the broker's metrics; null if there are none. */
+    public static Meter start(long brokerPid, String metricsAddress) {
+        return new Meter(brokerPid, new MetricsPage(metricsAddress));
     }
 
     /** The state at the start of the interval. One thread. */
     public static final class Meter {
         private final long brokerPid;
         private final long clientPid = ProcessHandle.current().pid();
-        private final long startNs = System.nanoTime();
+        private final MetricsPage metrics;
+        private final long requestsStart;
+        private final long handOversStart;
+        private final ThreadSwitches switchesStart;
+        private final long startNs;
         private final ProcessUsage brokerStart;
         private final ProcessUsage clientStart;
         private final NetworkSample networkStart = NetworkSample.now();
 
-        private Meter(long brokerPid) {
+        private Meter(long brokerPid, MetricsPage metrics) {
             this.brokerPid = brokerPid;
+            this.metrics = metrics;
+            // The metrics first and last, because their page costs the broker processor time.
+            metrics.load();
+            requestsStart = metrics.sum(REQUESTS);
+            handOversStart = metrics.sum(HAND_OVERS);
+            switchesStart = ThreadSwitches.of(brokerPid);
+            startNs = System.nanoTime();
             brokerStart = ProcessUsage.of(brokerPid);
             clientStart = ProcessUsage.of(clientPid);
         }
@@ -44,6 +76,8 @@ public record ResourceUse(
             ProcessUsage client = ProcessUsage.of(clientPid);
             NetworkSample network = NetworkSample.now();
             double seconds = (System.nanoTime() - startNs) / 1e9;
+            ThreadSwitches.Count switches = ThreadSwitches.of(brokerPid).since(switchesStart);
+            metrics.load();
             double brokerCores = (broker.cpuNs() - brokerStart.cpuNs()) / 1e9 / seconds;
             double clientCores = (client.cpuNs() - clientStart.cpuNs()) / 1e9 / seconds;
             int cores = Runtime.getRuntime().availableProcessors();
@@ -59,7 +93,16 @@ public record ResourceUse(
                     100.0 * (broker.residentBytes() + client.residentBytes()) / memoryBytes,
                     (network.receivedBytes() - networkStart.receivedBytes()) / MB / seconds,
                     (network.sentBytes() - networkStart.sentBytes()) / MB / seconds,
-                    (broker.writtenBytes() - brokerStart.writtenBytes()) / MB / seconds);
+                    (broker.writtenBytes() - brokerStart.writtenBytes()) / MB / seconds,
+                    switches.waits(),
+                    switches.preemptions(),
+                    since(requestsStart, REQUESTS),
+                    since(handOversStart, HAND_OVERS));
+        }
+
+        private long since(long start, String counter) {
+            long now = metrics.sum(counter);
+            return start < 0 || now < 0 ? -1 : now - start;
         }
     }
 

@@ -164,7 +164,8 @@ public final class ProduceRun {
     private Measured measure(ProduceLoad load, Consumption consumption) throws InterruptedException {
         long acknowledgedBefore = load.acknowledged();
         long consumedBefore = consumption.consumed();
-        ResourceUse.Meter meter = ResourceUse.start(broker.pid());
+        ResourceUse.Meter meter =
+                ResourceUse.start(broker.pid(), broker.metricsAddress().orElse(null));
         load.beginMeasuring();
         String what = "case " + settings.produceCase().number();
         pass(new Stage(what, settings.duration(), System.nanoTime()), settings.duration(), load, consumption);

@@ -119,6 +119,8 @@ class BenchMainTest {
                 "sweep | --cases=none | use 1, 2, 3, 4 or all",
                 "broker-load | --duration=0s | use 1ms or more",
                 "broker-load | --connections=0 | use 1 or more",
+                "broker-load | --shards=0 | use 1 or more",
+                "broker-load | --partitions-per-request=201 | use at most as many as there are partitions",
                 "pub | --count=5 | use --bootstrap HOST:PORT",
                 "sub | --timeout=0s | use 1ms or more",
                 "profile | nosuch | 'nosuch' is not a scenario",

@@ -48,6 +48,35 @@ class ProduceCasesCommandTest {
     }
 
     @Test
+    void shouldShowWhatEachNumberOfEventLoopsCostsTheBroker(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("result.json");
+
+        int exitCode = BenchMain.commandLine()
+                .execute(
+                        "produce",
+                        "--case=3",
+                        "--shards=1,3",
+                        "--duration=500ms",
+                        "--warmup=100ms",
+                        "--partitions=20",
+                        "--out=" + file);
+
+        JsonNode results = new ObjectMapper().readTree(file.toFile()).get("results");
+        assertThat(exitCode).as("%s", results).isZero();
+        assertThat(results).hasSize(2);
+        assertThat(results.get(0).get("shards").asText()).isEqualTo("1");
+        assertThat(results.get(0).get("hand_overs_per_request").asDouble()).isZero();
+        assertThat(results.get(1).get("shards").asText()).isEqualTo("3");
+        assertThat(results.get(1).get("hand_overs_per_request").asDouble()).isPositive();
+        for (JsonNode result : results) {
+            assertThat(result.get("wake_ups_per_request").asDouble()).isPositive();
+            assertThat(result.get("broker_cpu_us_per_message").asDouble())
+                    .isPositive()
+                    .isLessThan(result.get("broker_cpu_us_per_request").asDouble());
+        }
+    }
+
+    @Test
     void shouldPrintATableAndWriteAllValuesWhenTheFileIsNamedAsCsv(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("result.csv");
         ByteArrayOutputStream printed = new ByteArrayOutputStream();

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 class ResourceUseTest {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final long BUSY_NS = 300_000_000L;
+    private static final int WAITS = 50;
 
     @Test
     void shouldSeeThisProcessAtWork() {
@@ -25,11 +26,26 @@ class ResourceUseTest {
     }
 
     @Test
+    void shouldCountTheTimesThatAThreadIsWoken() throws InterruptedException {
+        ResourceUse.Meter meter = ResourceUse.start(ProcessHandle.current().pid());
+
+        for (int i = 0; i < WAITS; i++) {
+            Thread.sleep(1);
+        }
+        ResourceUse use = meter.stop();
+
+        assertThat(use.brokerWakeUps()).isBetween((long) WAITS, 100L * WAITS);
+        assertThat(use.brokerPreemptions()).isNotNegative();
+        assertThat(use.brokerHandOvers()).as("without metrics").isEqualTo(-1);
+    }
+
+    @Test
     void shouldCountNothingWhenTheBrokerRunsOnAnotherMachine() {
         ResourceUse use = ResourceUse.start(0).stop();
 
         assertThat(use.brokerCores()).isZero();
         assertThat(use.brokerResidentBytes()).isZero();
+        assertThat(use.brokerWakeUps()).isZero();
     }
 
     @Test

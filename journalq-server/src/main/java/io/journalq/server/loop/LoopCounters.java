@@ -15,7 +15,8 @@ public final class LoopCounters {
     private static final int FETCHED_BYTES = 2;
     private static final int VALIDATED_OFF_LOOP = 3;
     private static final int REFUSED_BY_DISK = 4;
-    private static final int COUNT = 5;
+    private static final int HAND_OVERS = 5;
+    private static final int COUNT = 6;
 
     private final AtomicLongArray traffic = new AtomicLongArray(COUNT);
     private final AtomicLongArray requestsByApi = new AtomicLongArray(highestApiId() + 1);
@@ -68,6 +69,11 @@ public final class LoopCounters {
         add(traffic, REFUSED_BY_DISK, appends);
     }
 
+    /** A task with work was handed to another loop. */
+    void onHandOver() {
+        add(traffic, HAND_OVERS, 1);
+    }
+
     /** Records were added to a Fetch response. */
     public void onFetched(int sizeBytes) {
         add(traffic, FETCHED_BYTES, sizeBytes);
@@ -116,6 +122,11 @@ public final class LoopCounters {
     /** Number of appends that were refused because a disk failed, including those to internal topics. */
     public long refusedByDisk() {
         return traffic.get(REFUSED_BY_DISK);
+    }
+
+    /** Number of tasks that were handed to other loops, each with all the work of one iteration for one loop. */
+    public long handOvers() {
+        return traffic.get(HAND_OVERS);
     }
 
     /** Size of the records in Fetch responses, in bytes. */

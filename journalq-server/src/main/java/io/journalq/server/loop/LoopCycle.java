@@ -258,6 +258,7 @@ public final class LoopCycle {
         void send(int target) {
             Check.that(target != index, "hand-over to the same loop");
             LoopCycle targetCycle = peers[target];
+            counters.onHandOver();
             if (!targetCycle.execute(this)) {
                 log.debug("loop {} has stopped; {} hand-overs dropped", target, work.size());
             }

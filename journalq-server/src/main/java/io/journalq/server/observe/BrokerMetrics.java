@@ -167,6 +167,11 @@ public final class BrokerMetrics implements AutoCloseable {
                     "journalq.fetched.bytes",
                     "Bytes of records in Fetch responses, by the shard of the connection.",
                     counters::fetchedBytes);
+            shardCounter(
+                    cycle.index(),
+                    "journalq.loop.hand.overs",
+                    "Tasks handed to other event loops, each with all work for that loop in one iteration.",
+                    counters::handOvers);
         }
         registry.getPrometheusRegistry().register(new RequestsCollector(cycles, memory));
         registry.getPrometheusRegistry().register(new LoopStallsCollector(cycles));

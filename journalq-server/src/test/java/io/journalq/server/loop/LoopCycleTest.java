@@ -58,6 +58,32 @@ class LoopCycleTest {
         assertThat(cycle.requestTimes().sumNanos(ApiKey.METADATA)).isEqualTo(100 * 200_000);
     }
 
+    @Test
+    void shouldHandOverAllWorkOfAnIterationInOneTaskForEachLoop() {
+        // given three loops, of which the first one runs
+        SteppedIterations second = new SteppedIterations();
+        SteppedIterations third = new SteppedIterations();
+        List<LoopCycle> cycles = LoopCycle.cycles(List.of(loop, second, third));
+        List<String> done = new ArrayList<>();
+        second.current = false;
+        third.current = false;
+
+        // when it hands work over in two iterations
+        cycles.get(0).handOver(cycles.get(1), () -> done.add("first"));
+        cycles.get(0).handOver(cycles.get(2), () -> done.add("of the third loop"));
+        cycles.get(0).handOver(cycles.get(1), () -> done.add("second"));
+        loop.endIteration();
+        cycles.get(0).handOver(cycles.get(1), () -> done.add("third"));
+        loop.endIteration();
+
+        // then
+        assertThat(second.tasks).hasSize(2);
+        assertThat(third.tasks).hasSize(1);
+        assertThat(cycles.get(0).counters().handOvers()).isEqualTo(3);
+        second.tasks.forEach(Runnable::run);
+        assertThat(done).containsExactly("first", "second", "third");
+    }
+
     private List<String> countsOf(ApiKey api) {
         List<String> counts = new ArrayList<>();
         for (int bucket = 0; bucket < RequestTimes.bucketCount(); bucket++) {
@@ -72,6 +98,8 @@ class LoopCycleTest {
     /** Logs exceptions and continues, like Netty's event loop. */
     private static final class SteppedIterations implements Loop {
         private final ArrayDeque<Runnable> atEnd = new ArrayDeque<>();
+        private final List<Runnable> tasks = new ArrayList<>();
+        private boolean current = true;
         private long nowNanos;
 
         void endIteration() {
@@ -86,12 +114,12 @@ class LoopCycleTest {
 
         @Override
         public boolean inLoop() {
-            return true;
+            return current;
         }
 
         @Override
         public void execute(Runnable work) {
-            throw new AssertionError("nothing is handed over");
+            tasks.add(work);
         }
 
         @Override
