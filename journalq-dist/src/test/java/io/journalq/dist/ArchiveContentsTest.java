@@ -50,7 +50,8 @@ class ArchiveContentsTest {
         assertThat(names(jars()))
                 .contains("journalq-server", "journalq-bench", "kafka-clients")
                 .doesNotContain("jnats", "stream-client", "amqp-client", "proton-j", "bcprov-lts8on", "netty-codec")
-                .doesNotContain("junit-jupiter", "assertj-core", "journalq-embedded", "journalq-client-integrations");
+                .doesNotContain("junit-jupiter", "assertj-core", "journalq-embedded", "journalq-client-integrations")
+                .doesNotContain("journalq-spring-boot-starter", "spring-core", "asciidoctorj", "jruby");
         assertThat(home.resolve("lib").resolve("peers")).doesNotExist();
     }
 

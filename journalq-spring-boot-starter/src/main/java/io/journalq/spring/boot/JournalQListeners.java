@@ -1,0 +1,120 @@
+package io.journalq.spring.boot;
+
+import io.journalq.client.Consumer;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
+
+/**
+ * Finds the methods with {@link JournalQListener} when beans are created, and runs their containers from the start of the
+ * context to its stop. Thread-safe.
+ */
+final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
+    private final ConfigurableBeanFactory beans;
+    private final AtomicInteger created = new AtomicInteger();
+    private final List<Found> found = new ArrayList<>();
+    private final List<ListenerContainer> containers = new ArrayList<>();
+    private boolean running;
+
+    JournalQListeners(ConfigurableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        if (AnnotationUtils.isCandidateClass(type, JournalQListener.class)) {
+            Map<Method, JournalQListener> methods =
+                    MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<JournalQListener>)
+                            method -> AnnotatedElementUtils.findMergedAnnotation(method, JournalQListener.class));
+            methods.forEach((method, annotation) ->
+                    add(new Found(bean, AopUtils.selectInvocableMethod(method, bean.getClass()), annotation)));
+        }
+        return bean;
+    }
+
+    private synchronized void add(Found listener) {
+        found.add(listener);
+        if (running) {
+            // A bean that is created when it is first needed.
+            start(listener);
+        }
+    }
+
+    @Override
+    public boolean isAutoStartup() {
+        return beans.getBean(JournalQProperties.class).listener().autoStartup();
+    }
+
+    @Override
+    public synchronized void start() {
+        running = true;
+        try {
+            found.forEach(this::start);
+        } catch (RuntimeException e) {
+            stop();
+            throw e;
+        }
+    }
+
+    private void start(Found listener) {
+        JournalQProperties properties = beans.getBean(JournalQProperties.class);
+        ListenerMethod method = new ListenerMethod(
+                listener.bean, listener.method, listener.annotation, properties, new NamedSerdes(beans));
+        String groupId = resolve(listener.annotation.groupId());
+        if (groupId.isEmpty() && properties.consumer().groupId() == null) {
+            throw new IllegalStateException("the listener " + method.name()
+                    + " has no consumer group; set groupId of the annotation, or journalq.consumer.group-id");
+        }
+        List<String> topics =
+                Arrays.stream(listener.annotation.topics()).map(this::resolve).toList();
+        ListenerFailureHandler failures = beans.getBeanProvider(ListenerFailureHandler.class)
+                .getIfAvailable(() -> (record, cause) -> LoggerFactory.getLogger(JournalQListener.class)
+                        .error("the listener {} gave up {}", method.name(), record, cause));
+        for (int i = 0; i < listener.annotation.concurrency(); i++) {
+            String name = method.name() + "-" + created.incrementAndGet();
+            Consumer.Builder builder =
+                    beans.getBean(ConsumerFactory.class).builder(name).autoCommit(true);
+            if (!groupId.isEmpty()) {
+                builder.groupId(groupId);
+            }
+            Consumer consumer = builder.build();
+            beans.getBeanProvider(ConsumerObserver.class).forEach(observer -> observer.created(consumer, name));
+            ListenerContainer container =
+                    new ListenerContainer(name, method, consumer, topics, properties.listener(), failures);
+            containers.add(container);
+            container.start();
+        }
+    }
+
+    private String resolve(String text) {
+        String resolved = beans.resolveEmbeddedValue(text);
+        return resolved == null ? "" : resolved;
+    }
+
+    @Override
+    public synchronized void stop() {
+        running = false;
+        containers.forEach(ListenerContainer::requestStop);
+        containers.forEach(ListenerContainer::stop);
+        containers.clear();
+    }
+
+    @Override
+    public synchronized boolean isRunning() {
+        return running;
+    }
+
+    private record Found(Object bean, Method method, JournalQListener annotation) {}
+}

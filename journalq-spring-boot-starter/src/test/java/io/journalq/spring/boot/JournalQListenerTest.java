@@ -1,0 +1,278 @@
+package io.journalq.spring.boot;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.client.Consumer;
+import io.journalq.client.ConsumerRecord;
+import io.journalq.client.TypedRecord;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.embedded.EmbeddedBroker;
+import io.journalq.embedded.junit.JournalQExtension;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+@Timeout(120)
+@ExtendWith(JournalQExtension.class)
+final class JournalQListenerTest {
+    private ApplicationContextRunner application;
+
+    record Order(String item, int count) {}
+
+    @BeforeEach
+    void useTheBroker(EmbeddedBroker broker) {
+        application = new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(JournalQAutoConfiguration.class))
+                .withPropertyValues(
+                        "journalq.bootstrap-servers=" + broker.bootstrapServers(),
+                        "journalq.consumer.start-at=beginning",
+                        "journalq.listener.retry-delay=20ms");
+    }
+
+    static final class Texts {
+        final BlockingQueue<TypedRecord<String, String>> received = new LinkedBlockingQueue<>();
+
+        @JournalQListener(topics = "${texts.topic}", groupId = "texts")
+        void receive(TypedRecord<String, String> record) {
+            received.add(record);
+        }
+    }
+
+    @Test
+    void shouldReceiveKeysAndValuesWhenTheMethodTakesATypedRecord() {
+        application
+                .withPropertyValues("texts.topic=texts")
+                .withBean(Texts.class)
+                .run(context -> {
+                    context.getBean(JournalQTemplate.class).send("texts", "k", "Käse");
+
+                    TypedRecord<String, String> record = take(context.getBean(Texts.class).received);
+                    assertThat(record.key()).isEqualTo("k");
+                    assertThat(record.value()).isEqualTo("Käse");
+                    assertThat(record.topic()).isEqualTo("texts");
+                });
+    }
+
+    static final class Orders {
+        final BlockingQueue<Order> received = new LinkedBlockingQueue<>();
+
+        @JournalQListener(topics = "orders", groupId = "orders", concurrency = 2)
+        public void receive(Order order) {
+            received.add(order);
+        }
+    }
+
+    @Test
+    void shouldReceiveObjectsWhenTheFormatIsJson() {
+        application
+                .withPropertyValues("journalq.value-serde=json")
+                .withBean(Orders.class)
+                .run(context -> {
+                    context.getBean(JournalQTemplate.class).send("orders", new Order("tea", 2));
+
+                    assertThat(take(context.getBean(Orders.class).received)).isEqualTo(new Order("tea", 2));
+                });
+    }
+
+    static final class Failing {
+        final BlockingQueue<String> attempts = new LinkedBlockingQueue<>();
+
+        @JournalQListener(topics = "failing", groupId = "failing")
+        void receive(ConsumerRecord record) {
+            String value = new String(record.value(), UTF_8);
+            attempts.add(value);
+            if (value.equals("bad")) {
+                throw new IllegalStateException("refused");
+            }
+        }
+    }
+
+    @Test
+    void shouldTryAgainAndThenCallTheFailureHandlerWhenTheMethodThrows() {
+        BlockingQueue<String> failures = new LinkedBlockingQueue<>();
+        application
+                .withPropertyValues("journalq.listener.max-attempts=3")
+                .withBean(Failing.class)
+                .withBean(
+                        ListenerFailureHandler.class,
+                        () -> (record, cause) ->
+                                failures.add(new String(record.value(), UTF_8) + " " + cause.getMessage()))
+                .run(context -> {
+                    JournalQTemplate template = context.getBean(JournalQTemplate.class);
+                    template.send("failing", "bad");
+                    template.send("failing", "good");
+
+                    BlockingQueue<String> attempts = context.getBean(Failing.class).attempts;
+                    for (String expected : new String[] {"bad", "bad", "bad", "good"}) {
+                        assertThat(take(attempts)).isEqualTo(expected);
+                    }
+                    assertThat(failures).containsExactly("bad refused");
+                });
+    }
+
+    @Test
+    void shouldDeliverTheRecordAgainWhenTheFailureHandlerThrows() {
+        BlockingQueue<String> failures = new LinkedBlockingQueue<>();
+        application
+                .withPropertyValues("journalq.listener.max-attempts=1", "journalq.consumer.group-id=unused")
+                .withBean(Refusing.class)
+                .withBean(ListenerFailureHandler.class, () -> (record, cause) -> {
+                    failures.add(new String(record.value(), UTF_8));
+                    if (failures.size() < 3) {
+                        throw new IllegalStateException("not now");
+                    }
+                })
+                .run(context -> {
+                    JournalQTemplate template = context.getBean(JournalQTemplate.class);
+                    template.send("refusing", "bad");
+                    template.send("refusing", "last");
+
+                    assertThat(take(context.getBean(Refusing.class).received)).isEqualTo("last");
+                    assertThat(failures).containsExactly("bad", "bad", "bad");
+                });
+    }
+
+    static final class Refusing {
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+
+        @JournalQListener(topics = "refusing", groupId = "refusing")
+        void receive(String value) {
+            if (value.equals("bad")) {
+                throw new IllegalStateException("refused");
+            }
+            received.add(value);
+        }
+    }
+
+    static final class Slow {
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+        final CountDownLatch released = new CountDownLatch(1);
+
+        @JournalQListener(topics = "slow", groupId = "slow")
+        void receive(String value) throws InterruptedException {
+            received.add(value);
+            if (value.equals("2")) {
+                released.await();
+            }
+        }
+    }
+
+    @Test
+    void shouldCommitOnlyWhatTheMethodHasReturnedFromWhenTheContextCloses(EmbeddedBroker broker) {
+        application.withBean(Slow.class).run(context -> {
+            // given
+            for (int i = 1; i <= 4; i++) {
+                context.getBean(JournalQTemplate.class).send("slow", Integer.toString(i));
+            }
+            Slow slow = context.getBean(Slow.class);
+            assertThat(take(slow.received)).isEqualTo("1");
+            assertThat(take(slow.received)).isEqualTo("2");
+            // when
+            Thread stop =
+                    new Thread(() -> context.getBean(JournalQListeners.class).stop());
+            stop.start();
+            while (stop.getState() != Thread.State.TIMED_WAITING) {
+                Thread.sleep(10);
+            }
+            slow.released.countDown();
+            stop.join();
+            // then
+            assertThat(slow.received).isEmpty();
+            try (Consumer group = Consumer.builder()
+                    .bootstrapServers(broker.bootstrapServers())
+                    .groupId("slow")
+                    .build()) {
+                TopicPartition partition = new TopicPartition("slow", 0);
+                assertThat(group.committed(Set.of(partition)).get(partition).offset())
+                        .isEqualTo(2);
+            }
+            // and the next start goes on behind it
+            context.getBean(JournalQListeners.class).start();
+            assertThat(take(slow.received)).isEqualTo("3");
+            assertThat(take(slow.received)).isEqualTo("4");
+        });
+    }
+
+    static final class Unreadable {
+        final BlockingQueue<Order> received = new LinkedBlockingQueue<>();
+
+        @JournalQListener(topics = "unreadable", groupId = "unreadable", valueSerde = "json")
+        void receive(Order order) {
+            received.add(order);
+        }
+    }
+
+    @Test
+    void shouldGoOnAfterARecordThatCannotBeDeserialized() {
+        application.withBean(Unreadable.class).run(context -> {
+            JournalQTemplate template = context.getBean(JournalQTemplate.class);
+            template.send("unreadable", "{");
+            template.send("unreadable", "{\"item\":\"tea\",\"count\":1}");
+
+            assertThat(take(context.getBean(Unreadable.class).received)).isEqualTo(new Order("tea", 1));
+        });
+    }
+
+    @Test
+    void shouldCountTheRecordsOfAListenerWhenThereIsAMeterRegistry() {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        application
+                .withPropertyValues("texts.topic=counted", "journalq.client-id=shop")
+                .withBean(Texts.class)
+                .run(context -> {
+                    context.getBean(ListenerMeters.class).bindTo(registry);
+                    context.getBean(JournalQTemplate.class).send("counted", "v");
+                    take(context.getBean(Texts.class).received);
+
+                    assertThat(registry.get("journalq.client.consumer.records")
+                                    .tag("client", "Texts.receive-1")
+                                    .functionCounter()
+                                    .count())
+                            .isEqualTo(1);
+                });
+    }
+
+    @Test
+    void shouldNotStartWhenTheFormatDoesNotFitTheParameter() {
+        assertStartFails(
+                application.withBean(Orders.class),
+                "value-serde of the listener Orders.receive is utf8, which is for String and not for");
+    }
+
+    @Test
+    void shouldNotStartWhenThereIsNoSuchFormat() {
+        assertStartFails(
+                application.withPropertyValues("journalq.key-serde=utf9"),
+                "journalq.key-serde is utf9; use bytes, utf8, long, uuid, json, or the name of a bean");
+    }
+
+    static final class Homeless {
+        @JournalQListener(topics = "homeless")
+        void receive(String value) {}
+    }
+
+    @Test
+    void shouldNotStartWhenAListenerHasNoGroup() {
+        assertStartFails(application.withBean(Homeless.class), "the listener Homeless.receive has no consumer group");
+    }
+
+    private static void assertStartFails(ApplicationContextRunner application, String message) {
+        application.run(context -> assertThat(context).getFailure().rootCause().hasMessageContaining(message));
+    }
+
+    private static <T> T take(BlockingQueue<T> queue) throws InterruptedException {
+        T taken = queue.poll(60, TimeUnit.SECONDS);
+        assertThat(taken).isNotNull();
+        return taken;
+    }
+}
