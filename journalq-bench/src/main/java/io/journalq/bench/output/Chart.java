@@ -40,6 +40,29 @@ public record Chart(
     private static final int WIDTH_OF_CATEGORY_PX = 40;
     private static final int LABEL_ROTATION_DEGREES = 60;
 
+    /** For a phone: a wide chart would shrink until nobody can read it. */
+    private static final int NARROW_WIDTH_PX = 360;
+
+    private static final int NARROW_HEIGHT_PX = 340;
+    private static final int ROOMY_LETTERS_WHEN_NARROW = 30;
+
+    /** Colours that people who see red and green alike can tell apart (Okabe and Ito). */
+    private static final Color[] COLOURS = {
+        new Color(0x0072B2),
+        new Color(0xD55E00),
+        new Color(0x009E73),
+        new Color(0xCC79A7),
+        new Color(0xE69F00),
+        new Color(0x56B4E9)
+    };
+
+    /** Where a chart is shown. */
+    private enum Place {
+        FILE,
+        PAGE,
+        NARROW_PAGE
+    }
+
     /**
      * A line, or the bars of one colour.
      *
@@ -65,17 +88,26 @@ public record Chart(
 
     public void writePng(Path file) {
         try {
-            Files.write(file, BitmapEncoder.getBitmapBytes(drawn(), BitmapEncoder.BitmapFormat.PNG));
+            Files.write(file, BitmapEncoder.getBitmapBytes(drawn(Place.FILE), BitmapEncoder.BitmapFormat.PNG));
         } catch (IOException e) {
             throw new BenchException("cannot write " + file, "use a writable directory", e);
         }
     }
 
-    /** The chart as an {@code svg} element of a page. */
+    /** The chart as an {@code svg} element of a page, which shows the title. */
     public String svg() {
+        return svg(Place.PAGE);
+    }
+
+    /** The chart as an {@code svg} element for a narrow page. */
+    public String narrowSvg() {
+        return svg(Place.NARROW_PAGE);
+    }
+
+    private String svg(Place place) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try {
-            VectorGraphicsEncoder.saveVectorGraphic(drawn(), out, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
+            VectorGraphicsEncoder.saveVectorGraphic(drawn(place), out, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
         } catch (IOException e) {
             throw new IllegalStateException("writing to memory failed", e);
         }
@@ -83,25 +115,25 @@ public record Chart(
         return text.substring(text.indexOf("<svg"));
     }
 
-    private org.knowm.xchart.internal.chartpart.Chart<?, ?> drawn() {
+    private org.knowm.xchart.internal.chartpart.Chart<?, ?> drawn(Place place) {
         System.setProperty("java.awt.headless", "true");
         try {
-            return categories == null ? drawnLines() : drawnBars();
+            return categories == null ? drawnLines(place) : drawnBars(place);
         } catch (LinkageError | InternalError noFonts) {
             throw new BenchException(
                     "cannot draw charts on this machine", "install a font, such as fonts-dejavu-core", noFonts);
         }
     }
 
-    private XYChart drawnLines() {
+    private XYChart drawnLines(Place place) {
         XYChart chart = new XYChartBuilder()
-                .width(WIDTH_PX)
-                .height(HEIGHT_PX)
+                .width(place == Place.NARROW_PAGE ? NARROW_WIDTH_PX : WIDTH_PX)
+                .height(place == Place.NARROW_PAGE ? NARROW_HEIGHT_PX : HEIGHT_PX)
                 .title(title)
                 .xAxisTitle(xTitle)
                 .yAxisTitle(yTitle)
                 .build();
-        style(chart.getStyler());
+        style(chart.getStyler(), place);
         for (Series one : series) {
             if (!one.ys().isEmpty()) {
                 chart.addSeries(one.name(), one.xs(), one.ys())
@@ -111,23 +143,28 @@ public record Chart(
         return chart;
     }
 
-    private CategoryChart drawnBars() {
+    private CategoryChart drawnBars(Place place) {
+        boolean narrow = place == Place.NARROW_PAGE;
         CategoryChart chart = new CategoryChartBuilder()
-                .width(Math.max(WIDTH_PX, WIDTH_PX + (categories.size() - ROOMY_CATEGORIES) * WIDTH_OF_CATEGORY_PX))
-                .height(HEIGHT_PX)
+                .width(narrow ? NARROW_WIDTH_PX : widthOfBars())
+                .height(narrow ? NARROW_HEIGHT_PX : HEIGHT_PX)
                 .title(title)
                 .xAxisTitle(xTitle)
                 .yAxisTitle(yTitle)
                 .build();
-        style(chart.getStyler());
+        style(chart.getStyler(), place);
         int letters = categories.stream().mapToInt(String::length).sum();
-        if (letters > ROOMY_LETTERS) {
+        if (letters > (narrow ? ROOMY_LETTERS_WHEN_NARROW : ROOMY_LETTERS)) {
             chart.getStyler().setXAxisLabelRotation(LABEL_ROTATION_DEGREES);
         }
         for (Series one : series) {
             chart.addSeries(one.name(), new ArrayList<>(categories), one.ys());
         }
         return chart;
+    }
+
+    private int widthOfBars() {
+        return Math.max(WIDTH_PX, WIDTH_PX + (categories.size() - ROOMY_CATEGORIES) * WIDTH_OF_CATEGORY_PX);
     }
 
     private double min() {
@@ -138,9 +175,14 @@ public record Chart(
                 .orElse(1);
     }
 
-    private void style(AxesChartStyler styler) {
+    private void style(AxesChartStyler styler, Place place) {
         styler.setChartBackgroundColor(Color.WHITE);
-        styler.setLegendPosition(Styler.LegendPosition.OutsideE);
+        styler.setChartTitleVisible(place == Place.FILE);
+        // A narrow page shows it above the chart, because it is longer than the axis.
+        styler.setYAxisTitleVisible(place != Place.NARROW_PAGE);
+        styler.setSeriesColors(COLOURS);
+        styler.setLegendPosition(
+                place == Place.NARROW_PAGE ? Styler.LegendPosition.OutsideS : Styler.LegendPosition.OutsideE);
         styler.setPlotBorderVisible(false);
         styler.setYAxisLogarithmic(logarithmic);
         styler.setLocale(Locale.ROOT);

@@ -15,7 +15,13 @@ public final class HtmlReport {
             + "padding:0 1em;color:#222}table{border-collapse:collapse;font-size:12px;margin:1em 0}"
             + "td,th{border:1px solid #ddd;padding:2px 5px;text-align:right;overflow-wrap:anywhere}"
             + "th{background:#f4f4f4}figure{margin:1em 0}svg{max-width:100%;height:auto}"
-            + "dl{font-size:13px}dt{font-weight:600}dd{margin:0 0 .4em 1em;overflow-wrap:anywhere}";
+            + "figcaption{font-weight:600}.narrow{display:none}"
+            + "dl{font-size:13px}dt{font-weight:600}dd{margin:0 0 .4em 1em;overflow-wrap:anywhere}"
+            // On a phone, a row is a list of its values, and charts are drawn again for its width.
+            + "@media(max-width:760px){body{margin:1em auto}.wide,.rows tr:first-child{display:none}"
+            + ".narrow,.rows tbody,.rows tr,.rows td{display:block}.rows tr{margin:0 0 1em}"
+            + ".rows td{display:flex;justify-content:space-between;gap:1em;font-size:13px}"
+            + ".rows td::before{content:attr(data-name);font-weight:600;text-align:left}}";
 
     /** A table with more columns does not fit a page. */
     private static final int ROOMY_COLUMNS = 12;
@@ -32,18 +38,24 @@ public final class HtmlReport {
     public HtmlReport about(Map<String, Object> values) {
         body.append("<dl>\n");
         values.forEach((name, value) -> body.append("<dt>")
-                .append(escaped(words(name)))
+                .append(escaped(ColumnName.inWords(name)))
                 .append("</dt><dd>")
-                .append(escaped(String.valueOf(value)))
+                .append(escaped(ColumnName.textForPeople(name, value)))
                 .append("</dd>\n"));
         body.append("</dl>\n");
         return this;
     }
 
-    /** Adds a chart with a label for screen readers, because the text in a chart is drawn as paths. */
+    /** Adds a chart in two widths, with its title as text. The page shows the width that fits. */
     public HtmlReport chart(Chart chart) {
-        body.append("<figure aria-label=\"").append(escaped(chart.title())).append("\">");
-        body.append(chart.svg()).append("</figure>\n");
+        body.append("<figure><figcaption>")
+                .append(escaped(chart.title()))
+                .append("</figcaption><div class=\"wide\">")
+                .append(chart.svg())
+                .append("</div><div class=\"narrow\">")
+                .append(escaped(chart.yTitle()))
+                .append(chart.narrowSvg())
+                .append("</div></figure>\n");
         return this;
     }
 
@@ -72,45 +84,43 @@ public final class HtmlReport {
                 .toList();
         if (rows.size() <= ROOMY_COLUMNS && distinct.get(0).size() > ROOMY_COLUMNS) {
             tableWithRowsAsColumns(distinct);
+            tableOf(distinct, "rows narrow");
         } else {
-            tableOf(distinct);
+            tableOf(distinct, "rows");
         }
         return common.isEmpty() ? this : about(common);
     }
 
     private void tableWithRowsAsColumns(List<Map<String, Object>> rows) {
-        body.append("<table>");
+        body.append("<table class=\"wide\">");
         for (String name : rows.get(0).keySet()) {
-            body.append("<tr><th>").append(escaped(words(name))).append("</th>");
-            rows.forEach(row -> cell(row.get(name)));
+            body.append("<tr><th>").append(escaped(ColumnName.inWords(name))).append("</th>");
+            rows.forEach(row -> cell(name, row.get(name)));
             body.append("</tr>\n");
         }
         body.append("</table>\n");
     }
 
-    private void tableOf(List<Map<String, Object>> rows) {
-        body.append("<table><tr>");
+    private void tableOf(List<Map<String, Object>> rows, String styles) {
+        body.append("<table class=\"").append(styles).append("\"><tr>");
         rows.get(0).keySet().forEach(name -> body.append("<th>")
-                .append(escaped(words(name)))
+                .append(escaped(ColumnName.inWords(name)))
                 .append("</th>"));
         body.append("</tr>\n");
         for (Map<String, Object> row : rows) {
             body.append("<tr>");
-            row.values().forEach(this::cell);
+            row.forEach(this::cell);
             body.append("</tr>\n");
         }
         body.append("</table>\n");
     }
 
-    private void cell(Object value) {
-        body.append("<td>")
-                .append(value == null ? "" : escaped(String.valueOf(value)))
+    private void cell(String name, Object value) {
+        body.append("<td data-name=\"")
+                .append(escaped(ColumnName.inWords(name)))
+                .append("\">")
+                .append(value == null ? "" : escaped(ColumnName.textForPeople(name, value)))
                 .append("</td>");
-    }
-
-    /** The name of a value for people. */
-    private static String words(String name) {
-        return name.replace('_', ' ');
     }
 
     public void write(Path file) {

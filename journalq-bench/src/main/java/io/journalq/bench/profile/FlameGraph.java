@@ -84,26 +84,28 @@ public final class FlameGraph {
     private String page(String program) {
         return """
                 <!doctype html>
-                <html lang="en"><head><meta charset="utf-8"><title>Flame graph</title>
-                <style>body{font:14px system-ui,sans-serif;margin:1em}text{font:11px monospace;pointer-events:none}
+                <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+                <title>Flame graph</title>
+                <style>body{font:14px system-ui,sans-serif;margin:1em;overflow-wrap:anywhere}text{font:11px monospace;pointer-events:none}
                 g:hover rect{stroke:#000}.found rect{fill:#c0f}</style></head><body>
                 <p>%s</p><p>%,d samples. Callers are above the frames that they call. Click on a box to widen it, and on the top box to go back.
                 <input id="q" placeholder="find"></p>
-                <svg id="s" width="%d" height="%d" xmlns="http://www.w3.org/2000/svg">
+                <svg id="s" width="100%%" height="%d" xmlns="http://www.w3.org/2000/svg">
                 %s</svg>
                 <script>
-                const W=%d,all=[...document.querySelectorAll('#s g')];
-                function show(x,w){for(const g of all){const a=(+g.dataset.x-x)*W/w,b=+g.dataset.w*W/w;
+                const all=[...document.querySelectorAll('#s g')];let shown=[0,%d];
+                function show(x,w){shown=[x,w];const W=document.body.clientWidth;for(const g of all){const a=(+g.dataset.x-x)*W/w,b=+g.dataset.w*W/w;
                 const r=g.firstElementChild.nextElementSibling,t=r.nextElementSibling;
                 const on=a+b>0&&a<W;g.style.display=on?'':'none';if(!on)continue;
                 const l=Math.max(0,a),e=Math.min(W,a+b);r.setAttribute('x',l);r.setAttribute('width',Math.max(0,e-l));
                 t.setAttribute('x',l+2);const n=g.firstElementChild.textContent.split(',')[0].split('.').slice(-2).join('.');
                 const c=Math.floor((e-l)/6.6);t.textContent=c<3?'':n.length<=c?n:n.slice(0,c-1)+'…';}}
+                onresize=()=>show(...shown);show(...shown);
                 for(const g of all)g.onclick=()=>show(+g.dataset.x,+g.dataset.w);
                 document.getElementById('q').oninput=e=>{const q=e.target.value.toLowerCase();
                 for(const g of all)g.classList.toggle('found',q!==''&&g.firstElementChild.textContent.toLowerCase().includes(q));};
                 </script></body></html>
                 """
-                .formatted(HtmlReport.escaped(program), total, WIDTH_PX, (deepest + 1) * ROW_PX, boxes, WIDTH_PX);
+                .formatted(HtmlReport.escaped(program), total, (deepest + 1) * ROW_PX, boxes, WIDTH_PX);
     }
 }

@@ -3,6 +3,7 @@ package io.journalq.bench.report;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.output.Chart;
+import io.journalq.bench.output.ColumnName;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -229,13 +230,19 @@ final class Document {
                             Results.value(rows, row, chart.group(3), results).asText(), name -> new LinkedHashMap<>())
                     .put(
                             category,
-                            Results.value(rows, row, chart.group(1), results).asDouble());
+                            ColumnName.valueForPeople(
+                                    chart.group(1),
+                                    Results.value(rows, row, chart.group(1), results)
+                                            .asDouble()));
         }
+        String column = chart.group(1);
+        String title = ColumnName.chartTitle(column);
+        String xTitle = ColumnName.title(chart.group(2));
         if (draw) {
             Chart.bars(
-                            chart.group(1),
-                            chart.group(2),
-                            chart.group(1),
+                            title,
+                            xTitle,
+                            ColumnName.unit(column),
                             categories,
                             series.entrySet().stream()
                                     .map(one -> new Chart.Series(
@@ -248,6 +255,6 @@ final class Document {
                                     .toList())
                     .writePng(resolve(chart.group(4)));
         }
-        return "![" + chart.group(1) + " over " + chart.group(2) + "](" + chart.group(4) + ")\n";
+        return "![" + title + ", " + ColumnName.unit(column) + ", over " + xTitle + "](" + chart.group(4) + ")\n";
     }
 }

@@ -45,7 +45,9 @@ class HtmlReportTest {
     void shouldPutRowsSideBySideWhenThereAreMoreColumnsThanAPageHolds() throws IOException {
         String page = page(List.of(row("a", 30), row("b", 30)));
 
-        assertThat(page).contains("<tr><th>value 29</th><td>a29</td><td>b29</td></tr>");
+        assertThat(page)
+                .contains(
+                        "<tr><th>value 29</th><td data-name=\"value 29\">a29</td><td data-name=\"value 29\">b29</td></tr>");
     }
 
     @Test
@@ -55,6 +57,38 @@ class HtmlReportTest {
             rows.add(row("b" + i, 30));
         }
 
-        assertThat(page(rows)).contains("<tr><td>b3</td><td>b30</td>");
+        assertThat(page(rows)).contains("<tr><td data-name=\"broker\">b3</td><td data-name=\"value 0\">b30</td>");
+    }
+
+    @Test
+    void shouldShowMillisecondsAndWordsWhenAColumnHasMicroseconds() throws IOException {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("end_to_end_p99_us", 4_159.5);
+        row.put("p9999_us", 17_236.0);
+        row.put("p50_us_range", "[453-2228]");
+        row.put("throughput_mps", 1_352_114);
+
+        assertThat(page(List.of(row)))
+                .contains("<th>end to end 99th percentile, ms</th><th>99.99th percentile, ms</th>")
+                .contains("<th>median range, ms</th><th>throughput, messages/s</th>")
+                .contains(">4.16</td>", ">17.2</td>", ">[0.453-2.23]</td>", ">1352114</td>");
+    }
+
+    @Test
+    void shouldDrawEachChartForBothWidthsWithItsTitleAsText() throws IOException {
+        Chart chart = Chart.bars(
+                "Latency, 99th percentile",
+                "rate",
+                "milliseconds",
+                List.of("1,000"),
+                List.of(new Chart.Series("a", List.of(), List.of(3.0))));
+        Path file = directory.resolve("page.html");
+
+        new HtmlReport("Title").chart(chart).write(file);
+
+        assertThat(Files.readString(file))
+                .contains("<figcaption>Latency, 99th percentile</figcaption>")
+                .containsPattern("class=\"wide\"><svg[^>]* width=\"900")
+                .containsPattern("class=\"narrow\">milliseconds<svg[^>]* width=\"360");
     }
 }

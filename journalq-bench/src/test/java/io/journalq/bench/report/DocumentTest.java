@@ -170,7 +170,8 @@ class DocumentTest {
 
     @Test
     void shouldDrawAChartWhenItIsAskedFor() throws IOException {
-        assertThat(fill("chart r.json: mps over rate by broker to mps.png")).contains("![mps over rate](mps.png)");
+        assertThat(fill("chart r.json: mps over rate by broker to mps.png"))
+                .contains("![Throughput, messages per second, over rate](mps.png)");
         assertThat(directory.resolve("mps.png")).isNotEmptyFile();
     }
 
