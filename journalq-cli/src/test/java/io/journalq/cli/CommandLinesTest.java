@@ -2,6 +2,7 @@ package io.journalq.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Terminal;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -137,6 +139,45 @@ class CommandLinesTest {
         assertThat(complaints).isEmpty();
         assertThat(bash.waitFor()).isZero();
         assertThat(run.out()).contains("describe", "--bootstrap", "--max-messages");
+    }
+
+    /** Types commands into a shell in a terminal of its own, and prints what the terminal shows. */
+    private static final String TYPE_IN_ZSH =
+            """
+            zmodload zsh/zpty
+            zpty shell zsh -f -i
+            zpty -w shell "source $1; print lo''aded"
+            zpty -r shell seen '*loaded*'
+            zpty -w -n shell $'journalq top\\tcre\\t--part\\t'
+            zpty -r shell seen '*--partitions*'
+            print -r -- "$seen"
+            zpty -d shell
+            """;
+
+    @Test
+    @Timeout(60)
+    void shouldCompleteCommandsAndOptionsWhenTheScriptIsSourcedInZsh(@TempDir Path directory) throws Exception {
+        // given
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/zsh")), "zsh is not installed");
+        Path completion = Files.writeString(
+                directory.resolve("completion.sh"),
+                CommandRun.journalq("completion").out());
+        Path typing = Files.writeString(directory.resolve("type.zsh"), TYPE_IN_ZSH);
+
+        // when
+        ProcessBuilder builder = new ProcessBuilder("/usr/bin/zsh", "-f", typing.toString(), completion.toString());
+        builder.environment().put("ZDOTDIR", directory.toString());
+        Process zsh = builder.redirectErrorStream(true).start();
+        String seen;
+        try {
+            seen = new String(zsh.getInputStream().readAllBytes(), UTF_8);
+        } finally {
+            zsh.destroy();
+        }
+
+        // then
+        assertThat(seen.replaceAll("\\e\\[[?0-9;]*[A-Za-z]", "").replaceAll(" \b", ""))
+                .contains("journalq topics create --partitions");
     }
 
     @Test
