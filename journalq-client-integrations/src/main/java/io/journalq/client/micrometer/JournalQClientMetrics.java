@@ -95,7 +95,8 @@ public final class JournalQClientMetrics implements MeterBinder {
 
     private <M> void counter(
             String name, String unit, String description, Snapshots<M> from, ToDoubleFunction<M> value) {
-        meters.add(registry -> FunctionCounter.builder(name, from, source -> value.applyAsDouble(source.take()))
+        // A registry holds the object only weakly, but the function strongly. The function must keep the object alive.
+        meters.add(registry -> FunctionCounter.builder(name, from, any -> value.applyAsDouble(from.take()))
                 .tags(tags)
                 .baseUnit(unit)
                 .description(description)
@@ -103,12 +104,12 @@ public final class JournalQClientMetrics implements MeterBinder {
     }
 
     private <M> void failure(String prefix, String cause, Snapshots<M> from, ToDoubleFunction<M> value) {
-        meters.add(registry -> FunctionCounter.builder(
-                        prefix + "failures", from, source -> value.applyAsDouble(source.take()))
-                .tags(tags)
-                .tag("cause", cause)
-                .description("Failures that the client retries, by cause")
-                .register(registry));
+        meters.add(
+                registry -> FunctionCounter.builder(prefix + "failures", from, any -> value.applyAsDouble(from.take()))
+                        .tags(tags)
+                        .tag("cause", cause)
+                        .description("Failures that the client retries, by cause")
+                        .register(registry));
     }
 
     private <M> void gauge(String name, String unit, String description, Snapshots<M> from, ToDoubleFunction<M> value) {

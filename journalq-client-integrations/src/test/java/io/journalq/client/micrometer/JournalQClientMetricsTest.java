@@ -10,6 +10,7 @@ import io.journalq.embedded.JournalQ;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,37 @@ final class JournalQClientMetricsTest {
             producer.close();
             consumer.close();
             assertCounts(registry);
+        }
+    }
+
+    @Test
+    void shouldGoOnCountingWhenTheBinderIsCollected() throws InterruptedException {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        try (EmbeddedBroker broker = JournalQ.embedded().inMemory().start();
+                Producer producer = Producer.builder()
+                        .bootstrapServers(broker.bootstrapServers())
+                        .build();
+                Consumer consumer = Consumer.builder()
+                        .bootstrapServers(broker.bootstrapServers())
+                        .startAt(Consumer.Start.BEGINNING)
+                        .build()) {
+            // given
+            JournalQClientMetrics binder = JournalQClientMetrics.of(consumer, Tags.of("client", "billing"));
+            binder.bindTo(registry);
+            WeakReference<JournalQClientMetrics> collected = new WeakReference<>(binder);
+            binder = null;
+            while (collected.get() != null) {
+                System.gc();
+                Thread.sleep(10);
+            }
+            // when
+            producer.send(ProducerRecord.of("orders", 0, null, new byte[100]));
+            consumer.assign(consumer.partitionsOf("orders"));
+            while (consumer.poll(Duration.ofSeconds(10)).isEmpty()) {
+                // The record arrives later.
+            }
+            // then
+            assertThat(count(registry, "journalq.client.consumer.records")).isEqualTo(1);
         }
     }
 
