@@ -60,7 +60,7 @@ class LoopCycleTest {
 
     @Test
     void shouldHandOverAllWorkOfAnIterationInOneTaskForEachLoop() {
-        // given three loops, of which the first one runs
+        // given three loops; the first one runs
         SteppedIterations second = new SteppedIterations();
         SteppedIterations third = new SteppedIterations();
         List<LoopCycle> cycles = LoopCycle.cycles(List.of(loop, second, third));
