@@ -147,7 +147,8 @@ class DistributionTest {
                             // Not in offline builds.
                             .filter(name -> !name.equals("journalq.cdx.json")))
                     .as("nothing was written beside bin/")
-                    .containsExactlyInAnyOrder("bin", "conf", "docs", "lib", "CHANGELOG.md", "LICENSE", "README.md");
+                    .containsExactlyInAnyOrder(
+                            "bin", "conf", "docs", "lib", "share", "CHANGELOG.md", "LICENSE", "README.md");
         }
     }
 

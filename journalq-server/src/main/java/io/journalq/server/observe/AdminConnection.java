@@ -51,6 +51,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     private boolean keepAlive;
     private byte[] body;
     private int sentBytes;
+    private boolean sending;
 
     AdminConnection(AdminListener listener, AdminConnections connections) {
         this.listener = listener;
@@ -217,18 +218,20 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         sendParts();
     }
 
-    /** Writes parts to the socket while it is writable. */
+    /** Writes parts to the socket while it is writable. A write that makes it writable again calls this once more. */
     @SuppressWarnings("FutureReturnValueIgnored") // a failed write closes the channel
     private void sendParts() {
-        if (body == null) {
+        if (body == null || sending) {
             return;
         }
+        sending = true;
         while (sentBytes < body.length && context.channel().isWritable()) {
             int partBytes = Math.min(PART_BYTES, body.length - sentBytes);
             ByteBuf part = Unpooled.wrappedBuffer(body, sentBytes, partBytes);
             sentBytes += partBytes;
             context.writeAndFlush(new DefaultHttpContent(part), context.voidPromise());
         }
+        sending = false;
         if (sentBytes == body.length) {
             body = null;
             context.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT).addListener((ChannelFuture sent) -> onSent());

@@ -84,7 +84,13 @@ final class MetricsPages implements AutoCloseable {
      * a large page at once, and hundreds of readers may wait for the page.
      */
     private void handOut(byte[] page, Iterator<AdminConnection> readers) {
-        readers.next().onPage(page);
+        AdminConnection reader = readers.next();
+        try {
+            reader.onPage(page);
+        } catch (RuntimeException defect) {
+            log.error("unexpected failure while a metrics page was sent", defect);
+            reader.close();
+        }
         if (readers.hasNext()) {
             loop.schedule(() -> handOut(page, readers), HAND_OUT_INTERVAL_MS);
         } else {

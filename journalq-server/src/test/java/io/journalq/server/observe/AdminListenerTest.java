@@ -277,6 +277,17 @@ class AdminListenerTest {
                 .startsWith("HTTP/1.1 200 ");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {500, 1_000, 2_000, 4_000, 8_000})
+    void shouldServeAPageAgainWhenItIsSentInParts(int series) throws Exception {
+        MetricSnapshot page = largeSnapshot(series);
+        metrics.registry().getPrometheusRegistry().register((Collector) () -> page);
+
+        for (int i = 0; i < 3; i++) {
+            assertThat(get("/metrics").body()).contains("x" + (series - 1) + "\"}");
+        }
+    }
+
     @Test
     void shouldServeHealthWhileAPageIsRendered() throws Exception {
         // given
