@@ -2,19 +2,21 @@ package io.journalq.server.metadata;
 
 import io.journalq.server.metadata.QuotaEntity.Part;
 import java.util.Collections;
-import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
 /** The quotas of clients, by user and client id. Immutable, any thread. */
 public final class ClientQuotas {
     /** No quotas. */
-    public static final ClientQuotas NONE = new ClientQuotas(Collections.emptySortedMap());
+    public static final ClientQuotas NONE = new ClientQuotas(SortedIndex.by(LimitedEntity::entity));
 
-    private final SortedMap<QuotaEntity, SortedMap<String, Double>> limitsByEntity;
+    private final SortedIndex<QuotaEntity, LimitedEntity> index;
 
-    private ClientQuotas(SortedMap<QuotaEntity, SortedMap<String, Double>> limitsByEntity) {
-        this.limitsByEntity = Collections.unmodifiableSortedMap(limitsByEntity);
+    private record LimitedEntity(QuotaEntity entity, SortedMap<String, Double> limits) {}
+
+    private ClientQuotas(SortedIndex<QuotaEntity, LimitedEntity> index) {
+        this.index = index;
     }
 
     /**
@@ -28,17 +30,20 @@ public final class ClientQuotas {
 
     /** Whether there are no quotas. */
     public boolean isEmpty() {
-        return limitsByEntity.isEmpty();
+        return index.isEmpty();
     }
 
-    /** Every limit by its key, for each entity, in a fixed order. */
+    /** A new map of every limit by its key, for each entity, in a fixed order. */
     public SortedMap<QuotaEntity, SortedMap<String, Double>> byEntity() {
-        return limitsByEntity;
+        SortedMap<QuotaEntity, SortedMap<String, Double>> all = new TreeMap<>();
+        index.forEach(one -> all.put(one.entity(), one.limits()));
+        return all;
     }
 
     /** The limits of {@code entity} by their keys; empty if it has none. */
-    Map<String, Double> of(QuotaEntity entity) {
-        return limitsByEntity.getOrDefault(entity, Collections.emptySortedMap());
+    SortedMap<String, Double> of(QuotaEntity entity) {
+        LimitedEntity found = index.find(entity);
+        return found == null ? Collections.emptySortedMap() : found.limits();
     }
 
     /** The most specific limit for a client; null if there is none. */
@@ -48,7 +53,7 @@ public final class ClientQuotas {
         for (Part ofUser : users) {
             for (Part ofClient : clients) {
                 if (ofUser != null || ofClient != null) {
-                    Double limit = limit(new QuotaEntity(ofUser, ofClient), key);
+                    Double limit = of(new QuotaEntity(ofUser, ofClient)).get(key);
                     if (limit != null) {
                         Part countedUser = ofUser == null ? null : users[0];
                         Part countedClient = ofClient == null ? null : clients[0];
@@ -60,25 +65,18 @@ public final class ClientQuotas {
         return null;
     }
 
-    /** A copy with one limit set, or removed if {@code limit} is null. */
+    /**
+     * A copy with one limit set, or removed if {@code limit} is null. Returns this object if that changes nothing.
+     */
     ClientQuotas with(QuotaEntity entity, String key, Double limit) {
-        SortedMap<QuotaEntity, SortedMap<String, Double>> changed = new TreeMap<>(limitsByEntity);
-        SortedMap<String, Double> limits = new TreeMap<>(changed.getOrDefault(entity, Collections.emptySortedMap()));
-        if (limit == null) {
-            limits.remove(key);
-        } else {
-            limits.put(key, limit);
+        SortedMap<String, Double> limits = new TreeMap<>(of(entity));
+        Double before = limit == null ? limits.remove(key) : limits.put(key, limit);
+        if (Objects.equals(before, limit)) {
+            return this;
         }
-        if (limits.isEmpty()) {
-            changed.remove(entity);
-        } else {
-            changed.put(entity, Collections.unmodifiableSortedMap(limits));
-        }
-        return new ClientQuotas(changed);
-    }
-
-    private Double limit(QuotaEntity entity, String key) {
-        Map<String, Double> limits = limitsByEntity.get(entity);
-        return limits == null ? null : limits.get(key);
+        return new ClientQuotas(
+                limits.isEmpty()
+                        ? index.without(entity)
+                        : index.with(new LimitedEntity(entity, Collections.unmodifiableSortedMap(limits))));
     }
 }

@@ -63,8 +63,7 @@ public record MetadataDelta(MetadataImage before, MetadataImage now, List<TopicC
 
     /** Whether settings of brokers, groups or other resources except topics have changed. */
     public boolean changesResources() {
-        return before.resources() != now.resources()
-                && !before.resources().byResource().equals(now.resources().byResource());
+        return before.resources() != now.resources();
     }
 
     /** Whether the topic of this name was created, changed or removed. */

@@ -9,11 +9,14 @@ import io.journalq.common.id.Uuid;
  * @param partitionCount number of partitions of all topics
  */
 record TopicIndexes(
-        TopicIndex<String> byName, TopicIndex<Uuid> byId, TopicIndex<String> byCollisionKey, int partitionCount) {
+        SortedIndex<String, TopicImage> byName,
+        SortedIndex<Uuid, TopicImage> byId,
+        SortedIndex<String, TopicImage> byCollisionKey,
+        int partitionCount) {
     static final TopicIndexes EMPTY = new TopicIndexes(
-            TopicIndex.by(TopicImage::name),
-            TopicIndex.by(TopicImage::id),
-            TopicIndex.by(topic -> TopicNameRules.collisionKey(topic.name())),
+            SortedIndex.by(TopicImage::name),
+            SortedIndex.by(TopicImage::id),
+            SortedIndex.by(topic -> TopicNameRules.collisionKey(topic.name())),
             0);
 
     /** A copy with {@code topic}, which replaces the one with its name and id. */

@@ -6,23 +6,22 @@ import io.journalq.server.config.GroupSettings;
 import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.ResourceConfigs;
+import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.ResourceId.Kind;
 import java.util.Map;
-import java.util.SortedMap;
-import java.util.TreeMap;
 
 /** The times of groups, as set in an image. Immutable, any thread. */
 final class ImageGroupTimes implements GroupTimes.Lookup {
+    private final BrokerConfig broker;
+    private final ResourceConfigs resources;
     private final GroupTimes ofOthers;
-    private final SortedMap<String, GroupTimes> byGroup = new TreeMap<>();
 
     /** @param started the broker's settings at the start */
     ImageGroupTimes(BrokerConfig started, MetadataImage image) {
-        BrokerConfig broker = BrokerOverrides.inForce(started, image.resources());
+        this.resources = image.resources();
+        this.broker = BrokerOverrides.inForce(started, resources);
         this.ofOthers = times(broker, Map.of());
-        image.resources()
-                .ofKind(Kind.GROUP)
-                .forEach((groupId, configs) -> byGroup.put(groupId, times(broker, configs)));
     }
 
     private static GroupTimes times(BrokerConfig broker, Map<String, String> configs) {
@@ -38,6 +37,7 @@ final class ImageGroupTimes implements GroupTimes.Lookup {
 
     @Override
     public GroupTimes of(String groupId) {
-        return byGroup.getOrDefault(groupId, ofOthers);
+        Map<String, String> configs = resources.of(new ResourceId(Kind.GROUP, groupId));
+        return configs.isEmpty() ? ofOthers : times(broker, configs);
     }
 }

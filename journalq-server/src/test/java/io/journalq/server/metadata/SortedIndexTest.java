@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** An index of topics: compared with a sorted map, and what a change of it costs. */
-class TopicIndexTest {
+class SortedIndexTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final int STEPS = 5_000;
     private static final int NAMES = 2_000;
@@ -28,12 +28,12 @@ class TopicIndexTest {
     void shouldContainWhatASortedMapContainsAfterEveryChange(long seed) {
         Random random = new Random(seed);
         TreeMap<String, TopicImage> expected = new TreeMap<>();
-        TopicIndex<String> index = TopicIndex.by(TopicImage::name);
+        SortedIndex<String, TopicImage> index = SortedIndex.by(TopicImage::name);
         for (int step = 0; step < STEPS; step++) {
             // The first half mostly adds, the second half mostly removes.
             String name = "topic-" + random.nextInt(NAMES);
             boolean adds = random.nextInt(10) < (step < STEPS / 2 ? 9 : 1);
-            TopicIndex<String> before = index;
+            SortedIndex<String, TopicImage> before = index;
             int sizeBefore = before.size();
             if (adds) {
                 TopicImage topic = topic(name, step);
@@ -64,12 +64,12 @@ class TopicIndexTest {
 
         assertThat(ofMany)
                 .as("1,000 topics: %d bytes", ofFew)
-                .isLessThan(ofFew + 8 * 50_000 / (TopicIndex.MAX_BLOCK_SIZE / 2));
+                .isLessThan(ofFew + 8 * 50_000 / (SortedIndex.MAX_BLOCK_SIZE / 2));
     }
 
     /** The bytes that one change of an index with {@code count} topics allocates. */
     private static long bytesOfAChange(int count) {
-        TopicIndex<Uuid> index = TopicIndex.by(TopicImage::id);
+        SortedIndex<Uuid, TopicImage> index = SortedIndex.by(TopicImage::id);
         for (int id = 0; id < count; id++) {
             index = index.with(topic("topic", id));
         }

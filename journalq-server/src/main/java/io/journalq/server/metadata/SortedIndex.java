@@ -7,76 +7,78 @@ import java.util.NoSuchElementException;
 import java.util.function.Function;
 
 /**
- * Topics in ascending order of a unique key. Immutable, any thread. A changed copy shares all blocks with the original
- * except one, so a change does not cost more when there are more topics. It copies one block and the list of blocks.
+ * Values in ascending order of a unique key. Immutable, any thread. A changed copy shares all blocks with the original
+ * except one, so a change does not cost more when there are more values. It copies one block and the list of blocks.
+ *
+ * @param <K> the key that each value contains
  */
-final class TopicIndex<K extends Comparable<K>> extends AbstractCollection<TopicImage> {
-    /** A change copies up to 2 KiB for the block, and 8 KiB for the list of blocks of 100,000 topics. */
+final class SortedIndex<K extends Comparable<K>, V> extends AbstractCollection<V> {
+    /** A change copies up to 2 KiB for the block, and 8 KiB for the list of blocks of 100,000 values. */
     static final int MAX_BLOCK_SIZE = 256;
 
-    private final Function<TopicImage, K> key;
-    private final TopicImage[][] blocks;
+    private final Function<V, K> key;
+    private final Object[][] blocks;
     private final int size;
 
-    private TopicIndex(Function<TopicImage, K> key, TopicImage[][] blocks, int size) {
+    private SortedIndex(Function<V, K> key, Object[][] blocks, int size) {
         this.key = key;
         this.blocks = blocks;
         this.size = size;
     }
 
-    /** An index without topics. */
-    static <K extends Comparable<K>> TopicIndex<K> by(Function<TopicImage, K> key) {
-        return new TopicIndex<>(key, new TopicImage[0][], 0);
+    /** An index without values. */
+    static <K extends Comparable<K>, V> SortedIndex<K, V> by(Function<V, K> key) {
+        return new SortedIndex<>(key, new Object[0][], 0);
     }
 
-    /** The topic with this key, or null. */
-    TopicImage find(K wanted) {
+    /** The value with this key, or null. */
+    V find(K wanted) {
         int block = blockOf(wanted);
         int position = block < 0 ? -1 : positionOf(blocks[block], wanted);
-        return position < 0 ? null : blocks[block][position];
+        return position < 0 ? null : value(blocks[block][position]);
     }
 
-    /** A copy with {@code topic}, which replaces the topic that has its key. */
-    TopicIndex<K> with(TopicImage topic) {
-        K wanted = key.apply(topic);
+    /** A copy with {@code value}, which replaces the value that has its key. */
+    SortedIndex<K, V> with(V value) {
+        K wanted = key.apply(value);
         if (size == 0) {
-            return new TopicIndex<>(key, new TopicImage[][] {{topic}}, 1);
+            return new SortedIndex<>(key, new Object[][] {{value}}, 1);
         }
         int block = Math.max(0, blockOf(wanted));
-        TopicImage[] old = blocks[block];
+        Object[] old = blocks[block];
         int position = positionOf(old, wanted);
         if (position >= 0) {
-            TopicImage[] replaced = old.clone();
-            replaced[position] = topic;
-            return new TopicIndex<>(key, splice(blocks, block, replaced), size);
+            Object[] replaced = old.clone();
+            replaced[position] = value;
+            return new SortedIndex<>(key, splice(blocks, block, replaced), size);
         }
-        TopicImage[] grown = new TopicImage[old.length + 1];
+        Object[] grown = new Object[old.length + 1];
         int insertion = -position - 1;
         System.arraycopy(old, 0, grown, 0, insertion);
-        grown[insertion] = topic;
+        grown[insertion] = value;
         System.arraycopy(old, insertion, grown, insertion + 1, old.length - insertion);
         int half = grown.length / 2;
-        TopicImage[][] changed = grown.length <= MAX_BLOCK_SIZE
+        Object[][] changed = grown.length <= MAX_BLOCK_SIZE
                 ? splice(blocks, block, grown)
                 : splice(blocks, block, Arrays.copyOf(grown, half), Arrays.copyOfRange(grown, half, grown.length));
-        return new TopicIndex<>(key, changed, size + 1);
+        return new SortedIndex<>(key, changed, size + 1);
     }
 
-    /** A copy without the topic that has this key. */
-    TopicIndex<K> without(K unwanted) {
+    /** A copy without the value that has this key. */
+    SortedIndex<K, V> without(K unwanted) {
         int block = blockOf(unwanted);
         int position = block < 0 ? -1 : positionOf(blocks[block], unwanted);
         if (position < 0) {
             return this;
         }
-        TopicImage[] old = blocks[block];
+        Object[] old = blocks[block];
         if (old.length == 1) {
-            return new TopicIndex<>(key, splice(blocks, block), size - 1);
+            return new SortedIndex<>(key, splice(blocks, block), size - 1);
         }
-        TopicImage[] shrunk = new TopicImage[old.length - 1];
+        Object[] shrunk = new Object[old.length - 1];
         System.arraycopy(old, 0, shrunk, 0, position);
         System.arraycopy(old, position + 1, shrunk, position, shrunk.length - position);
-        return new TopicIndex<>(key, splice(blocks, block, shrunk), size - 1);
+        return new SortedIndex<>(key, splice(blocks, block, shrunk), size - 1);
     }
 
     @Override
@@ -85,7 +87,7 @@ final class TopicIndex<K extends Comparable<K>> extends AbstractCollection<Topic
     }
 
     @Override
-    public Iterator<TopicImage> iterator() {
+    public Iterator<V> iterator() {
         return new Iterator<>() {
             private int block;
             private int position;
@@ -96,23 +98,33 @@ final class TopicIndex<K extends Comparable<K>> extends AbstractCollection<Topic
             }
 
             @Override
-            public TopicImage next() {
+            public V next() {
                 if (!hasNext()) {
                     throw new NoSuchElementException();
                 }
-                TopicImage topic = blocks[block][position++];
+                V value = value(blocks[block][position++]);
                 if (position == blocks[block].length) {
                     block++;
                     position = 0;
                 }
-                return topic;
+                return value;
             }
         };
     }
 
+    private K keyOf(Object element) {
+        return key.apply(value(element));
+    }
+
+    /** An element of a block, which contains only values. */
+    @SuppressWarnings("unchecked")
+    private V value(Object element) {
+        return (V) element;
+    }
+
     /** A copy of {@code blocks} with {@code replacements} instead of the block at {@code index}. */
-    private static TopicImage[][] splice(TopicImage[][] blocks, int index, TopicImage[]... replacements) {
-        TopicImage[][] changed = new TopicImage[blocks.length - 1 + replacements.length][];
+    private static Object[][] splice(Object[][] blocks, int index, Object[]... replacements) {
+        Object[][] changed = new Object[blocks.length - 1 + replacements.length][];
         System.arraycopy(blocks, 0, changed, 0, index);
         System.arraycopy(replacements, 0, changed, index, replacements.length);
         System.arraycopy(blocks, index + 1, changed, index + replacements.length, blocks.length - index - 1);
@@ -125,7 +137,7 @@ final class TopicIndex<K extends Comparable<K>> extends AbstractCollection<Topic
         int high = blocks.length - 1;
         while (low <= high) {
             int middle = (low + high) >>> 1;
-            if (key.apply(blocks[middle][0]).compareTo(wanted) <= 0) {
+            if (keyOf(blocks[middle][0]).compareTo(wanted) <= 0) {
                 low = middle + 1;
             } else {
                 high = middle - 1;
@@ -135,12 +147,12 @@ final class TopicIndex<K extends Comparable<K>> extends AbstractCollection<Topic
     }
 
     /** The position of a key in a block; otherwise {@code -1 - position} of its insertion. */
-    private int positionOf(TopicImage[] block, K wanted) {
+    private int positionOf(Object[] block, K wanted) {
         int low = 0;
         int high = block.length - 1;
         while (low <= high) {
             int middle = (low + high) >>> 1;
-            int order = key.apply(block[middle]).compareTo(wanted);
+            int order = keyOf(block[middle]).compareTo(wanted);
             if (order == 0) {
                 return middle;
             }
