@@ -262,9 +262,10 @@ public final class Broker implements AutoCloseable {
         if (open == null) {
             return new Health(serving, 0, List.of(), Map.of());
         }
-        OfflinePartitions partitions = open.shards().offlinePartitions();
+        // The directories first: the partitions of a directory are offline before it is listed.
         Map<String, String> directories = new TreeMap<>();
         open.directoryWatch().lost().forEach((path, reason) -> directories.put(path.toString(), reason));
+        OfflinePartitions partitions = open.shards().offlinePartitions();
         return new Health(
                 serving && !open.directoryWatch().isAllLost(),
                 partitions.count(),

@@ -94,12 +94,12 @@ public final class DirectoryWatch {
                     "data directory is offline until the broker is restarted: directory={} reason=\"{}\"",
                     directory,
                     reason);
-            lost.put(directory, reason);
             onLost.accept(directory, reason);
+            lost.put(directory, reason);
         }
     }
 
-    /** The offline directories, with reasons. */
+    /** The offline directories, with reasons. Nothing more is acknowledged in any of them. */
     public Map<Path, String> lost() {
         return lost.isEmpty() ? Map.of() : new TreeMap<>(lost);
     }
