@@ -1,13 +1,9 @@
 package io.journalq.client;
 
-import static io.journalq.client.internal.check.Arguments.millis;
 import static io.journalq.client.internal.check.Arguments.nanos;
 import static io.journalq.client.internal.check.Arguments.noNulls;
-import static io.journalq.client.internal.check.Arguments.notEmpty;
 import static io.journalq.client.internal.check.Arguments.notNegative;
 import static io.journalq.client.internal.check.Arguments.notNull;
-import static io.journalq.client.internal.check.Arguments.positive;
-import static io.journalq.client.internal.check.Arguments.positiveMillis;
 
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
@@ -23,7 +19,6 @@ import io.journalq.client.internal.membership.Subscriber;
 import io.journalq.client.internal.network.FailureLog;
 import io.journalq.common.id.TopicPartition;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -433,7 +428,7 @@ public final class Consumer implements AutoCloseable {
          *
          * @param nowMs the current time in milliseconds since 1970 UTC
          */
-        private OffsetSpec at(long nowMs) {
+        OffsetSpec at(long nowMs) {
             return age == null ? fixed : OffsetSpec.atOrAfter(Math.max(0, nowMs - age.toMillis()));
         }
     }
@@ -449,149 +444,12 @@ public final class Consumer implements AutoCloseable {
         READ_COMMITTED
     }
 
-    /** The settings of a consumer. Not thread-safe. */
-    public static final class Builder extends ClientBuilder<Builder> {
-        private static final int DEFAULT_FETCH_MAX_WAIT_MS = 500;
-        private static final int DEFAULT_FETCH_MIN_BYTES = 1;
-        private static final int DEFAULT_FETCH_MAX_BYTES = 16 * 1024 * 1024;
-        private static final int DEFAULT_PARTITION_MAX_BYTES = 1024 * 1024;
-        private static final int DEFAULT_MAX_POLL_INTERVAL_MS = 300_000;
-        private static final int DEFAULT_AUTO_COMMIT_INTERVAL_MS = 5_000;
-
-        private int fetchMaxWaitMs = DEFAULT_FETCH_MAX_WAIT_MS;
-        private int fetchMinBytes = DEFAULT_FETCH_MIN_BYTES;
-        private int fetchMaxBytes = DEFAULT_FETCH_MAX_BYTES;
-        private int partitionMaxBytes = DEFAULT_PARTITION_MAX_BYTES;
-        private boolean checkCrc = true;
-        private Start start = Start.END;
-        private Isolation isolation = Isolation.READ_UNCOMMITTED;
-        private String groupId;
-        private String groupInstanceId;
-        private String groupAssignor;
-        private int maxPollIntervalMs = DEFAULT_MAX_POLL_INTERVAL_MS;
-        private boolean autoCommit = true;
-        private int autoCommitIntervalMs = DEFAULT_AUTO_COMMIT_INTERVAL_MS;
-        private final List<ConsumerInterceptor> interceptors = new ArrayList<>();
-
+    /** Builds a consumer. Not thread-safe. */
+    public static final class Builder extends ConsumerSettings<Builder> {
         private Builder() {}
 
         @Override
         Builder self() {
-            return this;
-        }
-
-        /**
-         * The maximum time that the broker parks a fetch that finds less than {@link #fetchMinBytes}. Zero or more,
-         * default 500 ms.
-         */
-        public Builder fetchMaxWait(Duration wait) {
-            this.fetchMaxWaitMs = millis(wait, "fetchMaxWait");
-            return this;
-        }
-
-        /**
-         * The number of bytes at which the broker responds to a fetch without waiting longer. At least 0, default 1.
-         */
-        public Builder fetchMinBytes(int sizeBytes) {
-            this.fetchMinBytes = notNegative(sizeBytes, "fetchMinBytes");
-            return this;
-        }
-
-        /**
-         * The maximum size of a Fetch response, in bytes. If the first batch is larger, it is returned nevertheless. At
-         * least 1, default 16 MiB.
-         */
-        public Builder fetchMaxBytes(int sizeBytes) {
-            this.fetchMaxBytes = positive(sizeBytes, "fetchMaxBytes");
-            return this;
-        }
-
-        /**
-         * The maximum size of the data of one partition in a Fetch response, in bytes. If its first batch is larger, it
-         * is returned nevertheless. At least 1, default 1 MiB.
-         */
-        public Builder partitionMaxBytes(int sizeBytes) {
-            this.partitionMaxBytes = positive(sizeBytes, "partitionMaxBytes");
-            return this;
-        }
-
-        /** Whether the client verifies the CRC of every batch. Default true. */
-        public Builder checkCrc(boolean check) {
-            this.checkCrc = check;
-            return this;
-        }
-
-        /**
-         * Where reading starts if a partition has no position, or if its position is out of range. Default {@link
-         * Start#END}.
-         */
-        public Builder startAt(Start start) {
-            this.start = notNull(start, "startAt");
-            return this;
-        }
-
-        /** Which records of transactions are read. Default {@link Isolation#READ_UNCOMMITTED}. */
-        public Builder isolation(Isolation isolation) {
-            this.isolation = notNull(isolation, "isolation");
-            return this;
-        }
-
-        /**
-         * The id of the consumer group, whose members share the partitions and whose committed offsets are used.
-         * Default none.
-         */
-        public Builder groupId(String id) {
-            this.groupId = notEmpty(id, "groupId");
-            return this;
-        }
-
-        /**
-         * A name for this member that stays the same across restarts. If the member restarts within the session timeout
-         * of the broker, it gets its partitions back, and no other member reads them in the meantime (KIP-345). Default
-         * none.
-         */
-        public Builder groupInstanceId(String id) {
-            this.groupInstanceId = notEmpty(id, "groupInstanceId");
-            return this;
-        }
-
-        /**
-         * The assignor that distributes the partitions among the members: {@code uniform} or {@code range}. Default:
-         * the broker chooses.
-         */
-        public Builder groupAssignor(String name) {
-            this.groupAssignor = notEmpty(name, "groupAssignor");
-            return this;
-        }
-
-        /**
-         * The maximum time between two polls. After it, the consumer leaves the group, and the next poll joins again. It
-         * is also the time that the group waits for a member to give up partitions. More than zero, default 5 min.
-         */
-        public Builder maxPollInterval(Duration interval) {
-            this.maxPollIntervalMs = positiveMillis(interval, "maxPollInterval");
-            return this;
-        }
-
-        /**
-         * Whether the consumer commits automatically: in polls, before it gives up partitions, and in {@link
-         * Consumer#close()}. A commit covers the records that earlier polls returned. Default true. Has no effect
-         * without a group id.
-         */
-        public Builder autoCommit(boolean commit) {
-            this.autoCommit = commit;
-            return this;
-        }
-
-        /** The minimum interval between two automatic commits. More than zero, default 5 s. */
-        public Builder autoCommitInterval(Duration interval) {
-            this.autoCommitIntervalMs = positiveMillis(interval, "autoCommitInterval");
-            return this;
-        }
-
-        /** Adds an interceptor. Interceptors are called in the order in which they are added. Default none. */
-        public Builder interceptor(ConsumerInterceptor interceptor) {
-            this.interceptors.add(notNull(interceptor, "interceptor"));
             return this;
         }
 
@@ -602,32 +460,9 @@ public final class Consumer implements AutoCloseable {
          *     groupId}
          */
         public Consumer build() {
-            if (groupId == null && (groupInstanceId != null || groupAssignor != null)) {
-                throw new IllegalArgumentException("groupInstanceId and groupAssignor require a groupId");
-            }
-            ConsumerInterceptors called = new ConsumerInterceptors(interceptors);
-            GroupConfig group = groupId == null
-                    ? null
-                    : new GroupConfig(
-                            groupId,
-                            groupInstanceId,
-                            groupAssignor,
-                            maxPollIntervalMs,
-                            autoCommit,
-                            autoCommitIntervalMs,
-                            called::onCommitted);
-            return new Consumer(
-                    new ConsumerConfig(
-                            clientConfig(Consumer.class),
-                            fetchMaxWaitMs,
-                            fetchMinBytes,
-                            fetchMaxBytes,
-                            partitionMaxBytes,
-                            checkCrc,
-                            start::at,
-                            isolation == Isolation.READ_COMMITTED),
-                    group,
-                    called);
+            ConsumerInterceptors called = interceptors();
+            GroupConfig group = groupConfig(called);
+            return new Consumer(consumerConfig(), group, called);
         }
     }
 }
