@@ -40,7 +40,7 @@ public record Chart(
     private static final int WIDTH_OF_CATEGORY_PX = 40;
     private static final int LABEL_ROTATION_DEGREES = 60;
 
-    /** For a phone: a wide chart would shrink until nobody can read it. */
+    /** For a phone: a wide chart would shrink until it is unreadable. */
     private static final int NARROW_WIDTH_PX = 360;
 
     private static final int NARROW_HEIGHT_PX = 340;

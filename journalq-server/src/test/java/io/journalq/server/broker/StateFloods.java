@@ -49,6 +49,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -77,7 +78,7 @@ final class StateFloods {
     private static final int GROWING_TOPICS = 100;
 
     private static final int GROWTH = 50;
-    private static final int REFUSED_PAUSE_MS = 50;
+    private static final int REFUSED_PAUSE_MS = 200;
 
     private StateFloods() {}
 
@@ -342,7 +343,7 @@ final class StateFloods {
                         4 << 20,
                         ErrorCode.GROUP_MAX_SIZE_REACHED,
                         client -> createTopic(client, COMMITTED, COMMITTED_PARTITIONS),
-                        StateFloods::commitInTransaction));
+                        new TransactionFlood()));
     }
 
     /** Creates a topic unless another flood has created it. */
@@ -406,28 +407,6 @@ final class StateFloods {
                     client.call(AddOffsetsToTxnResponse.class, request, 3).errorCode());
         }
         return error;
-    }
-
-    private static ErrorCode commitInTransaction(WireClient client, int number) throws IOException {
-        String id = "pending-" + number;
-        InitProducerIdResponse producer = init(client, id);
-        if (producer.errorCode() != 0) {
-            return ErrorCode.of(producer.errorCode());
-        }
-        TxnOffsetCommitRequest request = new TxnOffsetCommitRequest()
-                .setTransactionalId(id)
-                .setGroupId(id)
-                .setProducerId(producer.producerId())
-                .setProducerEpoch(producer.producerEpoch())
-                .setTopics(List.of(new TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic()
-                        .setName(COMMITTED)
-                        .setPartitions(IntStream.range(0, COMMITTED_PARTITIONS)
-                                .mapToObj(i -> new TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition()
-                                        .setPartitionIndex(i)
-                                        .setCommittedMetadata("x".repeat(4_000)))
-                                .toList())));
-        return first(client.call(TxnOffsetCommitResponse.class, request, 5).topics().get(0).partitions().stream()
-                .map(TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition::errorCode));
     }
 
     private static void addProducerFloods(Map<ApiKey, StateFlood> floods) {
@@ -531,6 +510,44 @@ final class StateFloods {
     }
 
     /**
+     * Commits the offsets of a new group in each step. A connection has one transaction, so that the bound of the
+     * offsets is reached before that of the transactions.
+     */
+    private static final class TransactionFlood implements StateFlood.Step {
+        private final Map<WireClient, InitProducerIdResponse> producers = new ConcurrentHashMap<>();
+
+        @Override
+        public ErrorCode run(WireClient client, int number) throws IOException {
+            InitProducerIdResponse producer = producers.get(client);
+            if (producer == null) {
+                producer = init(client, idOf(client));
+                if (producer.errorCode() != 0) {
+                    return ErrorCode.of(producer.errorCode());
+                }
+                producers.put(client, producer);
+            }
+            TxnOffsetCommitRequest request = new TxnOffsetCommitRequest()
+                    .setTransactionalId(idOf(client))
+                    .setGroupId("pending-" + number)
+                    .setProducerId(producer.producerId())
+                    .setProducerEpoch(producer.producerEpoch())
+                    .setTopics(List.of(new TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic()
+                            .setName(COMMITTED)
+                            .setPartitions(IntStream.range(0, COMMITTED_PARTITIONS)
+                                    .mapToObj(i -> new TxnOffsetCommitRequest.TxnOffsetCommitRequestPartition()
+                                            .setPartitionIndex(i)
+                                            .setCommittedMetadata("x".repeat(4_000)))
+                                    .toList())));
+            return first(client.call(TxnOffsetCommitResponse.class, request, 5).topics().get(0).partitions().stream()
+                    .map(TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition::errorCode));
+        }
+
+        private static String idOf(WireClient client) {
+            return "transaction-" + client.socket.getLocalPort();
+        }
+    }
+
+    /**
      * Opens connections that stay open, with client ids of the maximum length. NETWORK_EXCEPTION: the broker closed
      * one.
      */
@@ -543,11 +560,13 @@ final class StateFloods {
                     .setClientSoftwareName("n".repeat(30_000))
                     .setClientSoftwareVersion("v" + number);
             WireClient another = new WireClient(client.socket.getPort());
-            opened.add(another);
             try {
-                return ErrorCode.of(
+                ErrorCode outcome = ErrorCode.of(
                         another.call(ApiVersionsResponse.class, request, 3).errorCode());
+                opened.add(another);
+                return outcome;
             } catch (IOException closed) {
+                another.close();
                 pause();
                 return ErrorCode.NETWORK_EXCEPTION;
             }

@@ -278,7 +278,7 @@ class TransactionLogTest {
         partition.mark(1, EPOCH, false);
         SteppedPartition.Outcome late = partition.appendVerified(guard, 1, EPOCH, 1, "late");
 
-        // then the batch begins no transaction that nobody ends
+        // then the batch does not begin a transaction without an end
         assertThat(late.error()).isEqualTo(ErrorCode.INVALID_TXN_STATE);
         assertThat(partition.host().log().lastStableOffset())
                 .isEqualTo(partition.host().log().highWatermark())
