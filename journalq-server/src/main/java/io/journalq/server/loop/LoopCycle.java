@@ -1,6 +1,7 @@
 package io.journalq.server.loop;
 
 import io.journalq.common.check.Check;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +16,8 @@ import org.slf4j.LoggerFactory;
  * <ol>
  * <li>Journals are written.
  * <li>Parked fetches whose partitions have changed are completed.
- * <li>Work for other loops is handed over, in one task for each target loop.
+ * <li>Work for other loops is handed over, in one task for each target loop. So are the results of work that other
+ *     loops have handed over: see {@link HandOverRound}.
  * <li>Each connection that has responses is flushed.
  * </ol>
  *
@@ -38,26 +40,34 @@ public final class LoopCycle {
     private final Phase writes = new Phase();
     private final Phase wakeUps = new Phase();
     private final Phase flushes = new Phase();
-    private final LoopCycle[] peers;
     private final HandOver[] handOvers;
+    private final HandOver[] handBacks;
+
+    /** What this loop has handed over and has not run the results of, oldest first. */
+    private final ArrayDeque<HandOverRound> rounds = new ArrayDeque<>();
+
+    /** What other loops have handed over to this iteration. */
+    private final ArrayList<HandOver> received = new ArrayList<>();
+
     private final Runnable end = this::end;
     private boolean begun;
     private boolean handedOver;
+    private boolean handedBack;
     private long begunNanos;
 
-    /** @param peers every loop's cycle by index, including this one; filled in before the first hand-over */
-    private LoopCycle(int index, Loop loop, LoopCycle[] peers) {
+    /** @param loops number of the broker's loops, including this one */
+    private LoopCycle(int index, Loop loop, int loops) {
         this.index = index;
         this.loop = loop;
-        this.peers = peers;
-        this.handOvers = new HandOver[peers.length];
+        this.handOvers = new HandOver[loops];
+        this.handBacks = new HandOver[loops];
     }
 
     /** The cycles of {@code loops}, in the same order. */
     public static List<LoopCycle> cycles(List<? extends Loop> loops) {
         LoopCycle[] cycles = new LoopCycle[loops.size()];
         for (int i = 0; i < cycles.length; i++) {
-            cycles[i] = new LoopCycle(i, loops.get(i), cycles);
+            cycles[i] = new LoopCycle(i, loops.get(i), cycles.length);
         }
         return List.of(cycles);
     }
@@ -130,13 +140,26 @@ public final class LoopCycle {
 
     /** Runs {@code work} on another loop. All work for the same loop is handed over in one task for each iteration. */
     public void handOver(LoopCycle target, Runnable work) {
+        handedOver = true;
+        add(handOvers, target, work);
+    }
+
+    /**
+     * Runs {@code work} on another loop: a result of what that loop has handed over, or news for it. If the loop has
+     * handed work over to this iteration, it gets the results together with those of other loops.
+     */
+    public void handBack(LoopCycle target, Runnable work) {
+        handedBack = true;
+        add(handBacks, target, work);
+    }
+
+    private void add(HandOver[] byTarget, LoopCycle target, Runnable work) {
         Check.that(loop.inLoop(), "hand-over from a foreign thread");
         begin();
-        HandOver handOver = handOvers[target.index];
+        HandOver handOver = byTarget[target.index];
         if (handOver == null) {
-            handOver = new HandOver();
-            handOvers[target.index] = handOver;
-            handedOver = true;
+            handOver = new HandOver(target);
+            byTarget[target.index] = handOver;
         }
         handOver.work.add(work);
     }
@@ -190,10 +213,20 @@ public final class LoopCycle {
     }
 
     private void end() {
+        if (!rounds.isEmpty()) {
+            runOverdueResults();
+        }
         do {
             writes.run();
             wakeUps.run();
         } while (!writes.isEmpty());
+        if (!received.isEmpty()) {
+            completeReceived();
+        }
+        if (handedBack) {
+            handedBack = false;
+            send(handBacks, null);
+        }
         if (handedOver) {
             sendHandOvers();
         }
@@ -203,19 +236,76 @@ public final class LoopCycle {
         requestTimes.onIterationEnd(nowNanos);
         begun = false;
         // A flush that resumes a paused connection may have registered new work.
-        if (handedOver || !writes.isEmpty() || !wakeUps.isEmpty()) {
+        if (handedOver || handedBack || !writes.isEmpty() || !wakeUps.isEmpty()) {
             begin();
         }
     }
 
+    /** Runs the results that have waited long enough for those of other loops. */
+    private void runOverdueResults() {
+        for (HandOverRound oldest = rounds.peek();
+                oldest != null && oldest.isOver(begunNanos);
+                oldest = rounds.peek()) {
+            rounds.remove();
+            oldest.run();
+        }
+    }
+
+    /** Completes this loop's part of what other loops have handed over to this iteration. */
+    private void completeReceived() {
+        for (int i = 0; i < received.size(); i++) {
+            HandOver handOver = received.get(i);
+            LoopCycle source = handOver.source();
+            // If a loop has handed over several times, all results complete the first part.
+            HandOver results = handBacks[source.index];
+            handBacks[source.index] = null;
+            if (handOver.round.complete(results == null ? null : results.work, begunNanos)) {
+                pass(source, handOver.round);
+            }
+        }
+        received.clear();
+    }
+
     private void sendHandOvers() {
         handedOver = false;
-        for (int target = 0; target < handOvers.length; target++) {
-            HandOver handOver = handOvers[target];
+        int loops = 0;
+        for (HandOver handOver : handOvers) {
+            loops += handOver == null ? 0 : 1;
+        }
+        HandOverRound round = new HandOverRound(loops, begunNanos);
+        rounds.add(round);
+        send(handOvers, round);
+    }
+
+    private void send(HandOver[] byTarget, HandOverRound round) {
+        for (int target = 0; target < byTarget.length; target++) {
+            HandOver handOver = byTarget[target];
             if (handOver != null) {
-                handOvers[target] = null;
-                handOver.send(target);
+                byTarget[target] = null;
+                handOver.round = round;
+                boolean passed = pass(handOver.target, handOver);
+                if (!passed && round != null && round.complete(null, begunNanos)) {
+                    enqueue(round);
+                }
             }
+        }
+    }
+
+    /** Passes a task to another loop. */
+    private boolean pass(LoopCycle target, Runnable task) {
+        Check.that(target != this, "hand-over to the same loop");
+        counters.onHandOver();
+        boolean passed = target.enqueue(task);
+        if (!passed) {
+            log.debug("loop {} has stopped; a hand-over is dropped", target.index);
+        }
+        return passed;
+    }
+
+    /** Runs all work, also if a part of it fails. */
+    static void runAll(List<Runnable> work) {
+        for (int i = 0; i < work.size(); i++) {
+            runGuarded(work.get(i));
         }
     }
 
@@ -253,22 +343,28 @@ public final class LoopCycle {
 
     /** The work that one iteration hands over to one other loop. */
     private final class HandOver implements Runnable {
+        private final LoopCycle target;
         private final List<Runnable> work = new ArrayList<>();
 
-        void send(int target) {
-            Check.that(target != index, "hand-over to the same loop");
-            LoopCycle targetCycle = peers[target];
-            counters.onHandOver();
-            if (!targetCycle.execute(this)) {
-                log.debug("loop {} has stopped; {} hand-overs dropped", target, work.size());
-            }
+        /** Collects the results; null if this loop waits for none. */
+        private HandOverRound round;
+
+        HandOver(LoopCycle target) {
+            this.target = target;
         }
 
+        LoopCycle source() {
+            return LoopCycle.this;
+        }
+
+        /** On the target. */
         @Override
         public void run() {
-            for (int i = 0; i < work.size(); i++) {
-                runGuarded(work.get(i));
+            if (round != null) {
+                target.begin();
+                target.received.add(this);
             }
+            runAll(work);
         }
     }
 }

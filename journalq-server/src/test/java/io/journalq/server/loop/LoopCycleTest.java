@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ApiKey;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class LoopCycleTest {
@@ -84,6 +85,137 @@ class LoopCycleTest {
         assertThat(done).containsExactly("first", "second", "third");
     }
 
+    @Test
+    void shouldRunTheResultsOfAllLoopsInOneTaskWhenTheLastOneHasFinished() {
+        // given
+        Loops loops = new Loops(4);
+        loops.handOverToAll();
+
+        // when all but one loop have finished
+        loops.iterate(1);
+        loops.iterate(2);
+
+        // then the first loop is not woken
+        assertThat(loops.get(0).tasks).isEmpty();
+        loops.iterate(3);
+        assertThat(loops.get(0).tasks).hasSize(1);
+        assertThat(loops.done).isEmpty();
+        loops.iterate(0);
+        assertThat(loops.done).containsExactlyInAnyOrder("result of 1", "result of 2", "result of 3");
+    }
+
+    @Test
+    void shouldNotWaitForALoopThatTakesLong() {
+        // given a loop that does not run, and two that have finished
+        Loops loops = new Loops(4);
+        loops.handOverToAll();
+        loops.iterate(1);
+
+        // when the time has passed
+        loops.advance(HandOverRound.MAX_HOLD_NANOS + 1);
+
+        // then the first loop runs the results in its next iteration, and later ones are passed to it at once
+        loops.cycle(0).begin();
+        loops.iterate(0);
+        assertThat(loops.done).containsExactly("result of 1");
+        loops.iterate(2);
+        assertThat(loops.get(0).tasks).hasSize(1);
+        loops.iterate(0);
+        assertThat(loops.done).containsExactly("result of 1", "result of 2");
+        loops.iterate(3);
+        loops.iterate(0);
+        assertThat(loops.done).containsExactly("result of 1", "result of 2", "result of 3");
+    }
+
+    @Test
+    void shouldNotWakeALoopWhenTheResultsAreNotThereYet() {
+        // given work whose result waits for the disk
+        Loops loops = new Loops(3);
+        loops.cycle(0).handOver(loops.cycle(1), () -> {});
+        loops.iterate(0);
+        loops.iterate(1);
+        assertThat(loops.get(0).tasks).isEmpty();
+
+        // when the result is there in a later iteration
+        loops.run(1, () -> loops.cycle(1).handBack(loops.cycle(0), () -> loops.done.add("late result")));
+
+        // then
+        assertThat(loops.get(0).tasks).hasSize(1);
+        loops.iterate(0);
+        assertThat(loops.done).containsExactly("late result");
+    }
+
+    @Test
+    void shouldRunTheResultsOfTheOthersWhenALoopHasStopped() {
+        // given
+        Loops loops = new Loops(3);
+        loops.get(2).stopped = true;
+
+        // when
+        loops.handOverToAll();
+        loops.iterate(1);
+        loops.iterate(0);
+
+        // then
+        assertThat(loops.done).containsExactly("result of 1");
+    }
+
+    /** Several loops, of which the test runs one at a time. */
+    private static final class Loops {
+        private final List<SteppedIterations> loops = new ArrayList<>();
+        private final List<LoopCycle> cycles;
+        private final List<String> done = new ArrayList<>();
+
+        Loops(int count) {
+            for (int i = 0; i < count; i++) {
+                loops.add(new SteppedIterations());
+            }
+            cycles = LoopCycle.cycles(loops);
+            makeCurrent(0);
+        }
+
+        SteppedIterations get(int index) {
+            return loops.get(index);
+        }
+
+        LoopCycle cycle(int index) {
+            return cycles.get(index);
+        }
+
+        /** The first loop hands work with a result to all others. */
+        void handOverToAll() {
+            for (LoopCycle other : cycles.subList(1, cycles.size())) {
+                cycles.get(0)
+                        .handOver(
+                                other,
+                                () -> other.handBack(cycles.get(0), () -> done.add("result of " + other.index())));
+            }
+            iterate(0);
+        }
+
+        void run(int index, Runnable work) {
+            loops.get(index).tasks.add(work);
+            iterate(index);
+        }
+
+        void iterate(int index) {
+            makeCurrent(index);
+            loops.get(index).runTasks();
+            loops.get(index).endIteration();
+            makeCurrent(0);
+        }
+
+        void advance(long nanos) {
+            loops.forEach(one -> one.nowNanos += nanos);
+        }
+
+        private void makeCurrent(int index) {
+            for (int i = 0; i < loops.size(); i++) {
+                loops.get(i).current = i == index;
+            }
+        }
+    }
+
     private List<String> countsOf(ApiKey api) {
         List<String> counts = new ArrayList<>();
         for (int bucket = 0; bucket < RequestTimes.bucketCount(); bucket++) {
@@ -100,7 +232,14 @@ class LoopCycleTest {
         private final ArrayDeque<Runnable> atEnd = new ArrayDeque<>();
         private final List<Runnable> tasks = new ArrayList<>();
         private boolean current = true;
+        private boolean stopped;
         private long nowNanos;
+
+        void runTasks() {
+            List<Runnable> now = List.copyOf(tasks);
+            tasks.clear();
+            now.forEach(Runnable::run);
+        }
 
         void endIteration() {
             for (int i = atEnd.size(); i > 0; i--) {
@@ -119,6 +258,9 @@ class LoopCycleTest {
 
         @Override
         public void execute(Runnable work) {
+            if (stopped) {
+                throw new RejectedExecutionException("stopped");
+            }
             tasks.add(work);
         }
 

@@ -259,7 +259,7 @@ final class FetchPart extends PartitionReader {
         if (shard.cycle() == listener.cycle()) {
             listener.onNews(this, grownBytes);
         } else {
-            shard.cycle().handOver(listener.cycle(), () -> listener.onNews(this, grownBytes));
+            shard.cycle().handBack(listener.cycle(), () -> listener.onNews(this, grownBytes));
         }
     }
 }

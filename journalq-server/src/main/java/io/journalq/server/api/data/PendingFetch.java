@@ -163,7 +163,7 @@ final class PendingFetch implements FetchSession.PendingRequest {
                 nothingYet &= foundBytes == 0;
                 rest = Math.max(0, rest - foundBytes);
             }
-            shard.cycle().handOver(session.cycle(), this::onShardRead);
+            shard.cycle().handBack(session.cycle(), this::onShardRead);
         }));
     }
 

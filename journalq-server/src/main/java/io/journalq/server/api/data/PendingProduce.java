@@ -234,7 +234,7 @@ final class PendingProduce {
             if (shard.cycle() == context.cycle()) {
                 onShardDone(shardFailure);
             } else {
-                shard.cycle().handOver(context.cycle(), () -> onShardDone(shardFailure));
+                shard.cycle().handBack(context.cycle(), () -> onShardDone(shardFailure));
             }
         }
     }
