@@ -4,6 +4,7 @@ import io.journalq.bench.BenchException;
 import io.journalq.bench.output.ResultDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -81,13 +82,12 @@ public final class ProfileCommand implements Callable<Integer> {
     }
 
     private int run(Path recordings) throws IOException, InterruptedException {
-        List<String> command = new ArrayList<>(List.of(
-                System.getProperty("java.home") + "/bin/java",
-                "-Djournalq.home=" + System.getProperty("journalq.home", "."),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "io.journalq.bench.cli.BenchMain",
-                scenario));
+        List<String> command = new ArrayList<>();
+        command.add(System.getProperty("java.home") + "/bin/java");
+        // The scenario runs with the options that it has without the recording.
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(
+                List.of("-cp", System.getProperty("java.class.path"), "io.journalq.bench.cli.BenchMain", scenario));
         command.addAll(arguments);
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
         // Every JVM that the scenario starts reads this variable.

@@ -70,7 +70,8 @@ final class Stacks {
         return top.contains("epollWait")
                 || top.contains("EPoll.wait")
                 || top.contains(".accept")
-                || top.contains(".park");
+                || top.contains(".park")
+                || top.contains(".waitForProcessExit");
     }
 
     private void addStack(RecordedEvent event) {

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.SplittableRandom;
 import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -38,6 +39,29 @@ class FlameGraphTest {
                 .contains("<title>all, ", "io.journalq.bench.profile.FlameGraphTest.busy, ")
                 .doesNotContain("<init>");
         assertThat(FlameGraph.programOf(recording)).isNotEmpty();
+    }
+
+    @Test
+    void shouldNotShowAThreadThatWaitsForAProcess() throws Exception {
+        Path recording = directory.resolve("waiting.jfr");
+        Path page = directory.resolve("waiting.html");
+        Process process = new ProcessBuilder("sleep", "30").start();
+        try (Recording running = new Recording()) {
+            assertThat(process.onExit()).isNotDone();
+            running.enable("jdk.ExecutionSample").withPeriod(Duration.ofMillis(10));
+            running.enable("jdk.NativeMethodSample").withPeriod(Duration.ofMillis(10));
+            running.start();
+            assertThat(busy(100_000_000)).isNotZero();
+            running.dump(recording);
+        } finally {
+            process.destroyForcibly();
+        }
+        assertThat(RecordingFile.readAllEvents(recording))
+                .anyMatch(event -> event.toString().contains("waitForProcessExit"));
+
+        FlameGraph.write(recording, page);
+
+        assertThat(Files.readString(page)).doesNotContain("waitForProcessExit");
     }
 
     private static long busy(int rounds) {
