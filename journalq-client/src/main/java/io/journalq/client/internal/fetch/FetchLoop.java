@@ -44,7 +44,7 @@ final class FetchLoop implements Cluster.Listener {
     private final Consumer<FetchResult> handOver;
     private final Map<TopicPartition, FetchTarget> targets = new HashMap<>();
     private final Map<String, Integer> targetsByTopic = new HashMap<>();
-    private final Map<Integer, FetchSession> sessions = new HashMap<>();
+    private final Map<Integer, BrokerFetchSession> sessions = new HashMap<>();
     private Cluster cluster;
     final LongAdder fetches = new LongAdder();
     final LongAdder fetchedBytes = new LongAdder();
@@ -102,7 +102,7 @@ final class FetchLoop implements Cluster.Listener {
     }
 
     /** Notes that the application has consumed a response. Any thread. */
-    void consumed(FetchSession session) {
+    void consumed(BrokerFetchSession session) {
         session.unconsumed.decrementAndGet();
         if (session.full) {
             cluster.execute(() -> fetch(session));
@@ -117,7 +117,7 @@ final class FetchLoop implements Cluster.Listener {
 
     @Override
     public void onConnectionReady(BrokerConnection connection) {
-        FetchSession session = sessions.get(connection.nodeId());
+        BrokerFetchSession session = sessions.get(connection.nodeId());
         if (session != null) {
             fetch(session);
         }
@@ -146,7 +146,7 @@ final class FetchLoop implements Cluster.Listener {
             sessions.get(target.node).remove(target);
         }
         if (leader >= 0) {
-            sessions.computeIfAbsent(leader, FetchSession::new).put(target);
+            sessions.computeIfAbsent(leader, BrokerFetchSession::new).put(target);
         } else if (!target.blocked && !target.stopped) {
             reportIfMissing(target.id);
             cluster.metadata().requestUpdate();
@@ -161,7 +161,7 @@ final class FetchLoop implements Cluster.Listener {
         }
     }
 
-    private void fetch(FetchSession session) {
+    private void fetch(BrokerFetchSession session) {
         if (session.inFlight || session.isEmpty() || cluster.isClosed()) {
             return;
         }
@@ -189,7 +189,7 @@ final class FetchLoop implements Cluster.Listener {
         place(target);
     }
 
-    private void accept(FetchSession session, FetchResponse response, ByteBuf frame) {
+    private void accept(BrokerFetchSession session, FetchResponse response, ByteBuf frame) {
         List<FetchResult.Part> parts = new ArrayList<>();
         for (FetchResponse.FetchableTopicResponse topic : response.responses()) {
             for (FetchResponse.PartitionData data : topic.partitions()) {
@@ -206,7 +206,10 @@ final class FetchLoop implements Cluster.Listener {
     }
 
     private void accept(
-            FetchSession session, FetchTarget target, FetchResponse.PartitionData data, List<FetchResult.Part> parts) {
+            BrokerFetchSession session,
+            FetchTarget target,
+            FetchResponse.PartitionData data,
+            List<FetchResult.Part> parts) {
         ErrorCode error = ErrorCode.of(data.errorCode());
         if (error == ErrorCode.NONE) {
             ByteBuf batches = data.records() == null ? null : data.records().buffer();
@@ -259,9 +262,9 @@ final class FetchLoop implements Cluster.Listener {
 
     /** A Fetch request. */
     private final class FetchCall extends Call {
-        private final FetchSession session;
+        private final BrokerFetchSession session;
 
-        private FetchCall(FetchSession session) {
+        private FetchCall(BrokerFetchSession session) {
             super(ApiKey.FETCH, config.client().requestTimeoutMs() + config.fetchMaxWaitMs());
             this.session = session;
         }

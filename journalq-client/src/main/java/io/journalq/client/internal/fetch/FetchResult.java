@@ -13,7 +13,7 @@ import java.util.List;
  * @param session the session that received the response
  * @param frame the buffer that the batches refer to, with a reference owned by this object
  */
-record FetchResult(FetchSession session, ByteBuf frame, List<Part> parts) {
+record FetchResult(BrokerFetchSession session, ByteBuf frame, List<Part> parts) {
     /**
      * The data of one partition: batches or an error.
      *

@@ -25,7 +25,7 @@ final class FetchTarget {
     }
 
     /** Whether a response to the last request of a session is still relevant for this partition. */
-    boolean isCurrentFor(FetchSession session) {
+    boolean isCurrentFor(BrokerFetchSession session) {
         return node == session.nodeId && askedGeneration == generation;
     }
 }

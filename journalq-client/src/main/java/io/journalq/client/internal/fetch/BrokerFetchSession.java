@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The incremental fetch session with one broker. Requests list only the partitions that have changed (KIP-227). Belongs
  * to the event loop, except for the number of unconsumed responses.
  */
-final class FetchSession {
+final class BrokerFetchSession {
     private static final int NO_SESSION = 0;
     private static final int FULL_REQUEST_EPOCH = 0;
 
@@ -31,7 +31,7 @@ final class FetchSession {
     private int epoch = FULL_REQUEST_EPOCH;
     boolean inFlight;
 
-    FetchSession(int nodeId) {
+    BrokerFetchSession(int nodeId) {
         this.nodeId = nodeId;
     }
 
@@ -83,7 +83,7 @@ final class FetchSession {
         for (TopicPartition id : changed) {
             FetchTarget target = targets.get(id);
             target.askedGeneration = target.generation;
-            topics.computeIfAbsent(id.topic(), FetchSession::topic)
+            topics.computeIfAbsent(id.topic(), BrokerFetchSession::topic)
                     .partitions()
                     .add(new FetchRequest.FetchPartition()
                             .setPartition(id.partition())
