@@ -3,7 +3,6 @@ package io.journalq.client;
 import static io.journalq.client.internal.check.Arguments.notNull;
 import static io.journalq.client.internal.check.Arguments.positiveMillis;
 
-import io.journalq.client.internal.network.Backoff;
 import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.HostAndPort;
 import java.time.Duration;
@@ -32,8 +31,10 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     private int requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS;
     private int callTimeoutMs = DEFAULT_CALL_TIMEOUT_MS;
     private int metadataMaxAgeMs = DEFAULT_METADATA_MAX_AGE_MS;
-    private Backoff reconnectBackoff = new Backoff(DEFAULT_RECONNECT_BACKOFF_MS, DEFAULT_RECONNECT_BACKOFF_MAX_MS);
-    private Backoff retryBackoff = new Backoff(DEFAULT_RETRY_BACKOFF_MS, DEFAULT_RETRY_BACKOFF_MAX_MS);
+    private ClientConfig.Backoff reconnectBackoff =
+            new ClientConfig.Backoff(DEFAULT_RECONNECT_BACKOFF_MS, DEFAULT_RECONNECT_BACKOFF_MAX_MS);
+    private ClientConfig.Backoff retryBackoff =
+            new ClientConfig.Backoff(DEFAULT_RETRY_BACKOFF_MS, DEFAULT_RETRY_BACKOFF_MAX_MS);
 
     ClientBuilder() {}
 
@@ -122,13 +123,13 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
                 retryBackoff);
     }
 
-    private static Backoff backoff(String name, Duration initial, Duration max) {
+    private static ClientConfig.Backoff backoff(String name, Duration initial, Duration max) {
         int initialMs = positiveMillis(initial, name);
         int maxMs = positiveMillis(max, name);
         if (maxMs < initialMs) {
             throw new IllegalArgumentException(
                     name + ": the maximum delay of " + maxMs + " ms is less than the first delay");
         }
-        return new Backoff(initialMs, maxMs);
+        return new ClientConfig.Backoff(initialMs, maxMs);
     }
 }

@@ -3,7 +3,7 @@ package io.journalq.client;
 import static io.journalq.client.internal.check.Arguments.notNull;
 
 import io.journalq.client.error.CorruptBatchException;
-import io.journalq.client.internal.fetch.FetchedPartition;
+import io.journalq.client.internal.fetch.Fetcher;
 import io.journalq.client.serialization.Deserializer;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.BatchReader;
@@ -27,16 +27,16 @@ import java.util.function.Function;
  * stays valid. Belongs to the thread that polls.
  */
 public final class ConsumerRecords implements Iterable<ConsumerRecord> {
-    private final List<FetchedPartition> fetched;
+    private final List<Fetcher.FetchedPartition> fetched;
     private final List<BatchReader> readers = new ArrayList<>(1);
     private final int count;
     /** Volatile, because another thread may close the consumer. */
     private volatile boolean released;
 
-    ConsumerRecords(List<FetchedPartition> fetched) {
+    ConsumerRecords(List<Fetcher.FetchedPartition> fetched) {
         this.fetched = fetched;
         int total = 0;
-        for (FetchedPartition part : fetched) {
+        for (Fetcher.FetchedPartition part : fetched) {
             total += part.recordCount();
         }
         this.count = total;
@@ -54,7 +54,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
     /** The size of the batches in bytes, compressed. */
     public long sizeBytes() {
         long total = 0;
-        for (FetchedPartition part : fetched) {
+        for (Fetcher.FetchedPartition part : fetched) {
             total += part.batches().readableBytes();
         }
         return total;
@@ -62,12 +62,15 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
 
     /** The partitions that have records, without duplicates. */
     public List<TopicPartition> partitions() {
-        return fetched.stream().map(FetchedPartition::topicPartition).distinct().toList();
+        return fetched.stream()
+                .map(Fetcher.FetchedPartition::topicPartition)
+                .distinct()
+                .toList();
     }
 
     /** The records of one partition; empty if there are none. */
     public Iterable<ConsumerRecord> records(TopicPartition partition) {
-        List<FetchedPartition> parts = fetched.stream()
+        List<Fetcher.FetchedPartition> parts = fetched.stream()
                 .filter(part -> part.topicPartition().equals(partition))
                 .toList();
         return () -> iterate(parts);
@@ -112,7 +115,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
     /** Returns a new map with the offset at which the records of each partition start. */
     Map<TopicPartition, Long> startOffsets() {
         Map<TopicPartition, Long> offsets = new HashMap<>();
-        for (FetchedPartition part : fetched) {
+        for (Fetcher.FetchedPartition part : fetched) {
             offsets.putIfAbsent(part.topicPartition(), part.startOffset());
         }
         return offsets;
@@ -127,7 +130,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         readers.clear();
     }
 
-    private Iterator<ConsumerRecord> iterate(List<FetchedPartition> parts) {
+    private Iterator<ConsumerRecord> iterate(List<Fetcher.FetchedPartition> parts) {
         return new RecordIterator<>(new Walk(parts, openReader()), Walk::copy);
     }
 
@@ -144,13 +147,13 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
 
     /** Steps through the records at or after the start offset of each part. */
     private static final class Walk {
-        private final Iterator<FetchedPartition> parts;
+        private final Iterator<Fetcher.FetchedPartition> parts;
         private final BatchReader reader;
         private TopicPartition partition;
         private long startOffset;
         private boolean inBatch;
 
-        private Walk(List<FetchedPartition> parts, BatchReader reader) {
+        private Walk(List<Fetcher.FetchedPartition> parts, BatchReader reader) {
             this.parts = parts.iterator();
             this.reader = reader;
         }
@@ -229,7 +232,7 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
                     reader.close();
                     return false;
                 }
-                FetchedPartition part = parts.next();
+                Fetcher.FetchedPartition part = parts.next();
                 partition = part.topicPartition();
                 startOffset = part.startOffset();
                 reader.reset(part.batches());

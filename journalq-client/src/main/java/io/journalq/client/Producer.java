@@ -8,11 +8,9 @@ import static io.journalq.client.internal.check.Arguments.positiveMillis;
 
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.internal.network.FailureLog;
-import io.journalq.client.internal.produce.Counters;
 import io.journalq.client.internal.produce.Gate;
 import io.journalq.client.internal.produce.ProducerConfig;
 import io.journalq.client.internal.produce.Sender;
-import io.journalq.client.internal.transaction.TransactionConfig;
 import io.journalq.client.internal.transaction.TransactionRunner;
 import io.journalq.client.record.BatchMetadata;
 import io.journalq.client.record.ProducerRecord;
@@ -57,7 +55,8 @@ public final class Producer implements AutoCloseable {
     /** Null without interceptors. */
     private final InterceptedSends intercepted;
 
-    private Producer(ProducerConfig config, TransactionConfig transactions, List<ProducerInterceptor> interceptors) {
+    private Producer(
+            ProducerConfig config, TransactionRunner.Config transactions, List<ProducerInterceptor> interceptors) {
         this.intercepted = interceptors.isEmpty() ? null : new InterceptedSends(interceptors);
         this.transactor = transactions == null ? null : new TransactionRunner(config, transactions);
         this.sender = transactions == null ? new Sender(config, Gate.OPEN) : transactor.sender();
@@ -157,7 +156,7 @@ public final class Producer implements AutoCloseable {
     /** Returns a snapshot of the counters. */
     public ProducerMetrics metrics() {
         sender.requireOpen();
-        Counters counters = sender.counters();
+        Sender.Counters counters = sender.counters();
         FailureLog failures = sender.cluster().failureLog();
         return new ProducerMetrics(
                 counters.records.sum(),
@@ -364,7 +363,7 @@ public final class Producer implements AutoCloseable {
                     transactionalId);
             return new Producer(
                     config,
-                    transactional ? new TransactionConfig(transactionalId, transactionTimeoutMs) : null,
+                    transactional ? new TransactionRunner.Config(transactionalId, transactionTimeoutMs) : null,
                     interceptors);
         }
     }

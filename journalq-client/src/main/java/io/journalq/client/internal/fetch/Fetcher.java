@@ -34,6 +34,18 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>Belongs to the thread of the consumer, except for the counters and the arrival of responses.
  */
 public final class Fetcher implements AutoCloseable {
+    /**
+     * The data of one partition in a Fetch response. It has been verified, so it consists of complete batches. Belongs to
+     * the thread of the consumer.
+     *
+     * @param batches a slice of the response frame; valid as long as the frame
+     * @param startOffset the requested position; a batch may contain records before it, which are skipped
+     * @param nextOffset the position after the last batch
+     * @param recordCount the number of records at or after {@code startOffset}
+     */
+    public record FetchedPartition(
+            TopicPartition topicPartition, ByteBuf batches, long startOffset, long nextOffset, int recordCount) {}
+
     private static final long UNKNOWN = -1L;
     private static final int UNKNOWN_EPOCH = -1;
 

@@ -41,7 +41,7 @@ public final class GroupConsumer {
     private final TopicNames names;
     private final int callTimeoutMs;
     private final LongAdder failedCommits = new LongAdder();
-    private final Map<TopicIdPartition, TopicPartition> owned = new LinkedHashMap<>();
+    private final Map<MembershipState.TopicIdPartition, TopicPartition> owned = new LinkedHashMap<>();
     /** The offsets that are committed or being committed, so that no offset is committed twice. */
     private final Map<TopicPartition, Long> autoCommitted = new HashMap<>();
 
@@ -69,7 +69,7 @@ public final class GroupConsumer {
         return subscribed;
     }
 
-    void subscribe(Subscription subscription, RebalanceListener hearsOfIt) {
+    void subscribe(Subscriber.Subscription subscription, RebalanceListener hearsOfIt) {
         listener = hearsOfIt;
         subscribed = true;
         // The event loop has not retried yet, so the state still contains the old failure.
@@ -143,11 +143,11 @@ public final class GroupConsumer {
         }
     }
 
-    private void reconcile(Set<TopicIdPartition> target) {
+    private void reconcile(Set<MembershipState.TopicIdPartition> target) {
         if (target == null) {
             return;
         }
-        Set<TopicIdPartition> revoked = new LinkedHashSet<>(owned.keySet());
+        Set<MembershipState.TopicIdPartition> revoked = new LinkedHashSet<>(owned.keySet());
         revoked.removeAll(target);
         if (!revoked.isEmpty()) {
             revoke(revoked, callTimeoutMs);
@@ -160,7 +160,7 @@ public final class GroupConsumer {
     }
 
     /** Stops reading, commits, calls the listener, and then confirms to the group. */
-    private void revoke(Set<TopicIdPartition> revoked, int timeoutMs) {
+    private void revoke(Set<MembershipState.TopicIdPartition> revoked, int timeoutMs) {
         Collection<TopicPartition> partitions = partitions(revoked);
         fetcher.pause(partitions);
         if (config.autoCommit()) {
@@ -183,13 +183,13 @@ public final class GroupConsumer {
     }
 
     /** Adds the new partitions whose topic names are known. */
-    private void take(Set<TopicIdPartition> target) {
+    private void take(Set<MembershipState.TopicIdPartition> target) {
         Set<Uuid> topicIds = new LinkedHashSet<>();
         target.forEach(partition -> topicIds.add(partition.topicId()));
         names.learn(topicIds);
         unnamed = false;
-        Map<TopicIdPartition, TopicPartition> added = new LinkedHashMap<>();
-        for (TopicIdPartition partition : target) {
+        Map<MembershipState.TopicIdPartition, TopicPartition> added = new LinkedHashMap<>();
+        for (MembershipState.TopicIdPartition partition : target) {
             String name = names.name(partition.topicId());
             if (name == null) {
                 unnamed = true;
@@ -228,7 +228,7 @@ public final class GroupConsumer {
         membership.own(Set.copyOf(owned.keySet()));
     }
 
-    private Collection<TopicPartition> partitions(Set<TopicIdPartition> some) {
+    private Collection<TopicPartition> partitions(Set<MembershipState.TopicIdPartition> some) {
         List<TopicPartition> partitions = new ArrayList<>();
         some.forEach(partition -> partitions.add(owned.get(partition)));
         return partitions;

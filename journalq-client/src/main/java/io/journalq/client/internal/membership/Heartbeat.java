@@ -23,8 +23,8 @@ final class Heartbeat {
     private static final short FIRST_VERSION_WITH_PATTERNS = 1;
 
     private final GroupConfig config;
-    private Subscription subscription;
-    private Set<TopicIdPartition> owned = Set.of();
+    private Subscriber.Subscription subscription;
+    private Set<MembershipState.TopicIdPartition> owned = Set.of();
     private boolean sendAll = true;
     private boolean sendSubscription;
     private boolean sendOwned;
@@ -33,12 +33,12 @@ final class Heartbeat {
         this.config = config;
     }
 
-    void subscribe(Subscription wanted) {
+    void subscribe(Subscriber.Subscription wanted) {
         subscription = wanted;
         sendSubscription = true;
     }
 
-    void own(Set<TopicIdPartition> partitions) {
+    void own(Set<MembershipState.TopicIdPartition> partitions) {
         owned = partitions;
         sendOwned = true;
     }
@@ -79,14 +79,15 @@ final class Heartbeat {
     }
 
     /** Returns the assignment, or null if the response contains none. */
-    static Set<TopicIdPartition> target(ConsumerGroupHeartbeatResponse response) {
+    static Set<MembershipState.TopicIdPartition> target(ConsumerGroupHeartbeatResponse response) {
         if (response.assignment() == null) {
             return null;
         }
-        Set<TopicIdPartition> target = new LinkedHashSet<>();
+        Set<MembershipState.TopicIdPartition> target = new LinkedHashSet<>();
         for (ConsumerGroupHeartbeatResponse.TopicPartitions topic :
                 response.assignment().topicPartitions()) {
-            topic.partitions().forEach(partition -> target.add(new TopicIdPartition(topic.topicId(), partition)));
+            topic.partitions()
+                    .forEach(partition -> target.add(new MembershipState.TopicIdPartition(topic.topicId(), partition)));
         }
         return target;
     }

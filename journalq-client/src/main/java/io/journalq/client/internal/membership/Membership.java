@@ -76,7 +76,7 @@ public final class Membership {
     }
 
     /** Joins the group, or changes the subscription. Any thread. */
-    void join(Subscription subscription) {
+    void join(Subscriber.Subscription subscription) {
         polled();
         cluster.execute(() -> {
             heartbeat.subscribe(subscription);
@@ -102,7 +102,7 @@ public final class Membership {
     }
 
     /** Confirms that the consumer uses exactly these partitions. Any thread. */
-    void own(Set<TopicIdPartition> partitions) {
+    void own(Set<MembershipState.TopicIdPartition> partitions) {
         cluster.execute(() -> {
             if (status.isIn()) {
                 heartbeat.own(partitions);
@@ -224,7 +224,7 @@ public final class Membership {
         failures = 0;
         nextNanos = sentNanos + TimeUnit.MILLISECONDS.toNanos(Math.max(TICK_MS, response.heartbeatIntervalMs()));
         MembershipState before = status;
-        Set<TopicIdPartition> target = Heartbeat.target(response);
+        Set<MembershipState.TopicIdPartition> target = Heartbeat.target(response);
         status = new MembershipState(
                 State.IN,
                 response.memberId() == null ? before.memberId() : response.memberId(),

@@ -1,6 +1,7 @@
 package io.journalq.client.internal.membership;
 
 import io.journalq.client.error.JournalQException;
+import io.journalq.common.id.Uuid;
 import java.util.Set;
 
 /**
@@ -13,6 +14,12 @@ import java.util.Set;
  */
 record MembershipState(
         State state, String memberId, int epoch, Set<TopicIdPartition> target, JournalQException failure) {
+    /**
+     * A partition of a topic id, as the consumer group protocol identifies it. A topic that is deleted and created again
+     * has a new id.
+     */
+    record TopicIdPartition(Uuid topicId, int partition) {}
+
     enum State {
         /** Not a member, and not joining. */
         OUT,

@@ -3,7 +3,6 @@ package io.journalq.client.internal.membership;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.group.RebalanceListener;
 import io.journalq.client.group.TopicPattern;
-import io.journalq.client.internal.fetch.FetchedPartition;
 import io.journalq.client.internal.fetch.Fetcher;
 import io.journalq.client.internal.fetch.Parking;
 import io.journalq.common.id.TopicPartition;
@@ -18,6 +17,18 @@ import java.util.concurrent.TimeUnit;
  * that the application has assigned. One thread at a time.
  */
 public final class Subscriber {
+    /**
+     * The topics to which a member subscribes. Immutable.
+     *
+     * @param topics the names of topics; empty with a pattern
+     * @param pattern null with names
+     */
+    record Subscription(List<String> topics, TopicPattern pattern) {
+        Subscription {
+            topics = List.copyOf(topics);
+        }
+    }
+
     /** The maximum duration of a single wait. A thread that waits in a long poll must not be considered dead. */
     private static final long MAX_PARK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -75,7 +86,7 @@ public final class Subscriber {
     }
 
     /** See {@link io.journalq.client.Consumer#poll}. */
-    public List<FetchedPartition> poll(long timeoutNanos) {
+    public List<Fetcher.FetchedPartition> poll(long timeoutNanos) {
         if (inPoll) {
             throw new IllegalStateException("a rebalance listener must not call poll");
         }
@@ -87,7 +98,7 @@ public final class Subscriber {
         }
     }
 
-    private List<FetchedPartition> doPoll(long timeoutNanos) {
+    private List<Fetcher.FetchedPartition> doPoll(long timeoutNanos) {
         fetcher.beginPoll();
         if (group != null) {
             group.commitIfDue();
@@ -99,7 +110,7 @@ public final class Subscriber {
                 group.follow();
             }
             startUnknown();
-            List<FetchedPartition> fetched = fetcher.take();
+            List<Fetcher.FetchedPartition> fetched = fetcher.take();
             long leftNanos = endNanos - System.nanoTime();
             if (!fetched.isEmpty() || leftNanos <= 0) {
                 return fetched;

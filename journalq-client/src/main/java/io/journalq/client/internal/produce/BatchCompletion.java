@@ -24,13 +24,13 @@ import java.util.concurrent.TimeUnit;
 final class BatchCompletion implements ProduceCall.Outcome {
     private final ProduceLoop loop;
     private final ProducerConfig config;
-    private final Counters counters;
+    private final Sender.Counters counters;
     private final BufferMemory memory;
     private final Gate gate;
     /** Completed batches whose waiting threads are notified together. */
     private final List<PendingBatch> completed = new ArrayList<>();
 
-    BatchCompletion(ProduceLoop loop, ProducerConfig config, Counters counters, BufferMemory memory, Gate gate) {
+    BatchCompletion(ProduceLoop loop, ProducerConfig config, Sender.Counters counters, BufferMemory memory, Gate gate) {
         this.loop = loop;
         this.config = config;
         this.counters = counters;

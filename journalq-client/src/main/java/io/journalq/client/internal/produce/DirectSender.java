@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class DirectSender {
     private final ProduceLoop loop;
     private final ProducerConfig config;
-    private final Counters counters;
+    private final Sender.Counters counters;
     private final BufferMemory memory;
     private final AtomicBoolean busy = new AtomicBoolean();
     private volatile BlockingConnection connection;
@@ -49,7 +49,7 @@ final class DirectSender {
     private int connectFailures;
     private boolean closed;
 
-    DirectSender(ProduceLoop loop, ProducerConfig config, Counters counters, BufferMemory memory) {
+    DirectSender(ProduceLoop loop, ProducerConfig config, Sender.Counters counters, BufferMemory memory) {
         this.loop = loop;
         this.config = config;
         this.counters = counters;

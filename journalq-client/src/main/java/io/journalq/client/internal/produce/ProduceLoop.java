@@ -37,7 +37,7 @@ final class ProduceLoop implements Cluster.Listener {
 
     private final ProducerConfig config;
     private final Collection<TopicLanes> topics;
-    private final Counters counters;
+    private final Sender.Counters counters;
     private final Gate gate;
     private final Cluster cluster;
     private final Identity identity;
@@ -62,7 +62,7 @@ final class ProduceLoop implements Cluster.Listener {
     ProduceLoop(
             ProducerConfig config,
             Collection<TopicLanes> topics,
-            Counters counters,
+            Sender.Counters counters,
             EventLoop loop,
             BufferMemory memory,
             Gate gate) {

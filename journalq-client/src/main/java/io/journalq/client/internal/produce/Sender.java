@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -25,6 +26,17 @@ import java.util.concurrent.locks.LockSupport;
  * and never while it blocks.
  */
 public final class Sender implements AutoCloseable {
+    /** The counters of a producer, as {@link io.journalq.client.ProducerMetrics} documents them. Thread-safe. */
+    public static final class Counters {
+        public final LongAdder records = new LongAdder();
+        public final LongAdder batches = new LongAdder();
+        public final LongAdder requests = new LongAdder();
+        public final LongAdder sentBytes = new LongAdder();
+        public final LongAdder failedRecords = new LongAdder();
+        public final LongAdder retriedBatches = new LongAdder();
+        public final LongAdder directSends = new LongAdder();
+    }
+
     /** After this number of consecutive sends that find nothing in flight, a sender is considered the only one. */
     private static final int LONE_SENDS_BEFORE_DIRECT = 8;
 

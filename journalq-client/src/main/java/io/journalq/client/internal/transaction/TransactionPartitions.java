@@ -18,13 +18,13 @@ import java.util.concurrent.CompletableFuture;
 final class TransactionPartitions implements Gate {
     private static final short NEWEST_PRODUCE_OF_FIRST = 11;
 
-    private final TransactionConfig config;
+    private final TransactionRunner.Config config;
     private final Coordinator coordinator;
     private final long timeoutMs;
     private final Set<TopicPartition> added = new HashSet<>();
     private final Set<TopicPartition> waiting = new LinkedHashSet<>();
     private final Hold hold;
-    private ProducerIdentity identity = ProducerIdentity.NONE;
+    private TransactionRunner.ProducerIdentity identity = TransactionRunner.ProducerIdentity.NONE;
     private boolean second;
     private CompletableFuture<?> asked = CompletableFuture.completedFuture(null);
     private volatile boolean touched;
@@ -39,7 +39,7 @@ final class TransactionPartitions implements Gate {
         void fail(JournalQException cause);
     }
 
-    TransactionPartitions(TransactionConfig config, Coordinator coordinator, long timeoutMs, Hold hold) {
+    TransactionPartitions(TransactionRunner.Config config, Coordinator coordinator, long timeoutMs, Hold hold) {
         this.config = config;
         this.coordinator = coordinator;
         this.timeoutMs = timeoutMs;
@@ -47,7 +47,7 @@ final class TransactionPartitions implements Gate {
     }
 
     /** Starts a transaction. */
-    void begin(ProducerIdentity itsIdentity, boolean secondGeneration) {
+    void begin(TransactionRunner.ProducerIdentity itsIdentity, boolean secondGeneration) {
         identity = itsIdentity;
         second = secondGeneration;
         added.clear();
@@ -110,7 +110,7 @@ final class TransactionPartitions implements Gate {
         }
         List<TopicPartition> partitions = List.copyOf(waiting);
         waiting.clear();
-        ProducerIdentity asking = identity;
+        TransactionRunner.ProducerIdentity asking = identity;
         asked = coordinator
                 .ask(TransactionRequests.addPartitions(config, asking, partitions), timeoutMs)
                 .whenComplete((response, refusal) -> onResponse(partitions, refusal));

@@ -41,7 +41,8 @@ final class TransactionRequests {
     private TransactionRequests() {}
 
     /** Obtains a producer id and epoch, and aborts the transaction that the previous producer left open. */
-    static CoordinatorRequest<InitProducerIdResponse> init(TransactionConfig config, ProducerIdentity before) {
+    static CoordinatorRequest<InitProducerIdResponse> init(
+            TransactionRunner.Config config, TransactionRunner.ProducerIdentity before) {
         String subject = "start of producer " + config.transactionalId();
         return new CoordinatorRequest<>(ApiKey.INIT_PRODUCER_ID, InitProducerIdResponse.class, INIT_NEWEST, subject) {
             @Override
@@ -62,7 +63,9 @@ final class TransactionRequests {
     }
 
     static CoordinatorRequest<AddPartitionsToTxnResponse> addPartitions(
-            TransactionConfig config, ProducerIdentity identity, Collection<TopicPartition> partitions) {
+            TransactionRunner.Config config,
+            TransactionRunner.ProducerIdentity identity,
+            Collection<TopicPartition> partitions) {
         String subject = "partitions of transaction " + config.transactionalId();
         return new CoordinatorRequest<>(
                 ApiKey.ADD_PARTITIONS_TO_TXN, AddPartitionsToTxnResponse.class, ADD_PARTITIONS_NEWEST, subject) {
@@ -103,7 +106,7 @@ final class TransactionRequests {
     }
 
     static CoordinatorRequest<AddOffsetsToTxnResponse> addOffsets(
-            TransactionConfig config, ProducerIdentity identity, String groupId) {
+            TransactionRunner.Config config, TransactionRunner.ProducerIdentity identity, String groupId) {
         String subject = "offsets of group " + groupId + " in transaction " + config.transactionalId();
         return new CoordinatorRequest<>(
                 ApiKey.ADD_OFFSETS_TO_TXN, AddOffsetsToTxnResponse.class, ADD_OFFSETS_NEWEST, subject) {
@@ -125,8 +128,8 @@ final class TransactionRequests {
 
     /** Sent to the coordinator of the group. */
     static CoordinatorRequest<TxnOffsetCommitResponse> commitOffsets(
-            TransactionConfig config,
-            ProducerIdentity identity,
+            TransactionRunner.Config config,
+            TransactionRunner.ProducerIdentity identity,
             boolean second,
             GroupMember member,
             Map<TopicPartition, CommittedOffset> offsets) {
@@ -163,7 +166,10 @@ final class TransactionRequests {
     }
 
     static CoordinatorRequest<EndTxnResponse> end(
-            TransactionConfig config, ProducerIdentity identity, boolean second, boolean commit) {
+            TransactionRunner.Config config,
+            TransactionRunner.ProducerIdentity identity,
+            boolean second,
+            boolean commit) {
         String subject = (commit ? "commit" : "abort") + " of transaction " + config.transactionalId();
         int newest = second ? END_NEWEST : END_NEWEST_OF_FIRST;
         return new CoordinatorRequest<>(ApiKey.END_TXN, EndTxnResponse.class, newest, subject) {

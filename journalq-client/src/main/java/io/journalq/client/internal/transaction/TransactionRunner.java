@@ -31,11 +31,24 @@ import java.util.concurrent.locks.ReentrantLock;
  * increments the epoch of the producer. Otherwise uses the first version (KIP-98). Thread-safe.
  */
 public final class TransactionRunner {
+    /**
+     * The settings of a transactional producer. Immutable. {@link io.journalq.client.Producer.Builder} creates it and
+     * documents each setting.
+     */
+    public record Config(String transactionalId, int timeoutMs) {}
+
+    /**
+     * The producer id and epoch of a transactional producer. Each commit and abort increments the epoch (KIP-890, part 2).
+     */
+    record ProducerIdentity(long producerId, short epoch) {
+        static final ProducerIdentity NONE = new ProducerIdentity(-1, (short) -1);
+    }
+
     private static final String FEATURE = "transaction.version";
     private static final short SECOND_GENERATION = 2;
     private static final int MAX_GROUPS_KNOWN = 64;
 
-    private final TransactionConfig config;
+    private final Config config;
     private final Sender sender;
     private final Coordinator coordinator;
     private final TransactionPartitions participants;
@@ -53,7 +66,7 @@ public final class TransactionRunner {
     private ProducerReplacedException replaced;
 
     /** Creates the sender as well, because everything that it sends must pass the gate of this class. */
-    public TransactionRunner(ProducerConfig producerConfig, TransactionConfig config) {
+    public TransactionRunner(ProducerConfig producerConfig, Config config) {
         this.config = config;
         this.callTimeoutMs = producerConfig.client().callTimeoutMs();
         this.waitTimeoutMs = callTimeoutMs + producerConfig.client().requestTimeoutMs();

@@ -3,7 +3,6 @@ package io.journalq.client.internal.produce;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.client.Producer;
-import io.journalq.client.internal.network.Backoff;
 import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.HostAndPort;
 import io.journalq.common.record.CompressionCodec;
@@ -71,7 +70,7 @@ class PendingBatchTest {
     }
 
     static ProducerConfig config() {
-        Backoff backoff = new Backoff(1, 1);
+        ClientConfig.Backoff backoff = new ClientConfig.Backoff(1, 1);
         ClientConfig client = new ClientConfig(
                 Producer.class, HostAndPort.parseList("localhost:1"), "test", 1, 1, 1, 1, backoff, backoff);
         return new ProducerConfig(
