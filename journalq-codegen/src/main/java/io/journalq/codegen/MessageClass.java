@@ -26,7 +26,7 @@ final class MessageClass {
         source.open("public final class " + message.name() + " implements " + parent);
         constants();
         structBody(message.root());
-        for (StructSchema struct : message.structs()) {
+        for (MessageSchema.Struct struct : message.structs()) {
             source.blank().doc(struct.about().isEmpty() ? "A part of " + message.name() + "." : struct.about());
             source.open("public static final class " + struct.name());
             structBody(struct);
@@ -75,7 +75,7 @@ final class MessageClass {
         }
     }
 
-    private void structBody(StructSchema struct) {
+    private void structBody(MessageSchema.Struct struct) {
         ValueMethods values = new ValueMethods(struct, source);
         values.fields();
         new ReadMethods(message, struct, source).generate();

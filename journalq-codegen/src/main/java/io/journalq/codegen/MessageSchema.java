@@ -14,8 +14,8 @@ import java.util.Locale;
  * @param latestVersionUnstable whether the highest version may still change
  */
 record MessageSchema(
-        StructSchema root,
-        List<StructSchema> structs,
+        Struct root,
+        List<Struct> structs,
         Kind kind,
         int apiKey,
         Versions flexibleVersions,
@@ -38,7 +38,7 @@ record MessageSchema(
     }
 
     /** A nested class cannot be named as its enclosing one, so that the name decides. */
-    boolean isRoot(StructSchema struct) {
+    boolean isRoot(Struct struct) {
         return struct.name().equals(name());
     }
 
@@ -56,7 +56,7 @@ record MessageSchema(
         return apiName().replaceAll("(?<=[a-z0-9])(?=[A-Z])", "_").toUpperCase(Locale.ROOT);
     }
 
-    StructSchema struct(String structName) {
+    Struct struct(String structName) {
         return structs.stream()
                 .filter(struct -> struct.name().equals(structName))
                 .findFirst()
@@ -64,7 +64,7 @@ record MessageSchema(
     }
 
     /** The fewest bytes that a value of {@code struct} takes on the wire at {@code version}. */
-    int minimumSizeBytes(StructSchema struct, int version) {
+    int minimumSizeBytes(Struct struct, int version) {
         boolean flexible = flexibleVersions.contains(version);
         int sizeBytes = flexible ? 1 : 0;
         for (FieldSchema field : struct.untaggedFields()) {
@@ -93,5 +93,27 @@ record MessageSchema(
             return 1;
         }
         return type.kind() == FieldType.Kind.STRING ? Short.BYTES : Integer.BYTES;
+    }
+
+    /**
+     * A struct: the message itself or a part of it.
+     *
+     * @param name class name
+     * @param versions in which it exists, cut to those of its message
+     * @param fields those that exist in any of {@code versions}, in wire order
+     * @param about the schema's description
+     */
+    record Struct(String name, Versions versions, List<FieldSchema> fields, String about) {
+        List<FieldSchema> untaggedFields() {
+            return fields.stream().filter(field -> !field.isTagged()).toList();
+        }
+
+        /** In the order of their tags, which is the order on the wire. */
+        List<FieldSchema> taggedFields() {
+            return fields.stream()
+                    .filter(FieldSchema::isTagged)
+                    .sorted((left, right) -> Integer.compare(left.tag(), right.tag()))
+                    .toList();
+        }
     }
 }

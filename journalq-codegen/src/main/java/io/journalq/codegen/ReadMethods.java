@@ -6,10 +6,10 @@ import java.util.List;
 /** Writes the {@code read} method of one struct. */
 final class ReadMethods {
     private final MessageSchema message;
-    private final StructSchema struct;
+    private final MessageSchema.Struct struct;
     private final JavaSource source;
 
-    ReadMethods(MessageSchema message, StructSchema struct, JavaSource source) {
+    ReadMethods(MessageSchema message, MessageSchema.Struct struct, JavaSource source) {
         this.message = message;
         this.struct = struct;
         this.source = source;
@@ -88,7 +88,7 @@ final class ReadMethods {
     private String elementMinimumSize(FieldSchema field, Versions here) {
         Kind kind = field.type().kind();
         if (kind == Kind.STRUCT) {
-            StructSchema element = message.struct(field.type().structName());
+            MessageSchema.Struct element = message.struct(field.type().structName());
             Versions both = element.versions().intersect(here);
             int first = message.minimumSizeBytes(element, both.lowest());
             for (int version = both.lowest(); version <= both.highest(); version++) {

@@ -18,7 +18,7 @@ final class SchemaParser {
             JsonMapper.builder().enable(JsonReadFeature.ALLOW_JAVA_COMMENTS).build();
 
     private final Map<String, JsonNode> commonStructs = new LinkedHashMap<>();
-    private final Map<String, StructSchema> structs = new LinkedHashMap<>();
+    private final Map<String, MessageSchema.Struct> structs = new LinkedHashMap<>();
     private final JsonNode document;
     private final Versions flexibleVersions;
 
@@ -40,8 +40,8 @@ final class SchemaParser {
         for (JsonNode struct : document.path("commonStructs")) {
             commonStructs.put(text(struct, "name"), struct);
         }
-        StructSchema root =
-                new StructSchema(text(document, "name"), versions, fields(document.path("fields"), versions), "");
+        MessageSchema.Struct root = new MessageSchema.Struct(
+                text(document, "name"), versions, fields(document.path("fields"), versions), "");
         return new MessageSchema(
                 root,
                 List.copyOf(structs.values()),
@@ -117,10 +117,10 @@ final class SchemaParser {
                 ? Versions.parse(definition.path("versions").asText("0+"))
                         .intersect(Versions.parse(text(document, "validVersions")))
                 : versions;
-        structs.put(name, new StructSchema(name, structVersions, List.of(), ""));
+        structs.put(name, new MessageSchema.Struct(name, structVersions, List.of(), ""));
         structs.put(
                 name,
-                new StructSchema(
+                new MessageSchema.Struct(
                         name,
                         structVersions,
                         fields(definition.path("fields"), structVersions),

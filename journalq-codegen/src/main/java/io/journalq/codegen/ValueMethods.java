@@ -5,10 +5,10 @@ import java.util.List;
 
 /** Writes the fields, accessors, {@code equals}, {@code hashCode} and {@code toString} of one struct. */
 final class ValueMethods {
-    private final StructSchema struct;
+    private final MessageSchema.Struct struct;
     private final JavaSource source;
 
-    ValueMethods(StructSchema struct, JavaSource source) {
+    ValueMethods(MessageSchema.Struct struct, JavaSource source) {
         this.struct = struct;
         this.source = source;
     }

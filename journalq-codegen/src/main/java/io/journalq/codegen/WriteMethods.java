@@ -6,10 +6,10 @@ import java.util.List;
 /** Writes the {@code write} method of one struct. */
 final class WriteMethods {
     private final MessageSchema message;
-    private final StructSchema struct;
+    private final MessageSchema.Struct struct;
     private final JavaSource source;
 
-    WriteMethods(MessageSchema message, StructSchema struct, JavaSource source) {
+    WriteMethods(MessageSchema message, MessageSchema.Struct struct, JavaSource source) {
         this.message = message;
         this.struct = struct;
         this.source = source;
