@@ -11,4 +11,13 @@ public class BadFrameException extends RuntimeException {
     public BadFrameException(String message) {
         super(message, null, false, false);
     }
+
+    /** The arrays of a message have more elements in total than the reader accepts. */
+    public static final class TooManyEntriesException extends BadFrameException {
+        private static final long serialVersionUID = 1L;
+
+        TooManyEntriesException(int maxEntries) {
+            super("a message with more than " + maxEntries + " entries");
+        }
+    }
 }

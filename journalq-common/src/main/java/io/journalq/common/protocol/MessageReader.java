@@ -232,7 +232,7 @@ public final class MessageReader {
             throw new BadFrameException("an array of " + count + " elements with " + remaining() + " bytes remaining");
         }
         if (count > maxEntries - entries) {
-            throw new TooManyEntriesException(maxEntries);
+            throw new BadFrameException.TooManyEntriesException(maxEntries);
         }
         entries += Math.max(0, count);
         return count;

@@ -215,7 +215,7 @@ public final class BatchValidator {
                     && result.maxTimestampMs != claimedMaxMs) {
                 setMaxTimestamp(records, index, result.maxTimestampMs);
             }
-        } catch (DecompressedTooLargeException bomb) {
+        } catch (InvalidBatchException.DecompressedTooLargeException bomb) {
             if (roomBytes < rules.maxDecompressedSizeBytes()) {
                 result.undecided = true;
                 result.decompressedSizeBytes = roomBytes;

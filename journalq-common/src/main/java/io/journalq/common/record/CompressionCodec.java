@@ -203,7 +203,7 @@ public enum CompressionCodec {
     }
 
     static InvalidBatchException tooLarge(int maxSizeBytes) {
-        return new DecompressedTooLargeException(maxSizeBytes);
+        return new InvalidBatchException.DecompressedTooLargeException(maxSizeBytes);
     }
 
     /** Returns the readable bytes as a contiguous direct buffer with its own reference. */

@@ -16,4 +16,13 @@ public class InvalidBatchException extends RuntimeException {
     public InvalidBatchException(String message) {
         super(message, null, false, false);
     }
+
+    /** The records would exceed the allowed size when decompressed. */
+    public static final class DecompressedTooLargeException extends InvalidBatchException {
+        private static final long serialVersionUID = 1L;
+
+        DecompressedTooLargeException(int maxSizeBytes) {
+            super("decompressed records exceed " + maxSizeBytes + " bytes");
+        }
+    }
 }

@@ -33,7 +33,7 @@ class DecompressionRoomTest {
         // then the next ones take none, also when they are refused, and their bytes are right
         assertThat(keptBytes).isGreaterThanOrEqualTo(LARGE_BYTES);
         assertThatThrownBy(() -> room.decompress(codec, large, LARGE_BYTES - 1))
-                .isInstanceOf(DecompressedTooLargeException.class);
+                .isInstanceOf(InvalidBatchException.DecompressedTooLargeException.class);
         ByteBuf again = room.decompress(codec, large, LARGE_BYTES);
         assertThat(again).isEqualTo(plain(LARGE_BYTES));
         again.release();

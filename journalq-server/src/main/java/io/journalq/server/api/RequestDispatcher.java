@@ -4,7 +4,6 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.BadFrameException;
 import io.journalq.common.protocol.MessageReader;
-import io.journalq.common.protocol.TooManyEntriesException;
 import io.journalq.server.api.Handler.ServedApi;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.MemoryAccount;
@@ -125,7 +124,7 @@ public final class RequestDispatcher implements Exchange.Factory {
     private void readBody(Connection connection, ByteBuf frame, ApiKey key, KafkaRequest request) {
         try {
             request.readBody(new MessageReader(frame, maxEntries));
-        } catch (TooManyEntriesException tooMany) {
+        } catch (BadFrameException.TooManyEntriesException tooMany) {
             connection.cycle().counters().onLimit(Limit.REQUEST_ENTRIES);
             throw new BadFrameException(key.apiName() + ": " + tooMany.getMessage() + " (request.max.entries)");
         }
