@@ -3,6 +3,8 @@ package io.journalq.chaos;
 import io.journalq.client.Admin;
 import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
+import io.journalq.common.commandline.DurationOption;
+import io.journalq.common.commandline.ProgramVersion;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.config.ConfigException;
@@ -76,7 +78,7 @@ public final class ChaosMain implements Callable<Integer> {
     @Option(
             names = "--duration",
             paramLabel = "DURATION",
-            converter = DurationOption.class,
+            converter = DurationOption.Positive.class,
             description = "Stop after this time, such as 30m, even if cycles are left.")
     private Duration duration;
 
@@ -122,7 +124,7 @@ public final class ChaosMain implements Callable<Integer> {
     @Option(
             names = "--pause",
             paramLabel = "DURATION",
-            converter = DurationOption.class,
+            converter = DurationOption.Positive.class,
             defaultValue = "2ms",
             description = "Pause of each producer between two messages (default: 2ms).")
     private Duration pause;

@@ -3,10 +3,12 @@ package io.journalq.chaos;
 import io.journalq.chaos.hostile.HostileLoad;
 import io.journalq.chaos.hostile.HostileMeasurement;
 import io.journalq.chaos.hostile.LatencyProbe;
-import io.journalq.chaos.hostile.MetricsPage;
+import io.journalq.chaos.hostile.MetricsSampler;
 import io.journalq.chaos.hostile.Requests;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.NewTopic;
+import io.journalq.common.commandline.DurationOption;
+import io.journalq.common.commandline.ProgramVersion;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.ConfigException;
@@ -60,7 +62,7 @@ final class HostileCommand implements Callable<Integer> {
     @Option(
             names = "--duration",
             paramLabel = "DURATION",
-            converter = DurationOption.class,
+            converter = DurationOption.Positive.class,
             defaultValue = "4s",
             description = "Duration of each measurement, alone and beside a load (default: 4s).")
     private Duration duration;
@@ -115,8 +117,8 @@ final class HostileCommand implements Callable<Integer> {
             try (LatencyProbe probe = new LatencyProbe(port)) {
                 probe.run(WARM_UP_SECONDS, rate);
                 double seconds = (double) duration.toMillis() / TimeUnit.SECONDS.toMillis(1);
-                HostileMeasurement measurement =
-                        new HostileMeasurement(probe, new MetricsPage(metricsPort), broker.pid(), port, seconds, rate);
+                HostileMeasurement measurement = new HostileMeasurement(
+                        probe, new MetricsSampler(metricsPort), broker.pid(), port, seconds, rate);
                 System.out.println(HostileMeasurement.HEADING);
                 for (HostileLoad load : loads) {
                     int count = Math.max(1, (int) (load.usualCount() * counts));

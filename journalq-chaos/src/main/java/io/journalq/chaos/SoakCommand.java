@@ -1,9 +1,11 @@
 package io.journalq.chaos;
 
-import io.journalq.chaos.hostile.MetricsPage;
+import io.journalq.chaos.hostile.MetricsSampler;
 import io.journalq.client.Admin;
 import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
+import io.journalq.common.commandline.DurationOption;
+import io.journalq.common.commandline.ProgramVersion;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
 import java.io.BufferedWriter;
@@ -53,7 +55,7 @@ final class SoakCommand implements Callable<Integer> {
     @Option(
             names = "--duration",
             paramLabel = "DURATION",
-            converter = DurationOption.class,
+            converter = DurationOption.Positive.class,
             defaultValue = "2h",
             description = "Duration of the load (default: 2h).")
     private Duration duration;
@@ -67,7 +69,7 @@ final class SoakCommand implements Callable<Integer> {
     @Option(
             names = "--sample-interval",
             paramLabel = "DURATION",
-            converter = DurationOption.class,
+            converter = DurationOption.Positive.class,
             defaultValue = "20s",
             description = "Time between two samples. Each sample begins with a full collection (default: 20s).")
     private Duration sampleInterval;
@@ -107,7 +109,7 @@ final class SoakCommand implements Callable<Integer> {
             try (ClientThreads load =
                     new ClientThreads(ledger, broker.address(), Math.max(1, 1_000 * producers / rate))) {
                 begin(load, transactions);
-                samples = sample(broker, new MetricsPage(metricsPort), ledger);
+                samples = sample(broker, new MetricsSampler(metricsPort), ledger);
             }
             System.out.printf(
                     Locale.ROOT,
@@ -153,7 +155,7 @@ final class SoakCommand implements Callable<Integer> {
         Churn.begin(load, names);
     }
 
-    private List<List<Double>> sample(BrokerUnderTest broker, MetricsPage metrics, Ledger ledger) throws Exception {
+    private List<List<Double>> sample(BrokerUnderTest broker, MetricsSampler metrics, Ledger ledger) throws Exception {
         List<List<Double>> samples = new ArrayList<>();
         long startNanos = System.nanoTime();
         try (BufferedWriter out = Files.newBufferedWriter(csv)) {

@@ -1,6 +1,6 @@
 package io.journalq.chaos;
 
-import io.journalq.chaos.hostile.MetricsPage;
+import io.journalq.chaos.hostile.MetricsSampler;
 import io.journalq.chaos.hostile.ProcessUse;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -32,7 +32,7 @@ record SoakSample(List<Double> values) {
     private static final int COLLECTION_LIMIT_SECONDS = 60;
 
     /** Samples a process of this machine, from {@code /proc} and its metrics page. */
-    static SoakSample of(long pid, MetricsPage metrics) throws IOException, InterruptedException {
+    static SoakSample of(long pid, MetricsSampler metrics) throws IOException, InterruptedException {
         Process collection = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
                         Long.toString(pid),
@@ -43,7 +43,7 @@ record SoakSample(List<Double> values) {
         if (!collection.waitFor(COLLECTION_LIMIT_SECONDS, TimeUnit.SECONDS)) {
             collection.destroyForcibly();
         }
-        MetricsPage.Sample page = metrics.sample();
+        MetricsSampler.Sample page = metrics.sample();
         Path proc = Path.of("/proc", Long.toString(pid));
         ProcessUse use = ProcessUse.of(pid);
         return new SoakSample(List.of(

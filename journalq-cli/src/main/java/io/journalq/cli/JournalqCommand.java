@@ -11,6 +11,7 @@ import io.journalq.cli.topic.ClusterCommand;
 import io.journalq.cli.topic.ConfigsCommand;
 import io.journalq.cli.topic.TopicsCommand;
 import io.journalq.cli.transaction.TransactionsCommand;
+import io.journalq.common.commandline.ProgramVersion;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;

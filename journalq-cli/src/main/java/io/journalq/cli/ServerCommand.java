@@ -6,6 +6,7 @@ import io.journalq.cli.local.StopCommand;
 import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.Program;
 import io.journalq.cli.shell.Terminal;
+import io.journalq.common.commandline.ProgramVersion;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 

@@ -1,5 +1,7 @@
 package io.journalq.sim;
 
+import io.journalq.common.commandline.DurationOption;
+import io.journalq.common.commandline.ProgramVersion;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -42,7 +44,7 @@ public final class SimMain implements Callable<Integer> {
     @Option(
             names = "--duration",
             paramLabel = "DURATION",
-            converter = DurationOption.class,
+            converter = DurationOption.Positive.class,
             description = "Stop after this time, such as 30m, even if seeds are left.")
     private Duration duration;
 

@@ -3,7 +3,7 @@ package io.journalq.bench.cli;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.peer.Delivery;
-import io.journalq.bench.profile.ProfileCommand;
+import io.journalq.bench.profile.FlightRecordingCommand;
 import io.journalq.bench.report.ReportCommand;
 import io.journalq.bench.scenario.BacklogCommand;
 import io.journalq.bench.scenario.LatencyCommand;
@@ -13,6 +13,7 @@ import io.journalq.bench.scenario.PartitionsCommand;
 import io.journalq.bench.scenario.PubCommand;
 import io.journalq.bench.scenario.SubCommand;
 import io.journalq.bench.scenario.TransferCommand;
+import io.journalq.common.commandline.ProgramVersion;
 import io.journalq.common.record.CompressionCodec;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -45,7 +46,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             BacklogCommand.class,
             PubCommand.class,
             SubCommand.class,
-            ProfileCommand.class,
+            FlightRecordingCommand.class,
             ReportCommand.class,
             BenchMain.JmhCommand.class
         },

@@ -8,6 +8,7 @@ import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
+import io.journalq.common.commandline.DurationOption;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -50,7 +51,7 @@ final class BrokerLoadCommand implements Callable<Integer> {
             names = "--duration",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            converter = OptionTypes.PositiveTime.class,
+            converter = DurationOption.Positive.class,
             description = "Duration of the measurement (default: ${DEFAULT-VALUE}).")
     private Duration duration;
 
@@ -58,7 +59,7 @@ final class BrokerLoadCommand implements Callable<Integer> {
             names = "--warmup",
             defaultValue = "5s",
             paramLabel = "DURATION",
-            converter = OptionTypes.Time.class,
+            converter = DurationOption.class,
             description = "Warm-up before the measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
 

@@ -11,6 +11,7 @@ import io.journalq.bench.produce.Callers;
 import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceSettings.Workload;
 import io.journalq.bench.produce.Tuning;
+import io.journalq.common.commandline.DurationOption;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,7 +29,7 @@ final class ComparisonOptions {
             names = "--duration",
             defaultValue = "10s",
             paramLabel = "DURATION",
-            converter = OptionTypes.PositiveTime.class,
+            converter = DurationOption.Positive.class,
             description = "Duration of the measurement of each run (default: ${DEFAULT-VALUE}).")
     private Duration duration;
 
@@ -36,7 +37,7 @@ final class ComparisonOptions {
             names = "--warmup",
             defaultValue = "5s",
             paramLabel = "DURATION",
-            converter = OptionTypes.Time.class,
+            converter = DurationOption.class,
             description = "Warm-up before each measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
 

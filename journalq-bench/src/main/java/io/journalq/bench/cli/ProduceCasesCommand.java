@@ -17,6 +17,7 @@ import io.journalq.bench.produce.ProduceRun;
 import io.journalq.bench.produce.ProduceSettings;
 import io.journalq.bench.produce.ProduceSettings.Workload;
 import io.journalq.bench.produce.Tuning;
+import io.journalq.common.commandline.DurationOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +69,7 @@ final class ProduceCasesCommand implements Callable<Integer> {
             names = "--duration",
             defaultValue = "60s",
             paramLabel = "DURATION",
-            converter = OptionTypes.PositiveTime.class,
+            converter = DurationOption.Positive.class,
             description = "Duration of the measurement of each case (default: ${DEFAULT-VALUE}).")
     private Duration duration;
 
@@ -76,7 +77,7 @@ final class ProduceCasesCommand implements Callable<Integer> {
             names = "--warmup",
             defaultValue = "5s",
             paramLabel = "DURATION",
-            converter = OptionTypes.Time.class,
+            converter = DurationOption.class,
             description = "Warm-up before each measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
 

@@ -2,7 +2,6 @@ package io.journalq.bench.option;
 
 import io.journalq.bench.peer.PubSubDrivers;
 import io.journalq.common.unit.Units;
-import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -45,30 +44,6 @@ public final class OptionTypes {
         @Override
         public Long convert(String text) {
             return number(text, 0, Long.MAX_VALUE);
-        }
-    }
-
-    /** A duration, which may be 0. */
-    public static final class Time implements ITypeConverter<Duration> {
-        @Override
-        public Duration convert(String text) {
-            try {
-                return Units.parseDuration(text);
-            } catch (IllegalArgumentException wrong) {
-                throw new TypeConversionException(wrong.getMessage());
-            }
-        }
-    }
-
-    /** A duration of more than 0. */
-    public static final class PositiveTime implements ITypeConverter<Duration> {
-        @Override
-        public Duration convert(String text) {
-            Duration duration = new Time().convert(text);
-            if (duration.isZero()) {
-                throw new TypeConversionException("'" + text + "' is no time at all; use 1ms or more");
-            }
-            return duration;
         }
     }
 

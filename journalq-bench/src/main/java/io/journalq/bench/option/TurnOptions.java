@@ -1,5 +1,6 @@
 package io.journalq.bench.option;
 
+import io.journalq.common.commandline.DurationOption;
 import java.time.Duration;
 import java.util.List;
 import picocli.CommandLine.Mixin;
@@ -14,7 +15,7 @@ public final class TurnOptions {
             names = "--duration",
             defaultValue = "5s",
             paramLabel = "DURATION",
-            converter = OptionTypes.PositiveTime.class,
+            converter = DurationOption.Positive.class,
             description = "Duration of each measurement (default: ${DEFAULT-VALUE}).")
     private Duration duration;
 
@@ -22,7 +23,7 @@ public final class TurnOptions {
             names = "--warmup",
             defaultValue = "2s",
             paramLabel = "DURATION",
-            converter = OptionTypes.Time.class,
+            converter = DurationOption.class,
             description = "Warm-up before each measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
 

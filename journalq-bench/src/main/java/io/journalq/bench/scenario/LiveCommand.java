@@ -10,6 +10,7 @@ import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.Traffic;
+import io.journalq.common.commandline.DurationOption;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,7 +50,7 @@ public final class LiveCommand implements Callable<Integer> {
             names = "--duration",
             defaultValue = "60s",
             paramLabel = "DURATION",
-            converter = OptionTypes.PositiveTime.class,
+            converter = DurationOption.Positive.class,
             description = "Duration of the measurement (default: ${DEFAULT-VALUE}).")
     private Duration duration;
 
@@ -57,7 +58,7 @@ public final class LiveCommand implements Callable<Integer> {
             names = "--warmup",
             defaultValue = "3s",
             paramLabel = "DURATION",
-            converter = OptionTypes.Time.class,
+            converter = DurationOption.class,
             description = "Warm-up before the measurement (default: ${DEFAULT-VALUE}).")
     private Duration warmup;
 
@@ -109,7 +110,7 @@ public final class LiveCommand implements Callable<Integer> {
     @Option(
             names = "--sample-interval",
             paramLabel = "DURATION",
-            converter = OptionTypes.PositiveTime.class,
+            converter = DurationOption.Positive.class,
             description = "Time between two samples (default: 1/300 of the duration, at least 1s, at most 60s).")
     private Duration sampleInterval;
 

@@ -15,6 +15,7 @@ import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.Traffic;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
+import io.journalq.common.commandline.DurationOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -124,7 +125,7 @@ public final class MatrixCommand implements Callable<Integer> {
             names = "--first-warmup",
             defaultValue = "8s",
             paramLabel = "DURATION",
-            converter = OptionTypes.Time.class,
+            converter = DurationOption.class,
             description = "Warm-up of each broker before its first combination, so that the JVM has compiled the code"
                     + " (default: ${DEFAULT-VALUE}).")
     private Duration firstWarmup;

@@ -7,6 +7,7 @@ import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.Traffic;
+import io.journalq.common.commandline.DurationOption;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -53,7 +54,7 @@ public final class SubCommand implements Callable<Integer> {
             names = "--timeout",
             defaultValue = "60s",
             paramLabel = "DURATION",
-            converter = OptionTypes.PositiveTime.class,
+            converter = DurationOption.Positive.class,
             description = "Ends when no message has arrived for this time (default: ${DEFAULT-VALUE}).")
     private Duration timeout;
 

@@ -98,7 +98,7 @@ class BenchMainTest {
             value = {
                 "produce | --case=9 | there is no case '9'; use 1, 2, 3, 4 or all",
                 "produce | --case=none | use 1, 2, 3, 4 or all",
-                "produce | --duration=0s | use 1ms or more",
+                "produce | --duration=0s | use 1ms to 365d",
                 "produce | --duration=10 | '10' is not a duration; use a number with one of the units ms, s, m, h, d",
                 "produce | --partitions=0 | use 1 or more",
                 "produce | --consumers=-1 | use 1 or more",
@@ -117,12 +117,12 @@ class BenchMainTest {
                 "compare | --clients=both | 'both' is not one of own, kafka",
                 "compare | --durability=never | 'never' is not one of page-cache, default",
                 "sweep | --cases=none | use 1, 2, 3, 4 or all",
-                "broker-load | --duration=0s | use 1ms or more",
+                "broker-load | --duration=0s | use 1ms to 365d",
                 "broker-load | --connections=0 | use 1 or more",
                 "broker-load | --shards=0 | use 1 or more",
                 "broker-load | --partitions-per-request=201 | use at most as many as there are partitions",
                 "pub | --count=5 | use --bootstrap HOST:PORT",
-                "sub | --timeout=0s | use 1ms or more",
+                "sub | --timeout=0s | use 1ms to 365d",
                 "profile | nosuch | 'nosuch' is not a scenario",
                 "report | --home=nosuch | nosuch has no directory docs/benchmarks"
             })
@@ -140,11 +140,11 @@ class BenchMainTest {
             delimiter = '|',
             value = {
                 "live | --broker=nosuch | 'nosuch' is not a broker; use one of journalq,",
-                "live | --duration=0s | use 1ms or more",
-                "live | --sample-interval=0s | use 1ms or more",
+                "live | --duration=0s | use 1ms to 365d",
+                "live | --sample-interval=0s | use 1ms to 365d",
                 "live | --payload=prose | use text, random, json or file:PATH",
                 "latency | --brokers=journalq,nosuch | 'nosuch' is not a broker",
-                "latency | --duration=0s | use 1ms or more",
+                "latency | --duration=0s | use 1ms to 365d",
                 "latency | --rates=1000,0 | use 1 or more",
                 "latency | --delivery=maybe | 'maybe' is not one of at-most-once, at-least-once, synced",
                 "matrix | --brokers=nosuch | 'nosuch' is not a broker",

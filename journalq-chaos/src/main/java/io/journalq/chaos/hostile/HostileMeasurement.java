@@ -24,7 +24,7 @@ public final class HostileMeasurement {
     private static final double P99 = 0.99;
 
     private final LatencyProbe probe;
-    private final MetricsPage metrics;
+    private final MetricsSampler metrics;
     private final long brokerPid;
     private final int port;
     private final double seconds;
@@ -38,7 +38,7 @@ public final class HostileMeasurement {
      * @param rate messages per second of the healthy client
      */
     public HostileMeasurement(
-            LatencyProbe probe, MetricsPage metrics, long brokerPid, int port, double seconds, int rate) {
+            LatencyProbe probe, MetricsSampler metrics, long brokerPid, int port, double seconds, int rate) {
         this.probe = probe;
         this.metrics = metrics;
         this.brokerPid = brokerPid;
@@ -55,8 +55,8 @@ public final class HostileMeasurement {
             double donePerSecond,
             double brokerProcessors,
             double loadProcessors,
-            MetricsPage.Sample before,
-            MetricsPage.Sample during,
+            MetricsSampler.Sample before,
+            MetricsSampler.Sample during,
             long residentBeforeKib,
             long residentKib) {}
 
@@ -108,7 +108,7 @@ public final class HostileMeasurement {
         // Meanwhile, the broker finishes the requests of the previous round and closes their connections.
         probe.run(SETTLE_SECONDS, rate);
         LatencyProbe.Latencies alone = probe.run(seconds, rate);
-        MetricsPage.Sample before = metrics.sample();
+        MetricsSampler.Sample before = metrics.sample();
         long residentBeforeKib = ProcessUse.of(brokerPid).residentKib();
         try (HostileProcess hostile = HostileProcess.start(load, port, count)) {
             probe.run(SETTLE_SECONDS, rate);

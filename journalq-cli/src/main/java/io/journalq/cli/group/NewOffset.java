@@ -1,12 +1,12 @@
 package io.journalq.cli.group;
 
 import io.journalq.cli.shell.ClientCommand;
-import io.journalq.cli.shell.DurationOption;
 import io.journalq.cli.shell.Position;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.group.CommittedOffset;
+import io.journalq.common.commandline.DurationOption;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
 import java.time.Duration;

@@ -1,9 +1,9 @@
 package io.journalq.cli.local;
 
 import io.journalq.cli.shell.CommandFailure;
-import io.journalq.cli.shell.DurationOption;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Quantity;
+import io.journalq.common.commandline.DurationOption;
 import io.journalq.server.directory.LockHolder;
 import java.time.Duration;
 import java.util.List;

@@ -2,7 +2,6 @@ package io.journalq.cli.message;
 
 import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
-import io.journalq.cli.shell.DurationOption;
 import io.journalq.cli.shell.Position;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.client.Consumer;
@@ -10,6 +9,7 @@ import io.journalq.client.ConsumerRecords;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.WakeupException;
 import io.journalq.client.group.CommittedOffset;
+import io.journalq.common.commandline.DurationOption;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
 import java.time.Duration;

@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
             "  journalq-bench profile live --duration 20s",
             "  journalq-bench profile --results case3 produce --case 3 --duration 20s"
         })
-public final class ProfileCommand implements Callable<Integer> {
+public final class FlightRecordingCommand implements Callable<Integer> {
     private static final String RECORD =
             "-XX:StartFlightRecording=settings=profile,dumponexit=true,filename=%s -Xlog:jfr*=error";
 

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Reads the metrics page of a broker. One thread. */
-public final class MetricsPage {
+public final class MetricsSampler {
     private static final List<String> COUNTERS = List.of(
             "journalq_limits_reached_total",
             "journalq_network_read_suspensions_total",
@@ -29,7 +29,7 @@ public final class MetricsPage {
     private final HttpClient client = HttpClient.newHttpClient();
     private final URI uri;
 
-    public MetricsPage(int port) {
+    public MetricsSampler(int port) {
         uri = URI.create("http://127.0.0.1:" + port + "/metrics");
     }
 

@@ -1,9 +1,9 @@
-package io.journalq.cli;
+package io.journalq.common.commandline;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** Returns the version from the manifest of the jar. */
-final class ProgramVersion implements IVersionProvider {
+/** Returns the version from the manifest of the jar. Stateless. */
+public final class ProgramVersion implements IVersionProvider {
     @Override
     public String[] getVersion() {
         String version = ProgramVersion.class.getPackage().getImplementationVersion();
