@@ -2,7 +2,6 @@ package io.journalq.cli;
 
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.ExitCode;
-import io.journalq.cli.shell.OutputClosed;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.client.error.JournalQException;
 import java.nio.file.AccessDeniedException;
@@ -42,7 +41,7 @@ final class CommandLines {
             terminal.endProgress();
             terminal.flush();
             return code;
-        } catch (OutputClosed quiet) {
+        } catch (Terminal.OutputClosed quiet) {
             return ExitCode.DONE;
         }
     }
@@ -60,7 +59,7 @@ final class CommandLines {
     }
 
     private static int explainFailure(Exception failure, Terminal terminal) {
-        if (failure instanceof OutputClosed) {
+        if (failure instanceof Terminal.OutputClosed) {
             return ExitCode.DONE;
         }
         terminal.endProgress();
@@ -78,7 +77,7 @@ final class CommandLines {
         }
         try {
             terminal.flush();
-        } catch (OutputClosed nobodyReads) {
+        } catch (Terminal.OutputClosed nobodyReads) {
             return ExitCode.FAILED;
         }
         return ExitCode.FAILED;

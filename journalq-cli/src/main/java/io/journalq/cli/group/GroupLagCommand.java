@@ -9,12 +9,15 @@ import io.journalq.client.Consumer;
 import io.journalq.client.admin.GroupDescription;
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
+import io.journalq.client.admin.TopicListing;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -79,7 +82,7 @@ final class GroupLagCommand extends ClientCommand {
     }
 
     private List<Lag> lags(Admin admin, Map<TopicPartition, Long> committed, Map<TopicPartition, String> readers) {
-        Set<TopicPartition> served = Partitions.existing(admin, committed.keySet());
+        Set<TopicPartition> served = existing(admin, committed.keySet());
         Map<TopicPartition, OffsetSpec> ends = new LinkedHashMap<>();
         served.forEach(partition -> ends.put(partition, OffsetSpec.latest()));
         Map<TopicPartition, ListedOffset> found = admin.listOffsets(ends);
@@ -162,5 +165,20 @@ final class GroupLagCommand extends ClientCommand {
         json.put("lagMs", lags.stream().mapToLong(Lag::behindMs).max().orElse(0));
         json.put("partitions", partitions);
         return json;
+    }
+
+    /** Returns those of the partitions that a group knows that still exist, in the same order. */
+    static Set<TopicPartition> existing(Admin admin, Collection<TopicPartition> partitions) {
+        Map<String, Integer> counts = new HashMap<>();
+        for (TopicListing topic : admin.listTopics()) {
+            counts.put(topic.name(), topic.partitionCount());
+        }
+        Set<TopicPartition> existing = new LinkedHashSet<>();
+        for (TopicPartition partition : partitions) {
+            if (partition.partition() < counts.getOrDefault(partition.topic(), 0)) {
+                existing.add(partition);
+            }
+        }
+        return existing;
     }
 }

@@ -99,7 +99,7 @@ final class ResetOffsetsCommand extends ClientCommand {
             if (committed.isEmpty()) {
                 throw new CommandFailure("group " + name + " has no committed offsets; select topics with --topic");
             }
-            return Partitions.existing(admin, committed);
+            return GroupLagCommand.existing(admin, committed);
         }
         Set<TopicPartition> chosen = new LinkedHashSet<>();
         for (String topic : topics) {

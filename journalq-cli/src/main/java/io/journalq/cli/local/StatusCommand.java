@@ -1,8 +1,8 @@
 package io.journalq.cli.local;
 
+import io.journalq.cli.shell.ClientProgram;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Json;
-import io.journalq.cli.shell.OutputFormat;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.server.directory.LockHolder;
 import java.time.Duration;
@@ -34,7 +34,7 @@ public final class StatusCommand extends LocalCommand {
             paramLabel = "table|json",
             defaultValue = "table",
             description = "The format of the result (default: table).")
-    private OutputFormat output;
+    private ClientProgram.OutputFormat output;
 
     @Override
     public Integer call() {
@@ -45,7 +45,7 @@ public final class StatusCommand extends LocalCommand {
         LocalBroker broker = running ? wanted.asReported() : wanted;
         boolean ready = running && broker.ready();
         List<RunningBroker> others = running ? List.of() : RunningBroker.all();
-        if (output == OutputFormat.JSON) {
+        if (output == ClientProgram.OutputFormat.JSON) {
             terminal().printLine(Json.document(jsonOf(broker, process, running, ready, others)));
         } else {
             String warning = broker.warning();

@@ -1,8 +1,8 @@
 package io.journalq.cli.message;
 
 import io.journalq.cli.shell.CommandFailure;
-import io.journalq.cli.shell.OutputClosed;
 import io.journalq.cli.shell.Quantity;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.record.BatchMetadata;
 import io.journalq.client.record.RecordMetadata;
 import java.util.LinkedHashMap;
@@ -67,7 +67,7 @@ final class Acknowledgements {
         synchronized (this) {
             try {
                 listener.accept(where);
-            } catch (OutputClosed nobodyReads) {
+            } catch (Terminal.OutputClosed nobodyReads) {
                 firstFailure.compareAndSet(null, nobodyReads);
             }
         }
@@ -93,7 +93,7 @@ final class Acknowledgements {
     /** Throws the first failure, with the number of acknowledged messages. */
     void throwFailure(String topic) {
         Throwable failure = firstFailure.get();
-        if (failure instanceof OutputClosed closed) {
+        if (failure instanceof Terminal.OutputClosed closed) {
             throw closed;
         }
         if (failure != null) {

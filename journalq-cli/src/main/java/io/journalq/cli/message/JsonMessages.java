@@ -2,7 +2,6 @@ package io.journalq.cli.message;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.journalq.cli.shell.Json;
-import io.journalq.cli.shell.OutputClosed;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.common.record.Header;
 import io.netty.buffer.ByteBuf;
@@ -29,7 +28,7 @@ final class JsonMessages implements MessageFormat {
     }
 
     @Override
-    public void print(Message message) {
+    public void print(ConsumedMessage message) {
         try {
             if (generator == null) {
                 generator = Json.lines(terminal.stream());
@@ -37,11 +36,11 @@ final class JsonMessages implements MessageFormat {
             write(message);
             generator.flush();
         } catch (IOException closed) {
-            throw new OutputClosed();
+            throw new Terminal.OutputClosed();
         }
     }
 
-    private void write(Message message) throws IOException {
+    private void write(ConsumedMessage message) throws IOException {
         generator.writeStartObject();
         generator.writeStringField("topic", message.topic());
         generator.writeNumberField("partition", message.partition());

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 @FunctionalInterface
 interface MessageFormat {
     /** Writes one message and a line terminator. */
-    void print(Message message);
+    void print(ConsumedMessage message);
 
     /**
      * Returns the format with this name.
@@ -26,7 +26,7 @@ interface MessageFormat {
         return text.equals("json") ? new JsonMessages(terminal) : MessageTemplate.parse(unescape(text), terminal);
     }
 
-    private static void printValue(Message message, Terminal terminal) {
+    private static void printValue(ConsumedMessage message, Terminal terminal) {
         ByteBuf value = message.value();
         if (value != null) {
             terminal.write(value);

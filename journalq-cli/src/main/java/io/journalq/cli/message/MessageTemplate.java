@@ -17,7 +17,7 @@ final class MessageTemplate implements MessageFormat {
     /** Writes a part of the line. */
     @FunctionalInterface
     private interface Piece {
-        void print(Message message, Terminal terminal);
+        void print(ConsumedMessage message, Terminal terminal);
     }
 
     private final List<Piece> pieces;
@@ -46,7 +46,7 @@ final class MessageTemplate implements MessageFormat {
     }
 
     @Override
-    public void print(Message message) {
+    public void print(ConsumedMessage message) {
         for (Piece piece : pieces) {
             piece.print(message, terminal);
         }

@@ -6,13 +6,13 @@ import io.netty.buffer.ByteBuf;
 import java.util.List;
 
 /** The current record of a reader, in the network buffer. One object is reused for all messages. */
-final class VisitedMessage implements Message {
+final class VisitedMessage implements ConsumedMessage {
     private String topic;
     private int partition;
     private BatchReader record;
 
     /** Sets the current record. */
-    Message at(String recordTopic, int recordPartition, BatchReader reader) {
+    ConsumedMessage at(String recordTopic, int recordPartition, BatchReader reader) {
         this.topic = recordTopic;
         this.partition = recordPartition;
         this.record = reader;

@@ -16,6 +16,17 @@ import picocli.CommandLine.ScopeType;
  * A program whose commands connect to a broker. Has the options for the broker and the output format. Used for one run.
  */
 public abstract class ClientProgram extends CommandGroup implements Program {
+    /** The format of results: for people or for programs. */
+    public enum OutputFormat {
+        TABLE,
+        JSON;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(java.util.Locale.ROOT);
+        }
+    }
+
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(20);
     private static final String DEFAULT_BOOTSTRAP = "localhost:9092";

@@ -14,6 +14,15 @@ import java.nio.charset.StandardCharsets;
  * writes results; any thread may write progress and errors.
  */
 public final class Terminal {
+    /** The reader of standard output has closed it, as in {@code | head}. This ends the command, but is not an error. */
+    public static final class OutputClosed extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        public OutputClosed() {
+            super("standard output was closed", null, false, false);
+        }
+    }
+
     /**
      * The streams that are a terminal, as in {@code 012}. The start script sets it, because Java 17 cannot determine
      * it.

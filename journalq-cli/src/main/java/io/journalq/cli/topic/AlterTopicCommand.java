@@ -46,7 +46,7 @@ final class AlterTopicCommand extends ClientCommand {
         if (partitionCount == null && configs.isEmpty() && unset.isEmpty()) {
             throw wrongUsage("specify a change: --partitions, --config or --unset");
         }
-        List<ConfigChange> changes = ConfigChanges.of(configs, unset);
+        List<ConfigChange> changes = ConfigsCommand.changes(configs, unset);
         try (Admin admin = openAdmin()) {
             if (!changes.isEmpty()) {
                 admin.alterConfigs(ConfigResource.topic(name), changes);

@@ -26,6 +26,14 @@ import picocli.CommandLine.Parameters;
         description = "Shows and changes the configurations of topics, groups, brokers and client metrics.",
         subcommands = {ConfigsCommand.Describe.class, ConfigsCommand.Set.class, ConfigsCommand.Unset.class})
 public final class ConfigsCommand extends CommandGroup {
+    /** The changes that options name: values to set, and keys to return to their defaults. */
+    static List<ConfigChange> changes(Map<String, String> set, List<String> unset) {
+        List<ConfigChange> changes = new ArrayList<>();
+        set.forEach((key, value) -> changes.add(ConfigChange.set(key, value)));
+        unset.forEach(key -> changes.add(ConfigChange.delete(key)));
+        return changes;
+    }
+
     private static final String EVERY_BROKER = "all";
 
     /** The resource whose configurations are meant: exactly one of the options. */
@@ -161,7 +169,7 @@ public final class ConfigsCommand extends CommandGroup {
 
         @Override
         protected void execute() {
-            change(this, named, ConfigChanges.of(values, List.of()));
+            change(this, named, changes(values, List.of()));
         }
     }
 
@@ -180,7 +188,7 @@ public final class ConfigsCommand extends CommandGroup {
 
         @Override
         protected void execute() {
-            change(this, named, ConfigChanges.of(Map.of(), keys));
+            change(this, named, changes(Map.of(), keys));
         }
     }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class MessageFormatTest {
     private static final byte[] BINARY = {(byte) 0xff, 0, (byte) 0xfe};
-    private static final Message MESSAGE = new Shown(
+    private static final ConsumedMessage MESSAGE = new Shown(
             "orders",
             3,
             1500,
@@ -24,7 +24,7 @@ class MessageFormatTest {
             bytes("k1".getBytes(UTF_8)),
             bytes("straße $1 \\".getBytes(UTF_8)),
             List.of(new Header("a", "1".getBytes(UTF_8)), new Header("a", null), new Header("b", BINARY)));
-    private static final Message TOMBSTONE = new Shown("orders", 0, 0, 0, bytes(BINARY), null, List.of());
+    private static final ConsumedMessage TOMBSTONE = new Shown("orders", 0, 0, 0, bytes(BINARY), null, List.of());
 
     private record Shown(
             String topic,
@@ -34,17 +34,17 @@ class MessageFormatTest {
             ByteBuf key,
             ByteBuf value,
             List<Header> headers)
-            implements Message {}
+            implements ConsumedMessage {}
 
     private static ByteBuf bytes(byte[] content) {
         return Unpooled.wrappedBuffer(content);
     }
 
-    private static String show(String format, String keySeparator, Message... messages) {
+    private static String show(String format, String keySeparator, ConsumedMessage... messages) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, new ByteArrayOutputStream(), "");
         MessageFormat shown = MessageFormat.parse(format, keySeparator, terminal);
-        for (Message message : messages) {
+        for (ConsumedMessage message : messages) {
             shown.print(message);
         }
         terminal.flush();
@@ -98,7 +98,7 @@ class MessageFormatTest {
     @Test
     void shouldShowMessagesLargerThanAnyBuffer() {
         String large = "é".repeat(100_000);
-        Message message = new Shown("t", 0, 1, 2, null, bytes(large.getBytes(UTF_8)), List.of());
+        ConsumedMessage message = new Shown("t", 0, 1, 2, null, bytes(large.getBytes(UTF_8)), List.of());
 
         assertThat(show("value", null, message, message)).isEqualTo(large + "\n" + large + "\n");
         assertThat(show("json", null, message))

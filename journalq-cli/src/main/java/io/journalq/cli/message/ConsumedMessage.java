@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 import java.util.List;
 
 /** A message to show. Valid only while it is shown. */
-interface Message {
+interface ConsumedMessage {
     String topic();
 
     /** The partition, counted from 0. */
