@@ -21,6 +21,17 @@ import org.springframework.core.annotation.AnnotationUtils;
  * context to its stop. Thread-safe.
  */
 final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
+    /** Learns of the consumers of listeners. The metrics implement it if Micrometer is on the class path. */
+    @FunctionalInterface
+    interface ConsumerObserver {
+        /**
+         * Called before the first poll.
+         *
+         * @param clientId the name of the consumer, which no other consumer of a listener has
+         */
+        void created(Consumer consumer, String clientId);
+    }
+
     private final ConfigurableBeanFactory beans;
     private final AtomicInteger created = new AtomicInteger();
     private final List<Found> found = new ArrayList<>();

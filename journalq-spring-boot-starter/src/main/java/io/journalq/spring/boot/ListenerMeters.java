@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** The meters of the consumers of listeners. Thread-safe. */
-final class ListenerMeters implements MeterBinder, ConsumerObserver {
+final class ListenerMeters implements MeterBinder, JournalQListeners.ConsumerObserver {
     private final List<MeterRegistry> registries = new ArrayList<>();
     private final List<JournalQClientMetrics> consumers = new ArrayList<>();
 
