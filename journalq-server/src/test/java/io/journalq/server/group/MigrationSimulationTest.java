@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  * use ({@code GroupProtocolMigration.snapshot}).
  */
 class MigrationSimulationTest {
-    private static final int SEEDS = 400;
+    private static final int SEEDS = 200;
 
     @Test
     void shouldHaveOneUserForEachPartitionWhateverProtocolsAreMixed() {
