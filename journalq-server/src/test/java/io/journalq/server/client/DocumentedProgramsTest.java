@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.broker.TestBroker;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
+import java.io.StringWriter;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -86,21 +89,20 @@ final class DocumentedProgramsTest {
         return Files.exists(nextDoor) ? nextDoor : Path.of("docs", "guides", "client.md");
     }
 
-    private static void compile(Map<String, Path> sources, Path classes) {
+    /** Compiles each program alone, so that none needs another one. */
+    private static void compile(Map<String, Path> sources, Path classes) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        ByteArrayOutputStream complaints = new ByteArrayOutputStream();
-        for (Path source : sources.values()) {
-            int result = compiler.run(
-                    null,
-                    complaints,
-                    complaints,
-                    "-proc:none",
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    "-d",
-                    classes.toString(),
-                    source.toString());
-            assertThat(result).as(complaints.toString(StandardCharsets.UTF_8)).isZero();
+        List<String> options =
+                List.of("-proc:none", "-cp", System.getProperty("java.class.path"), "-d", classes.toString());
+        // The libraries are opened only once.
+        try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, StandardCharsets.UTF_8)) {
+            for (Path source : sources.values()) {
+                StringWriter complaints = new StringWriter();
+                boolean compiled = compiler.getTask(
+                                complaints, files, null, options, null, files.getJavaFileObjects(source))
+                        .call();
+                assertThat(compiled).as(complaints.toString()).isTrue();
+            }
         }
     }
 
