@@ -15,6 +15,7 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.stream.Stream;
 import java.util.zip.Deflater;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code -Djournalq.start.processes=N} repeats the start, and {@code -Djournalq.start.archive=false} starts without the
  * class archive.
  */
+@Tag("long")
 class ManyCommittedOffsetsTest {
     private static final String TOPIC = "t";
     private static final int GROUPS = 1_000;

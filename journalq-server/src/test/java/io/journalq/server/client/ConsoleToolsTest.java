@@ -8,10 +8,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Kafka's own command-line tools, each as a program of its own, against the real broker. */
+@Tag("long")
 class ConsoleToolsTest {
     @TempDir
     Path directory;
