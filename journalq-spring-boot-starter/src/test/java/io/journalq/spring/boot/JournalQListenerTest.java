@@ -8,6 +8,7 @@ import io.journalq.client.ConsumerRecord;
 import io.journalq.client.TypedRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.embedded.EmbeddedBroker;
+import io.journalq.embedded.JournalQ;
 import io.journalq.embedded.junit.JournalQExtension;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.Set;
@@ -18,13 +19,19 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 @Timeout(120)
-@ExtendWith(JournalQExtension.class)
 final class JournalQListenerTest {
+    /** Members learn with a heartbeat that a topic was created. */
+    @RegisterExtension
+    static final JournalQExtension BROKER = JournalQExtension.of(JournalQ.embedded()
+            .inMemory()
+            .set("group.consumer.heartbeat.interval.ms", "100")
+            .set("group.consumer.min.heartbeat.interval.ms", "100"));
+
     private ApplicationContextRunner application;
 
     record Order(String item, int count) {}
