@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A short run of what {@code bin/journalq-chaos} does for hours. */
@@ -14,11 +15,18 @@ class ChaosTest {
     private static final String SEED_OF_EVERY_FAULT = "206";
 
     @Test
-    void shouldLoseNothingWhenEveryFaultHappensUnderLoad() {
-        int exitCode =
-                ChaosMain.commandLine().execute("--cycles", "5", "--check-every", "3", "--seed", SEED_OF_EVERY_FAULT);
+    void shouldLoseNothingWhenTheBrokerIsKilledUnderLoad() {
+        assertNothingIsLost("--cycles", "2", "--faults", "kill,freeze", "--check-every", "2");
+    }
 
-        assertThat(exitCode)
+    @Test
+    @Tag("long")
+    void shouldLoseNothingWhenEveryFaultHappensUnderLoad() {
+        assertNothingIsLost("--cycles", "5", "--check-every", "3", "--seed", SEED_OF_EVERY_FAULT);
+    }
+
+    private static void assertNothingIsLost(String... arguments) {
+        assertThat(ChaosMain.commandLine().execute(arguments))
                 .as("exit code: 0 if nothing was lost, duplicated or damaged; the findings are printed")
                 .isZero();
     }

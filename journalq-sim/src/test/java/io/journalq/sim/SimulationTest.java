@@ -7,13 +7,19 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Runs the seeds of every build. For more, see {@code bin/journalq-sim --help}. */
 class SimulationTest {
     private static final long FIRST_SEED = 1;
     private static final int SEEDS = Integer.getInteger("journalq.sim.seeds", 2_000);
+    /** The first seeds, which run twice in every build. The long tests run the others twice. */
+    private static final int SEEDS_COMPARED = 100;
+
     private static final int SEEDS_ON_A_LYING_DISK = 60;
 
     @Test
@@ -21,9 +27,10 @@ class SimulationTest {
         // given
         Queue<SimResult> broken = new ConcurrentLinkedQueue<>();
         Map<Work, Long> work = new ConcurrentHashMap<>();
-        SeedRun.Plan eachTwice = new SeedRun.Plan(FIRST_SEED, SEEDS, true, false);
-        SeedRun run = new SeedRun(
-                eachTwice,
+
+        // when
+        SeedRun run = run(
+                new SeedRun.Plan(FIRST_SEED, SEEDS, false, false),
                 seed -> {
                     SimResult result = Simulation.run(seed);
                     result.work().forEach((kind, count) -> work.merge(kind, count, Long::sum));
@@ -31,22 +38,49 @@ class SimulationTest {
                 },
                 broken::add);
 
-        // when
-        run.start(Runtime.getRuntime().availableProcessors()).join();
-
         // then
-        assertThat(broken).allSatisfy(result -> assertThat(result.violations())
-                .as("replay with: bin/journalq-sim --seed %d", result.seed())
-                .isEmpty());
+        assertSound(broken);
         // The run was not empty.
         assertThat(run.tally().seeds()).isEqualTo(SEEDS);
         assertThat(run.tally().crashes()).isGreaterThan(SEEDS);
         assertThat(run.tally().records()).isGreaterThan(20L * SEEDS);
         // Each kind of client took part.
         assertThat(work).containsOnlyKeys(Work.values());
-        assertThat(work).allSatisfy((kind, count) -> assertThat(count)
-                .as("%s in %d seeds, each twice", kind, SEEDS)
-                .isGreaterThan(2L * SEEDS / 50));
+        assertThat(work)
+                .allSatisfy((kind, count) ->
+                        assertThat(count).as("%s in %d seeds", kind, SEEDS).isGreaterThan(SEEDS / 50));
+    }
+
+    @Test
+    void shouldRepeatARunWhenItsSeedIsRepeated() {
+        assertRepeats(FIRST_SEED, SEEDS_COMPARED);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldRepeatEveryRunWhenItsSeedIsRepeated() {
+        assertRepeats(FIRST_SEED + SEEDS_COMPARED, SEEDS - SEEDS_COMPARED);
+    }
+
+    private static void assertRepeats(long firstSeed, int seeds) {
+        Queue<SimResult> broken = new ConcurrentLinkedQueue<>();
+
+        SeedRun run = run(new SeedRun.Plan(firstSeed, seeds, true, false), Simulation::run, broken::add);
+
+        assertSound(broken);
+        assertThat(run.tally().seeds()).isEqualTo(seeds);
+    }
+
+    private static SeedRun run(SeedRun.Plan plan, LongFunction<SimResult> simulation, Consumer<SimResult> onBroken) {
+        SeedRun run = new SeedRun(plan, simulation, onBroken);
+        run.start(Runtime.getRuntime().availableProcessors()).join();
+        return run;
+    }
+
+    private static void assertSound(Queue<SimResult> broken) {
+        assertThat(broken).allSatisfy(result -> assertThat(result.violations())
+                .as("replay with: bin/journalq-sim --seed %d --twice", result.seed())
+                .isEmpty());
     }
 
     @Test
