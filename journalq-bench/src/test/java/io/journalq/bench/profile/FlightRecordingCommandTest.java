@@ -13,7 +13,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class ProfileCommandTest {
+class FlightRecordingCommandTest {
     @TempDir
     private Path directory;
 
