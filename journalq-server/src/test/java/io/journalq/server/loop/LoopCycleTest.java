@@ -160,7 +160,7 @@ class LoopCycleTest {
         assertThat(loops.done).containsExactly("result of 1");
     }
 
-    /** Several loops, of which the test runs one at a time. */
+    /** Several loops. The test runs one at a time. */
     private static final class Loops {
         private final List<SteppedIterations> loops = new ArrayList<>();
         private final List<LoopCycle> cycles;
