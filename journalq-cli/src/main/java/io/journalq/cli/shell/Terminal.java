@@ -14,7 +14,9 @@ import java.nio.charset.StandardCharsets;
  * writes results; any thread may write progress and errors.
  */
 public final class Terminal {
-    /** The reader of standard output has closed it, as in {@code | head}. This ends the command, but is not an error. */
+    /**
+     * The reader of standard output has closed it, as in {@code | head}. This ends the command, but is not an error.
+     */
     public static final class OutputClosed extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

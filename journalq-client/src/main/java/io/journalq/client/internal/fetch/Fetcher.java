@@ -35,8 +35,8 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class Fetcher implements AutoCloseable {
     /**
-     * The data of one partition in a Fetch response. It has been verified, so it consists of complete batches. Belongs to
-     * the thread of the consumer.
+     * The data of one partition in a Fetch response. It has been verified, so it consists of complete batches. Belongs
+     * to the thread of the consumer.
      *
      * @param batches a slice of the response frame; valid as long as the frame
      * @param startOffset the requested position; a batch may contain records before it, which are skipped

@@ -15,8 +15,8 @@ import java.util.Set;
 record MembershipState(
         State state, String memberId, int epoch, Set<TopicIdPartition> target, JournalQException failure) {
     /**
-     * A partition of a topic id, as the consumer group protocol identifies it. A topic that is deleted and created again
-     * has a new id.
+     * A partition of a topic id, as the consumer group protocol identifies it. A topic that is deleted and created
+     * again has a new id.
      */
     record TopicIdPartition(Uuid topicId, int partition) {}
 

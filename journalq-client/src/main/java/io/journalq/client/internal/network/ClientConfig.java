@@ -24,8 +24,8 @@ public record ClientConfig(
     }
 
     /**
-     * The delay before a retry. It doubles with each failure, from {@code initialMs} to {@code maxMs}. A random deviation
-     * of up to 20 % keeps clients from retrying at the same time. Immutable (KIP-580).
+     * The delay before a retry. It doubles with each failure, from {@code initialMs} to {@code maxMs}. A random
+     * deviation of up to 20 % keeps clients from retrying at the same time. Immutable (KIP-580).
      */
     public record Backoff(long initialMs, long maxMs) {
         private static final int MAX_DOUBLINGS = 30;

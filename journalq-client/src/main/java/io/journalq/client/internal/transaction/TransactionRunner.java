@@ -38,7 +38,8 @@ public final class TransactionRunner {
     public record Config(String transactionalId, int timeoutMs) {}
 
     /**
-     * The producer id and epoch of a transactional producer. Each commit and abort increments the epoch (KIP-890, part 2).
+     * The producer id and epoch of a transactional producer. Each commit and abort increments the epoch (KIP-890, part
+     * 2).
      */
     record ProducerIdentity(long producerId, short epoch) {
         static final ProducerIdentity NONE = new ProducerIdentity(-1, (short) -1);
