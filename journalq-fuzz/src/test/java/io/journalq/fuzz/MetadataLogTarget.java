@@ -84,7 +84,7 @@ final class MetadataLogTarget implements FuzzTarget {
             MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 1_000));
             LocalMetadataLog log =
                     new LocalMetadataLog(0, journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);
-            log.open(new MetadataReplica(machine, new MetadataPublisher()));
+            log.open(new MetadataReplica(machine, new MetadataPublisher(Runnable::run)));
         } catch (IOException expected) {
             return;
         }

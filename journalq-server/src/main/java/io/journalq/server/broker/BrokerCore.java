@@ -72,7 +72,7 @@ public final class BrokerCore implements AutoCloseable {
 
     private final BrokerConfig config;
     private final Environment environment;
-    private final MetadataPublisher metadata = new MetadataPublisher();
+    private final MetadataPublisher metadata;
     private final DataDirectories directories;
     private final Controller controller;
     private final Shards shards;
@@ -118,6 +118,7 @@ public final class BrokerCore implements AutoCloseable {
             throws IOException {
         this.config = config;
         this.environment = environment;
+        this.metadata = new MetadataPublisher(environment.blockingPool());
         this.directories = DataDirectories.open(
                 environment.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
         for (Path directory : config.dataDirectories()) {
@@ -259,7 +260,7 @@ public final class BrokerCore implements AutoCloseable {
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
         groups.start(all, ends);
         var unused = transactions.follow(all);
-        metadata.addListener(new MetadataApplier(shards, groups, transactions, waiting));
+        metadata.addListener(new MetadataApplier(shards, groups, transactions));
         cleaner.start();
         config.dataDirectories().forEach(this::markRunning);
         watch.start();
@@ -359,6 +360,7 @@ public final class BrokerCore implements AutoCloseable {
             cleaner.close();
             controller.close();
         } finally {
+            environment.waiting().join(metadata.published());
             environment.waiting().join(transactions.close());
             environment.waiting().join(groups.close());
             boolean clean = environment.waiting().join(shards.close());

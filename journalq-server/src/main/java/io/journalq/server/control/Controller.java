@@ -33,18 +33,19 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs operations on the metadata, one at a time on a dedicated thread. A fresh decider decides on each operation and
  * is then dropped: the metadata itself changes only when the log has committed the records of the operation. The future
- * of an operation completes when that is done and the resulting image is published.
+ * of an operation completes when that is done and the resulting image is published. The next operation does not wait
+ * for the publication.
  *
  * <p>Any thread may call any method. A future fails if the controller is closed or already has
- * {@link #MAX_WAITING_OPERATIONS} operations waiting.
+ * {@link #MAX_OPERATIONS} operations that are not complete.
  */
 public final class Controller implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
 
     private static final long CLOSE_TIMEOUT_SECONDS = 30;
 
-    /** Maximum number of waiting operations; more are rejected at once. */
-    static final int MAX_WAITING_OPERATIONS = 1_000;
+    /** Maximum number of operations that are not complete; more are rejected at once. */
+    static final int MAX_OPERATIONS = 1_000;
 
     private final MetadataReplica replica;
     private final MetadataLog metadataLog;
@@ -54,8 +55,8 @@ public final class Controller implements AutoCloseable {
     /** Null until the log is open. */
     private volatile Role role;
 
-    /** Number of submitted operations that have not begun. */
-    private final AtomicInteger waiting = new AtomicInteger();
+    /** Number of submitted operations that are not complete. */
+    private final AtomicInteger operations = new AtomicInteger();
 
     /** Operations that begin after the proposal in flight. */
     private final Deque<Operation<?>> delayed = new ArrayDeque<>();
@@ -98,9 +99,12 @@ public final class Controller implements AutoCloseable {
         check.accept(image.clusterId());
         MetadataMachine decider = replica.newDecider(image);
         Decision first = decider.isFormatted() ? decider.startNode() : decider.format(ids.get());
-        return first.records().isEmpty()
-                ? CompletableFuture.completedFuture(null)
-                : metadataLog.propose(new MetadataBatch(image.version(), first.records()));
+        if (first.records().isEmpty()) {
+            return replica.published();
+        }
+        return metadataLog
+                .propose(new MetadataBatch(image.version(), first.records()))
+                .thenCompose(applied -> replica.published());
     }
 
     /** May reject the metadata of a cluster at the start. */
@@ -144,7 +148,7 @@ public final class Controller implements AutoCloseable {
                 validateOnly,
                 (decider, change) -> new Step(
                         decider.alterTopicConfig(
-                                change.topic(), change.changes().get()),
+                                change.topic(), change.changes().apply(decider.image())),
                         null));
     }
 
@@ -155,7 +159,7 @@ public final class Controller implements AutoCloseable {
                 validateOnly,
                 (decider, change) -> new Step(
                         decider.alterResourceConfig(
-                                change.resource(), change.changes().get()),
+                                change.resource(), change.changes().apply(decider.image())),
                         null));
     }
 
@@ -190,7 +194,10 @@ public final class Controller implements AutoCloseable {
         metadataLog.fence(reason);
     }
 
-    /** Completes the operations in progress, rejects others and closes the log. */
+    /**
+     * Finishes the operations in progress, rejects others and closes the log. The futures of operations whose images are
+     * not published yet complete with {@link MetadataPublisher#published}.
+     */
     @Override
     public void close() throws IOException {
         thread.shutdown();
@@ -215,17 +222,17 @@ public final class Controller implements AutoCloseable {
     /**
      * A change of a topic's configuration.
      *
-     * @param changes values by name, null to restore the default; computed on the controller's thread, so that they can
-     *     depend on the newest image
+     * @param changes computes values by name, null to restore the default, from an image with all earlier changes; on
+     *     the controller's thread
      */
-    public record ConfigChange(String topic, Supplier<Map<String, String>> changes) {}
+    public record ConfigChange(String topic, Function<MetadataImage, Map<String, String>> changes) {}
 
     /**
      * A change of the configuration of a resource other than a topic.
      *
      * @param changes as in {@link ConfigChange}
      */
-    public record ResourceChange(ResourceId resource, Supplier<Map<String, String>> changes) {}
+    public record ResourceChange(ResourceId resource, Function<MetadataImage, Map<String, String>> changes) {}
 
     /**
      * A change of a client's quotas.
@@ -312,17 +319,18 @@ public final class Controller implements AutoCloseable {
     }
 
     private <T> CompletableFuture<T> submit(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
-        if (waiting.incrementAndGet() > MAX_WAITING_OPERATIONS) {
-            waiting.decrementAndGet();
+        if (operations.incrementAndGet() > MAX_OPERATIONS) {
+            operations.decrementAndGet();
             return CompletableFuture.failedFuture(new RejectedExecutionException("too many operations are waiting"));
         }
         Operation<T> operation = new Operation<>(decide, onLogFailure);
         try {
             thread.execute(() -> accept(operation));
         } catch (RejectedExecutionException closed) {
-            waiting.decrementAndGet();
+            operations.decrementAndGet();
             return CompletableFuture.failedFuture(closed);
         }
+        var unused = operation.result.whenComplete((result, failure) -> operations.decrementAndGet());
         return operation.result;
     }
 
@@ -333,7 +341,6 @@ public final class Controller implements AutoCloseable {
 
     private void runDelayed() {
         while (!proposing && !delayed.isEmpty()) {
-            waiting.decrementAndGet();
             run(delayed.poll());
         }
     }
@@ -344,7 +351,7 @@ public final class Controller implements AutoCloseable {
         try {
             T decided = operation.decide.apply(draft);
             if (draft.records.isEmpty() || role != Role.LEADING) {
-                operation.complete(decided, role == Role.LEADING);
+                completeWhenPublished(operation, decided, role == Role.LEADING);
                 return;
             }
             proposing = true;
@@ -372,8 +379,13 @@ public final class Controller implements AutoCloseable {
                                 + " broker\"",
                         failure);
             }
-            operation.complete(decided, failure == null);
+            completeWhenPublished(operation, decided, failure == null);
         });
+    }
+
+    /** Clients find in the image what the outcome of their operation says, even if that was already there. */
+    private <T> void completeWhenPublished(Operation<T> operation, T decided, boolean committed) {
+        var unused = replica.published().thenRun(() -> operation.complete(decided, committed));
     }
 
     /**

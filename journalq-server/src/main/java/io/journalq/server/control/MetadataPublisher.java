@@ -2,25 +2,48 @@ package io.journalq.server.control;
 
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Holds the newest image and informs its listeners. Any thread may read; the controller's thread publishes. */
+/**
+ * Holds the newest image and informs its listeners. An image is published when all listeners have prepared what it
+ * adds, and after all earlier images. Any thread may read.
+ */
 public final class MetadataPublisher {
+    private static final Logger log = LoggerFactory.getLogger(MetadataPublisher.class);
+
+    private final Executor executor;
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private volatile MetadataImage current = MetadataImage.EMPTY;
+    private volatile CompletableFuture<Void> newest = CompletableFuture.completedFuture(null);
 
-    /** Is informed of new images on the controller's thread, before the operation that created the image completes. */
+    /** Is informed of new images, before the operation that created the image completes. */
     @FunctionalInterface
     public interface Listener {
         /**
-         * Called before the new image is published: prepares what it adds, so that no client sees a partition that is
-         * not served yet.
+         * Begins to prepare what a new image adds, so that no client sees a partition that is not served yet. Called
+         * in the order of the log by the thread that replays it, so it must not wait for anything. Earlier images may
+         * still be unpublished.
+         *
+         * @return completed when the image may be published
          */
-        default void prepare(MetadataDelta delta) {}
+        default CompletableFuture<Void> prepare(MetadataDelta delta) {
+            return CompletableFuture.completedFuture(null);
+        }
 
-        /** Called after the new image was published: removes what it no longer contains. */
+        /** Called after the new image was published: removes what it no longer contains. One call at a time. */
         void onImage(MetadataDelta delta);
+    }
+
+    /** @param executor publishes the images whose preparation takes a while */
+    public MetadataPublisher(Executor executor) {
+        this.executor = executor;
     }
 
     public MetadataImage current() {
@@ -32,9 +55,52 @@ public final class MetadataPublisher {
         listeners.add(listener);
     }
 
+    /** Publishes the image of a delta when it is prepared. Called in the order of the log, by one thread at a time. */
     void publish(MetadataDelta delta) {
-        listeners.forEach(listener -> listener.prepare(delta));
+        List<CompletableFuture<Void>> prepared = new ArrayList<>(listeners.size() + 1);
+        prepared.add(newest);
+        listeners.forEach(listener -> prepared.add(prepare(listener, delta)));
+        CompletableFuture<Void> ready = CompletableFuture.allOf(prepared.toArray(new CompletableFuture<?>[0]));
+        newest = ready.isDone()
+                ? ready.thenRun(() -> onPrepared(delta))
+                : ready.thenRunAsync(() -> onPrepared(delta), this::execute);
+    }
+
+    /** The log has committed the image, so it is published even if the listener fails. */
+    private static CompletableFuture<Void> prepare(Listener listener, MetadataDelta delta) {
+        return CompletableFuture.completedFuture(delta)
+                .thenCompose(listener::prepare)
+                .exceptionally(defect -> {
+                    log.error(
+                            "event=metadata-not-prepared version={}",
+                            delta.now().version(),
+                            defect);
+                    return null;
+                });
+    }
+
+    private void execute(Runnable publication) {
+        try {
+            executor.execute(publication);
+        } catch (RejectedExecutionException overloaded) {
+            publication.run();
+        }
+    }
+
+    private void onPrepared(MetadataDelta delta) {
         current = delta.now();
-        listeners.forEach(listener -> listener.onImage(delta));
+        for (Listener listener : listeners) {
+            try {
+                listener.onImage(delta);
+            } catch (RuntimeException | Error defect) {
+                // Later images must still be published.
+                log.error("event=metadata-not-followed version={}", delta.now().version(), defect);
+            }
+        }
+    }
+
+    /** Completed when the images of everything that the log has committed up to now are published. Never fails. */
+    public CompletableFuture<Void> published() {
+        return newest;
     }
 }

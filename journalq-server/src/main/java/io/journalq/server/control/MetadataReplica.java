@@ -6,11 +6,12 @@ import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The metadata of this broker: applies what the log has committed, and publishes the resulting images with what has
- * changed. Deciders are separate machines that begin with the newest image. Called by the log, except for
- * {@link #newDecider}.
+ * changed. Deciders are separate machines that begin with the newest image. Called by the log, except for the methods
+ * that any thread may call.
  */
 public final class MetadataReplica implements MetadataLog.Replica {
     private final MetadataMachine machine;
@@ -40,9 +41,14 @@ public final class MetadataReplica implements MetadataLog.Replica {
         return ClusterVersion.of(newest);
     }
 
-    /** The image with everything that is applied. Any thread. */
+    /** The image with everything that is applied, and that may not be published yet. Any thread. */
     MetadataImage image() {
         return newest;
+    }
+
+    /** Completed when everything that is applied now is published. Any thread. */
+    CompletableFuture<Void> published() {
+        return publisher.published();
     }
 
     /** A machine with the state of {@code image}, which decides on operations. Any thread. */

@@ -10,31 +10,36 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /** The partitions that this broker leads but cannot serve, because their files cannot be used. Any thread. */
 public final class OfflinePartitions {
-    private final Map<Key, TopicPartition> names = new ConcurrentHashMap<>();
+    private final Map<PartitionKey, TopicPartition> names = new ConcurrentHashMap<>();
     private final AtomicLong changes = new AtomicLong();
-
-    private record Key(Uuid topicId, int partition) {}
 
     OfflinePartitions() {}
 
     void add(Uuid topicId, TopicPartition name) {
-        names.put(new Key(topicId, name.partition()), name);
+        names.put(new PartitionKey(topicId, name.partition()), name);
         changes.incrementAndGet();
+    }
+
+    /** Removes a partition that has left this broker. */
+    void forget(PartitionKey partition) {
+        if (names.remove(partition) != null) {
+            changes.incrementAndGet();
+        }
     }
 
     /** Removes a topic; returns the numbers of its partitions that were offline. */
     List<Integer> forget(Uuid topicId) {
         List<Integer> numbers = names.keySet().stream()
                 .filter(key -> key.topicId().equals(topicId))
-                .map(Key::partition)
+                .map(PartitionKey::partition)
                 .toList();
-        numbers.forEach(number -> names.remove(new Key(topicId, number)));
+        numbers.forEach(number -> names.remove(new PartitionKey(topicId, number)));
         changes.incrementAndGet();
         return numbers;
     }
 
     public boolean contains(Uuid topicId, int partition) {
-        return !names.isEmpty() && names.containsKey(new Key(topicId, partition));
+        return !names.isEmpty() && names.containsKey(new PartitionKey(topicId, partition));
     }
 
     /** Incremented with every change. */

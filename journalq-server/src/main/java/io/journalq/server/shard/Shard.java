@@ -167,6 +167,16 @@ public final class Shard {
         hosts[partition] = host;
     }
 
+    /** Stops hosting a partition. The host is closed, but not its journal; null if there is none. */
+    PartitionHost remove(Uuid topicId, int partition) {
+        PartitionHost host = host(topicId, partition);
+        if (host != null) {
+            hostsByTopic.get(topicId)[partition] = null;
+            host.close();
+        }
+        return host;
+    }
+
     /** Stops hosting a topic. The hosts are closed, but not their journals. */
     List<PartitionHost> remove(Uuid topicId) {
         PartitionHost[] removed = hostsByTopic.remove(topicId);

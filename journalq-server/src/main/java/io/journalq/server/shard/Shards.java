@@ -46,15 +46,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All shards of the broker. Assigns partitions to shards, and updates the shards from the metadata: opens new
- * partitions, deletes removed ones, and applies changed settings.
+ * All shards of the broker. Assigns partitions to shards, and updates the shards from the metadata: opens partitions
+ * that get a replica here, closes those that lose it, deletes removed ones, and applies changed settings.
  *
- * <p>{@link #shardOf} may run on any thread; {@link #open}, {@link #deleteGone} and {@link #close} on one thread at a
- * time, which must not be a loop.
+ * <p>Any thread, except that {@link #open}, {@link #deleteGone} and {@link #close} must not be called on a loop, and the
+ * first and the last by one thread at a time.
  */
 public final class Shards {
     private static final Logger log = LoggerFactory.getLogger(Shards.class);
@@ -78,6 +79,9 @@ public final class Shards {
     private MetadataImage followed = MetadataImage.EMPTY;
     private BrokerConfig inForce;
     private final Map<Map<String, String>, PartitionSettings> settingsByConfigs = new HashMap<>();
+    /** The last change of each partition that is opening or closing. The next change of the partition waits for it. */
+    private final Map<PartitionKey, CompletableFuture<Void>> changing = new ConcurrentHashMap<>();
+
     private volatile long producerExpiryMs;
 
     /**
@@ -247,8 +251,9 @@ public final class Shards {
     }
 
     /**
-     * Opens the partitions that get a replica on this broker with a delta, and applies its other changes. A partition
-     * that cannot be opened is logged and {@link #offlinePartitions offline}.
+     * Opens the partitions that get a replica on this broker with a delta, closes those that lose it, and applies its
+     * other changes. A partition that cannot be opened is logged and {@link #offlinePartitions offline}. Does not wait:
+     * the changes of one partition are applied in order, and different partitions do not wait for each other.
      *
      * @return completed when the added partitions can be appended to and read
      */
@@ -273,12 +278,35 @@ public final class Shards {
         TopicImage before = change.before();
         TopicCounters counters = before == null ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
         for (int partition = 0; partition < topic.partitions().size(); partition++) {
-            if (before != null && isHere(before, partition)) {
-                update(topic, partition, settings);
-            } else if (isHere(topic, partition)) {
-                opening.add(open(topic, partition, counters, settings));
+            boolean wasHere = before != null && isHere(before, partition);
+            if (isHere(topic, partition)) {
+                if (wasHere) {
+                    update(topic, partition, settings);
+                } else {
+                    opening.add(open(topic, partition, counters, settings));
+                }
+            } else if (wasHere) {
+                close(topic, partition);
             }
         }
+    }
+
+    /** Completed when a partition is open or offline, if this broker has a replica of it. Any thread. */
+    public CompletableFuture<Void> whenOpen(Uuid topicId, int partition) {
+        return changing.getOrDefault(new PartitionKey(topicId, partition), CompletableFuture.completedFuture(null));
+    }
+
+    /**
+     * Makes a change of a partition after the earlier ones that are not done.
+     *
+     * @param change its future never fails
+     */
+    private CompletableFuture<Void> change(PartitionKey partition, Supplier<CompletableFuture<Void>> change) {
+        CompletableFuture<Void> before = changing.get(partition);
+        CompletableFuture<Void> done = before == null ? change.get() : before.thenCompose(unused -> change.get());
+        changing.put(partition, done);
+        var unused = done.thenRun(() -> changing.remove(partition, done));
+        return done;
     }
 
     private void updateAll(MetadataImage image) {
@@ -347,9 +375,13 @@ public final class Shards {
      * @return completed when all are closed; with false if one could not be closed, so that its records may be lost
      */
     public CompletableFuture<Boolean> close() {
+        CompletableFuture<Void> unchanging =
+                CompletableFuture.allOf(changing.values().toArray(new CompletableFuture<?>[0]));
         List<CompletableFuture<Boolean>> closing = new ArrayList<>();
         for (Shard shard : shards) {
-            closing.add(shard.cycle().ask(shard::close).thenCompose(this::closeJournals));
+            closing.add(unchanging
+                    .thenCompose(done -> shard.cycle().ask(shard::close))
+                    .thenCompose(this::closeJournals));
         }
         return CompletableFuture.allOf(closing.toArray(new CompletableFuture<?>[0]))
                 .handle((all, failure) -> {
@@ -426,21 +458,51 @@ public final class Shards {
             TopicImage topic, int partition, TopicCounters counters, PartitionSettings settings) {
         PartitionImage state = topic.partitions().get(partition);
         TopicPartition name = new TopicPartition(topic.name(), partition);
-        Shard shard = shardOf(topic.id(), partition);
-        return CompletableFuture.supplyAsync(() -> openFiles(name, topic.id(), settings, state.leaderEpoch()), opening)
+        return change(new PartitionKey(topic.id(), partition), () -> open(topic.id(), name, state, counters, settings));
+    }
+
+    private CompletableFuture<Void> open(
+            Uuid topicId,
+            TopicPartition name,
+            PartitionImage state,
+            TopicCounters counters,
+            PartitionSettings settings) {
+        Shard shard = shardOf(topicId, name.partition());
+        return CompletableFuture.completedFuture(name)
+                .thenApplyAsync(opened -> openFiles(opened, topicId, settings, state.leaderEpoch()), opening)
                 .thenAcceptAsync(
                         recovered -> shard.add(
-                                topic.id(),
-                                partition,
+                                topicId,
+                                name.partition(),
                                 new PartitionHost(
                                         shard.resources(), recovered, counters, settings, state.leaderEpoch())),
                         shard.cycle()::execute)
                 .exceptionally(failure -> {
                     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
                     log.error("cannot open: partition={} reason=\"{}\"", name, cause.getMessage(), cause);
-                    offlinePartitions.add(topic.id(), name);
+                    offlinePartitions.add(topicId, name);
                     return null;
                 });
+    }
+
+    /** Closes a partition that has lost its replica here. Its files stay. */
+    private void close(TopicImage topic, int partition) {
+        PartitionKey key = new PartitionKey(topic.id(), partition);
+        Shard shard = shardOf(topic.id(), partition);
+        var unused = change(key, () -> shard.cycle()
+                .ask(() -> shard.remove(topic.id(), partition))
+                .thenAcceptAsync(
+                        host -> {
+                            if (host != null) {
+                                host.closeJournal();
+                            }
+                            offlinePartitions.forget(key);
+                        },
+                        blockingPool)
+                .exceptionally(failure -> {
+                    log.error("cannot close: partition={}-{}", topic.name(), partition, failure);
+                    return null;
+                }));
     }
 
     private RecoveredPartition openFiles(
@@ -453,14 +515,24 @@ public final class Shards {
     }
 
     private void update(TopicImage topic, int partition, PartitionSettings settings) {
+        PartitionKey key = new PartitionKey(topic.id(), partition);
         Shard shard = shardOf(topic.id(), partition);
         int leaderEpoch = topic.partitions().get(partition).leaderEpoch();
-        shard.cycle().execute(() -> {
+        Runnable update = () -> {
             PartitionHost host = shard.host(topic.id(), partition);
             if (host != null) {
                 host.update(settings, leaderEpoch);
             }
-        });
+        };
+        if (!changing.containsKey(key)) {
+            shard.cycle().execute(update);
+            return;
+        }
+        var unused = change(key, () -> CompletableFuture.runAsync(update, shard.cycle()::execute)
+                .exceptionally(failure -> {
+                    log.error("cannot update: partition={}-{}", topic.name(), partition, failure);
+                    return null;
+                }));
     }
 
     private void delete(Uuid topicId) {

@@ -34,7 +34,7 @@ final class ControllerFixture implements AutoCloseable {
     private static final Path MEMORY_DIRECTORY = Path.of("metadata-0");
     private static final int WAIT_SECONDS = 20;
 
-    final MetadataPublisher publisher = new MetadataPublisher();
+    final MetadataPublisher publisher = new MetadataPublisher(Runnable::run);
     final Controller controller;
 
     private ControllerFixture(FileStore store, Path directory, Supplier<Uuid> ids, UnaryOperator<MetadataLog> around)

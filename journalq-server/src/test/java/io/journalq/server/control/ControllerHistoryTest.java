@@ -186,8 +186,8 @@ class ControllerHistoryTest {
             changes.put("segment.bytes", random.nextBoolean() ? null : Integer.toString(1_000 + random.nextInt(100)));
             changes.put("retention.ms", random.nextBoolean() ? null : Integer.toString(random.nextInt(50)));
 
-            Outcome outcome = await(
-                            broker.controller.alterTopicConfigs(List.of(new ConfigChange(name, () -> changes)), false))
+            Outcome outcome = await(broker.controller.alterTopicConfigs(
+                            List.of(new ConfigChange(name, image -> changes)), false))
                     .get(0);
 
             Expected topic = model.get(name);

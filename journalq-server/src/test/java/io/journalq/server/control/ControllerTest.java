@@ -12,6 +12,7 @@ import io.journalq.server.control.Controller.PartitionsSpec;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicSpec;
@@ -56,7 +57,7 @@ class ControllerTest {
             broker.create("gone", 3);
             await(broker.controller.createPartitions(List.of(new PartitionsSpec("kept", 4, List.of())), false));
             await(broker.controller.alterTopicConfigs(
-                    List.of(new ConfigChange("kept", () -> Map.of("segment.bytes", "2048"))), false));
+                    List.of(new ConfigChange("kept", image -> Map.of("segment.bytes", "2048"))), false));
             await(broker.controller.deleteTopics(
                     List.of(broker.image().topic("gone").id())));
             before = broker.image();
@@ -101,6 +102,62 @@ class ControllerTest {
             assertThat(broker.image().topic("orders")).isNotNull();
             assertThat(seen).containsExactly("true false");
         }
+    }
+
+    @Test
+    void shouldDecideOnLaterOperationsWhenPartitionsAreStillOpening() throws Exception {
+        // given partitions that take their time to open
+        CompletableFuture<Void> opening = new CompletableFuture<>();
+        CountDownLatch applied = new CountDownLatch(4);
+        CompletableFuture<List<Outcome>> first;
+        CompletableFuture<List<Outcome>> again;
+        MetadataPublisher publisher;
+        try (ControllerFixture broker = ControllerFixture.start(store, this::newId)) {
+            publisher = broker.publisher;
+            broker.publisher.addListener(new MetadataPublisher.Listener() {
+                @Override
+                public CompletableFuture<Void> prepare(MetadataDelta delta) {
+                    applied.countDown();
+                    return opening;
+                }
+
+                @Override
+                public void onImage(MetadataDelta delta) {
+                    // Only the preparation matters.
+                }
+            });
+
+            // when there are operations that build on each other
+            List<TopicSpec> topic = List.of(new TopicSpec("orders", 1, 1, List.of(), Map.of()));
+            first = broker.controller.createTopics(topic, false);
+            CompletableFuture<List<Outcome>> set = broker.controller.alterTopicConfigs(List.of(doubled("1")), false);
+            CompletableFuture<Long> other = broker.controller.allocateProducerIds(1);
+            CompletableFuture<List<Outcome>> doubled =
+                    broker.controller.alterTopicConfigs(List.of(doubled("2")), false);
+            again = broker.controller.createTopics(topic, false);
+
+            // then the log is replayed without a wait, but no client hears of a topic that it cannot use yet
+            assertThat(applied.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(broker.image().topics()).isEmpty();
+            assertThat(first).isNotDone();
+            assertThat(List.of(set, other, doubled)).noneMatch(CompletableFuture::isDone);
+            assertThat(again).isNotDone();
+
+            // and the close does not need the partitions
+        }
+        assertThat(again).isNotDone();
+        opening.complete(null);
+        assertThat(await(first).get(0).error()).isEqualTo(ErrorCode.NONE);
+        assertThat(await(again).get(0).error()).isEqualTo(ErrorCode.TOPIC_ALREADY_EXISTS);
+        assertThat(publisher.current().topic("orders").configs()).containsEntry("retention.ms", "11");
+    }
+
+    /** Appends the retention time to itself. */
+    private static ConfigChange doubled(String first) {
+        return new ConfigChange("orders", image -> {
+            String before = image.topic("orders").configs().get("retention.ms");
+            return Map.of("retention.ms", before == null ? first : before + before);
+        });
     }
 
     @Test
@@ -204,7 +261,7 @@ class ControllerTest {
         CountDownLatch hold = new CountDownLatch(1);
         slow.beforeSync = () -> awaitQuietly(hold);
         List<CompletableFuture<Long>> futures = new ArrayList<>();
-        for (int i = 0; i < Controller.MAX_WAITING_OPERATIONS + 10; i++) {
+        for (int i = 0; i < Controller.MAX_OPERATIONS + 10; i++) {
             futures.add(broker.controller.allocateProducerIds(1));
         }
 

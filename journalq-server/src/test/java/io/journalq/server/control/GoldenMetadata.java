@@ -46,6 +46,6 @@ final class GoldenMetadata {
     }
 
     private static ConfigChange retention(int value) {
-        return new ConfigChange(CHANGED, () -> Map.of("retention.ms", Integer.toString(value)));
+        return new ConfigChange(CHANGED, image -> Map.of("retention.ms", Integer.toString(value)));
     }
 }

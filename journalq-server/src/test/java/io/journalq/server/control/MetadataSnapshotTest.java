@@ -264,7 +264,7 @@ class MetadataSnapshotTest {
     }
 
     private static ErrorCode alter(ControllerFixture broker, int value) throws Exception {
-        ConfigChange change = new ConfigChange("orders", () -> Map.of("retention.ms", Integer.toString(value)));
+        ConfigChange change = new ConfigChange("orders", image -> Map.of("retention.ms", Integer.toString(value)));
         return await(broker.controller.alterTopicConfigs(List.of(change), false))
                 .get(0)
                 .error();

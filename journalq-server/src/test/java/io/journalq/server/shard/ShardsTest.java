@@ -4,8 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
@@ -17,13 +22,25 @@ import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,11 +50,45 @@ import org.junit.jupiter.api.io.TempDir;
 class ShardsTest {
     private static final int TOPICS = 50;
     private static final int OTHER = 1;
+    private static final int LIMIT_SECONDS = 20;
+    private static final int PRODUCE_VERSION = 12;
+    private static final Uuid ID = new Uuid(1, 1);
 
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(2);
     private final EventLoops loops = new EventLoops(2);
     private final MetadataMachine metadata = new MetadataMachine(new MetadataMachine.Limits(0, 1, 10, 1_000));
+    private final Set<String> broken = ConcurrentHashMap.newKeySet();
+    private final Map<String, CountDownLatch> held = new ConcurrentHashMap<>();
+    private final FileStore store = new FilterFileStore(new MemoryFileStore()) {
+        @Override
+        public List<String> list(Path directory) throws IOException {
+            String name = String.valueOf(directory.getFileName());
+            awaitRelease(name);
+            if (broken.contains(name)) {
+                throw new IOException("Input/output error");
+            }
+            return super.list(directory);
+        }
+    };
     private Shards shards;
+
+    /** The partition cannot be opened until the latch is released. */
+    private CountDownLatch hold(Uuid topicId, int partition) {
+        CountDownLatch latch = new CountDownLatch(1);
+        held.put(StoredPartition.directoryName(topicId, partition), latch);
+        return latch;
+    }
+
+    private void awaitRelease(String directoryName) throws IOException {
+        CountDownLatch latch = held.get(directoryName);
+        try {
+            if (latch != null && !latch.await(LIMIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("held for too long");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
 
     @BeforeEach
     void create(@TempDir Path directory) throws Exception {
@@ -45,13 +96,7 @@ class ShardsTest {
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("write.ahead.max.bytes", "0", ConfigOrigin.COMMAND_LINE);
         shards = new Shards(
-                config,
-                loops.cycles(),
-                new MemoryFileStore(),
-                blockingPool,
-                Clock.systemUTC(),
-                Map.of(),
-                MemoryAccount.UNBOUNDED);
+                config, loops.cycles(), store, blockingPool, Clock.systemUTC(), Map.of(), MemoryAccount.UNBOUNDED);
     }
 
     @AfterEach
@@ -126,6 +171,137 @@ class ShardsTest {
                 .setLeader(replicas[0])
                 .setReplicas(List.of(replicas))
                 .setInSyncReplicas(List.of(replicas));
+    }
+
+    private MetadataDelta create(PartitionState... partitions) {
+        return metadata.replay(List.of(
+                new TopicRecord().setTopicId(ID).setName("orders"),
+                new PartitionsRecord().setTopicId(ID).setPartitions(List.of(partitions))));
+    }
+
+    private MetadataDelta change(int partition, PartitionState state) {
+        return metadata.replay(List.of(new PartitionsRecord()
+                .setTopicId(ID)
+                .setFirstPartition(partition)
+                .setPartitions(List.of(state))));
+    }
+
+    private static Void appendRecord(PartitionHost host) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            builder.append(0, null, Unpooled.EMPTY_BUFFER, List.of());
+            host.append(new Append(builder.build(), PRODUCE_VERSION) {
+                @Override
+                protected void onDecided() {
+                    // The end of the journal shows the outcome.
+                }
+            });
+        }
+        return null;
+    }
+
+    private <T> T ask(int partition, Function<PartitionHost, T> question) {
+        Shard shard = shards.shardOf(ID, partition);
+        return shard.cycle()
+                .ask(() -> question.apply(shard.host(ID, partition)))
+                .join();
+    }
+
+    @Test
+    void shouldApplyLaterChangesInOrderWhenAPartitionIsStillOpening() throws Exception {
+        // given a partition that takes its time to open, and another one
+        CountDownLatch release = hold(ID, 0);
+        CompletableFuture<Void> opened = shards.open(create(partition(0), partition(0)));
+
+        // when it gets new leader epochs
+        for (int epoch = 1; epoch <= 3; epoch++) {
+            shards.open(change(0, partition(0).setLeaderEpoch(epoch))).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        }
+        CompletableFuture<Void> otherOpened = shards.whenOpen(ID, 1);
+        shards.open(change(1, partition(0).setLeaderEpoch(5))).join();
+
+        // then the other partition does not wait for it
+        otherOpened.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.whenOpen(ID, 1).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(ask(1, PartitionHost::leaderEpoch)).isEqualTo(5);
+        assertThat(opened).isNotDone();
+
+        // and it is led in the newest epoch as soon as it is open
+        release.countDown();
+        opened.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(3);
+        assertThat(shards.offlinePartitions().count()).isZero();
+    }
+
+    @Test
+    void shouldCloseAPartitionThatLosesItsReplicaAndKeepItsFiles() throws Exception {
+        // given a partition with a record
+        shards.open(create(partition(0))).join();
+        ask(0, ShardsTest::appendRecord);
+
+        // when another broker gets it
+        shards.open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then it is not here
+        assertThat(openPartitions()).isZero();
+        assertThat(shards.partitionCount()).isZero();
+        assertThat(shards.shardOf(ID, 0).errorOfMissing(ID, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+
+        // and when it comes back, it has its record
+        shards.open(change(0, partition(0).setLeaderEpoch(2))).join();
+        Long endOffset = ask(0, host -> host.journal().endOffset());
+        assertThat(endOffset).isEqualTo(1);
+        assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(2);
+    }
+
+    @Test
+    void shouldEndWithTheLastChangeWhenAPartitionComesAndGoesWhileItOpens() throws Exception {
+        CountDownLatch release = hold(ID, 0);
+        List<CompletableFuture<Void>> opened = new ArrayList<>();
+        opened.add(shards.open(create(partition(0), partition(0))));
+        opened.add(shards.open(change(0, partition(OTHER).setLeaderEpoch(1))));
+        opened.add(shards.open(change(0, partition(0).setLeaderEpoch(2))));
+        opened.add(shards.open(change(0, partition(0).setLeaderEpoch(3))));
+
+        release.countDown();
+        for (CompletableFuture<Void> one : opened) {
+            one.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        }
+        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(3);
+        assertThat(openPartitions()).isEqualTo(2);
+        assertThat(shards.offlinePartitions().count()).isZero();
+    }
+
+    @Test
+    void shouldForgetAnOfflinePartitionWhenItLosesItsReplica() throws Exception {
+        // given a partition that cannot be opened
+        broken.add(StoredPartition.directoryName(ID, 0));
+        shards.open(create(partition(0))).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(shards.shardOf(ID, 0).errorOfMissing(ID, 0)).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+
+        // when
+        shards.open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        assertThat(shards.shardOf(ID, 0).errorOfMissing(ID, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    @Test
+    void shouldCloseAPartitionThatIsStillOpeningWhenTheBrokerStops() throws Exception {
+        CountDownLatch release = hold(ID, 0);
+        CompletableFuture<Void> opened = shards.open(create(partition(0)));
+
+        CompletableFuture<Boolean> closed = shards.close();
+        assertThat(closed).isNotDone();
+        release.countDown();
+
+        assertThat(closed.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+        assertThat(opened).isCompleted();
+        assertThat(openPartitions()).isZero();
     }
 
     @Test

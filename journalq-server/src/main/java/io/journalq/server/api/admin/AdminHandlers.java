@@ -81,8 +81,7 @@ public final class AdminHandlers {
             Controller controller,
             ConfigDescriber describer,
             IneffectiveSettings ineffective) {
-        ConfigAlteration alteration =
-                new ConfigAlteration(identity.nodeId(), metadata, controller, describer, ineffective);
+        ConfigAlteration alteration = new ConfigAlteration(identity.nodeId(), controller, describer, ineffective);
         registry.register(new DescribeConfigsHandler(identity, metadata, describer));
         registry.register(new AlterConfigsHandler(alteration));
         registry.register(new IncrementalAlterConfigsHandler(alteration));

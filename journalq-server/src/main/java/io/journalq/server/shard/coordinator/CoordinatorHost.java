@@ -102,6 +102,11 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         return cycle;
     }
 
+    /** Number of its partition. Any thread. */
+    int partition() {
+        return name.partition();
+    }
+
     /** Loads the machine, with retries until it succeeds or the host is closed. */
     void load() {
         if (closed) {

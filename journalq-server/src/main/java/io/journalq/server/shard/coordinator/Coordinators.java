@@ -75,7 +75,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
     }
 
     /**
-     * Updates the coordinators to a change of the metadata, whose partitions the shards already host.
+     * Updates the coordinators to a change of the metadata, which the shards already know. A coordinator is loaded when
+     * the shards have opened its partition.
      *
      * @return completed when the added coordinators are loaded, or their load has failed for now; others end on their
      *     loops
@@ -112,8 +113,13 @@ public final class Coordinators<M extends CoordinatorMachine> {
         }
         hosts = Collections.unmodifiableList(after);
         var unused = close(lost);
-        added.forEach(host -> host.cycle().execute(host::load));
+        added.forEach(this::loadWhenOpen);
         return whenLoaded(added);
+    }
+
+    private void loadWhenOpen(CoordinatorHost<M> host) {
+        var unused = shards.whenOpen(topicId, host.partition())
+                .thenRun(() -> host.cycle().execute(host::load));
     }
 
     private CoordinatorHost<M> host(TopicImage topic, int number) {

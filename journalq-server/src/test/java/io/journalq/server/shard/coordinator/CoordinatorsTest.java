@@ -40,6 +40,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -54,6 +55,7 @@ import org.slf4j.LoggerFactory;
 class CoordinatorsTest {
     private static final int LIMIT_SECONDS = 30;
     private static final int RELOAD_DELAY_MS = 500;
+    private static final int POOL_THREADS = 4;
     private static final String DUE = "due";
     private static final RecordTypes TYPES = RecordTypes.of(new RecordTypes.Type(
             (short) 0, RemoveTopicRecord.class, RemoveTopicRecord::read, TopicRecord::read, (short) 0));
@@ -61,7 +63,7 @@ class CoordinatorsTest {
     @TempDir
     Path directory;
 
-    private final ExecutorService blockingPool = Executors.newFixedThreadPool(4);
+    private final ExecutorService blockingPool = Executors.newFixedThreadPool(POOL_THREADS);
     private final FullDisk disk = new FullDisk();
     private CoordinatorSlice.Provider slices = CoordinatorSlice.Provider.NONE;
     /** Whether replaying the records fails. */
@@ -159,6 +161,13 @@ class CoordinatorsTest {
     }
 
     private void startLoading(String mode) throws Exception {
+        create(mode);
+        MetadataDelta all = MetadataDelta.ofAll(metadata.image());
+        shards.open(all).join();
+        var unused = coordinators.follow(all);
+    }
+
+    private void create(String mode) throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("delivery.mode", mode, ConfigOrigin.COMMAND_LINE);
@@ -176,9 +185,6 @@ class CoordinatorsTest {
                 new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), slices),
                 (partition, machine) -> {});
         metadata = metadata();
-        MetadataDelta all = MetadataDelta.ofAll(metadata.image());
-        shards.open(all).join();
-        var unused = coordinators.follow(all);
     }
 
     private static MetadataMachine metadata() {
@@ -294,6 +300,38 @@ class CoordinatorsTest {
             number++;
         }
         return "key" + number;
+    }
+
+    @Test
+    void shouldLoadAtOnceWhenItsPartitionHasOpened() throws Exception {
+        // given a topic whose partitions cannot be opened yet
+        CountDownLatch hold = new CountDownLatch(1);
+        for (int thread = 0; thread < POOL_THREADS; thread++) {
+            blockingPool.execute(() -> awaitQuietly(hold));
+        }
+        create("eventual");
+        MetadataDelta all = MetadataDelta.ofAll(metadata.image());
+        CompletableFuture<Void> opened = shards.open(all);
+
+        // when the coordinators follow
+        CompletableFuture<Void> loaded = coordinators.follow(all);
+
+        // then they are loading until the partitions are open
+        assertThatThrownBy(() -> run("key", (machine, nowMs, replies) -> {}))
+                .hasMessageContaining(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.name());
+        assertThat(loaded).isNotDone();
+        hold.countDown();
+        opened.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        loaded.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(isLoaded("key")).isTrue();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     @Test

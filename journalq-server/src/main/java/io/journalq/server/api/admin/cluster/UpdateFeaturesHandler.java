@@ -88,7 +88,7 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
         // Without a setting, the highest level is in force.
         String level =
                 update.maxVersionLevel() == feature.highestLevel() ? null : Short.toString(update.maxVersionLevel());
-        return new ResourceChange(feature.resource(), () -> level == null ? reset() : Map.of(Feature.LEVEL, level));
+        return new ResourceChange(feature.resource(), image -> level == null ? reset() : Map.of(Feature.LEVEL, level));
     }
 
     private static Map<String, String> reset() {

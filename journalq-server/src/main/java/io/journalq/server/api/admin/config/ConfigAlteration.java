@@ -12,7 +12,6 @@ import io.journalq.server.config.KafkaNames;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.ConfigChange;
 import io.journalq.server.control.Controller.ResourceChange;
-import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.ResourceId;
@@ -44,7 +43,6 @@ public final class ConfigAlteration {
     private static final byte SUBTRACT = 3;
 
     private final int nodeId;
-    private final MetadataPublisher metadata;
     private final Controller controller;
     private final ConfigDescriber describer;
     private final IneffectiveSettings ineffective;
@@ -54,13 +52,8 @@ public final class ConfigAlteration {
      * @param describer provides the current value of a list that is appended to
      */
     public ConfigAlteration(
-            int nodeId,
-            MetadataPublisher metadata,
-            Controller controller,
-            ConfigDescriber describer,
-            IneffectiveSettings ineffective) {
+            int nodeId, Controller controller, ConfigDescriber describer, IneffectiveSettings ineffective) {
         this.nodeId = nodeId;
-        this.metadata = metadata;
         this.controller = controller;
         this.describer = describer;
         this.ineffective = ineffective;
@@ -137,10 +130,11 @@ public final class ConfigAlteration {
             ResourceAlteration planned = asked;
             if (planned.type() == ConfigResourceTypes.TOPIC) {
                 topicPlaces.add(outcomes.size() - 1);
-                ofTopics.add(new ConfigChange(planned.name(), () -> changes(planned)));
+                ofTopics.add(new ConfigChange(planned.name(), image -> changes(planned, image)));
             } else {
                 otherPlaces.add(outcomes.size() - 1);
-                ofOthers.add(new ResourceChange(idOf(planned.type(), planned.name()), () -> changes(planned)));
+                ofOthers.add(
+                        new ResourceChange(idOf(planned.type(), planned.name()), image -> changes(planned, image)));
             }
         }
         CompletableFuture<Void> topics =
@@ -231,23 +225,23 @@ public final class ConfigAlteration {
     }
 
     /**
-     * The new texts by name; null resets a setting to its default. On the controller's thread, so the newest image has
-     * all earlier changes.
+     * The new texts by name; null resets a setting to its default. On the controller's thread.
+     *
+     * @param image with all earlier changes
      */
-    private Map<String, String> changes(ResourceAlteration asked) {
-        Map<String, String> before = set(asked.type(), asked.name());
+    private Map<String, String> changes(ResourceAlteration asked, MetadataImage image) {
+        Map<String, String> before = set(asked.type(), asked.name(), image);
         Map<String, String> changes = new TreeMap<>();
         if (asked.replacesAll()) {
             before.keySet().forEach(name -> changes.put(name, null));
         }
         for (Change change : asked.changes()) {
-            changes.put(change.name(), after(asked.type(), change, before.get(change.name())));
+            changes.put(change.name(), after(asked.type(), change, before.get(change.name()), image));
         }
         return changes;
     }
 
-    private Map<String, String> set(byte type, String name) {
-        MetadataImage image = metadata.current();
+    private static Map<String, String> set(byte type, String name, MetadataImage image) {
         if (type == ConfigResourceTypes.TOPIC) {
             TopicImage topic = image.topic(name);
             return topic == null ? Map.of() : topic.configs();
@@ -255,7 +249,7 @@ public final class ConfigAlteration {
         return image.resources().of(idOf(type, name));
     }
 
-    private String after(byte type, Change change, String before) {
+    private String after(byte type, Change change, String before, MetadataImage image) {
         if (change.operation() == SET) {
             return change.value();
         }
@@ -263,7 +257,8 @@ public final class ConfigAlteration {
             return null;
         }
         ConfigKey<?> key = ConfigResourceTypes.changeable(type).find(change.name());
-        List<String> items = new ArrayList<>(itemsOf(before == null ? describer.inheritedBy(type, key) : before));
+        List<String> items =
+                new ArrayList<>(itemsOf(before == null ? describer.inheritedBy(type, key, image) : before));
         List<String> named = itemsOf(change.value());
         if (change.operation() == APPEND) {
             named.stream().filter(item -> !items.contains(item)).forEach(items::add);

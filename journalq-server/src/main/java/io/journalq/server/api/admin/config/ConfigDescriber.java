@@ -102,14 +102,17 @@ public final class ConfigDescriber {
         return results;
     }
 
-    /** The value that applies to a resource which does not set {@code key}. */
-    String inheritedBy(byte type, ConfigKey<?> key) {
-        return type == ConfigResourceTypes.TOPIC ? layers(key).get(0).value() : key.format(key.defaultValue());
+    /** The value that applies in {@code image} to a resource which does not set {@code key}. */
+    String inheritedBy(byte type, ConfigKey<?> key, MetadataImage image) {
+        return type == ConfigResourceTypes.TOPIC ? layers(key, image).get(0).value() : key.format(key.defaultValue());
     }
 
     /** The values of the broker's setting by origin, in descending precedence. */
     private List<DescribeConfigsSynonym> layers(ConfigKey<?> key) {
-        MetadataImage image = images.get();
+        return layers(key, images.get());
+    }
+
+    private List<DescribeConfigsSynonym> layers(ConfigKey<?> key, MetadataImage image) {
         List<DescribeConfigsSynonym> layers = new ArrayList<>();
         if (BrokerSettings.DYNAMIC.find(key.name()) != null) {
             ResourceId here = BrokerOverrides.of(started.get(BrokerSettings.NODE_ID));

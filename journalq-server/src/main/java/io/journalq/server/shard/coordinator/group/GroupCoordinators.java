@@ -41,8 +41,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The group coordinators. Informs them of deleted topics, and of partitions that lost their tails in a crash. Any
- * thread, except that {@link #start}, {@link #open} and {@link #follow} are called by one thread at a time, which must
- * not be a loop.
+ * thread, except that {@link #start} and {@link #open} are called by one thread at a time, which must not be a loop, and
+ * {@link #follow} by one thread at a time.
  */
 public final class GroupCoordinators {
     private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
@@ -146,7 +146,7 @@ public final class GroupCoordinators {
     }
 
     /**
-     * Loads the coordinators that a change of the metadata adds, whose partitions the shards already host. Completed
+     * Loads the coordinators that a change of the metadata adds, when the shards have opened their partitions. Completed
      * when that is done.
      */
     public CompletableFuture<Void> open(MetadataDelta delta) {
@@ -154,10 +154,9 @@ public final class GroupCoordinators {
         return coordinators.follow(delta);
     }
 
-    /** Informs the machines of a change of the metadata. */
+    /** Informs the machines of a change of the metadata, after {@link #open}. */
     public void follow(MetadataDelta delta) {
         MetadataImage now = delta.now();
-        newest = now;
         Topics newTopics = new ImageTopics(now);
         topics = newTopics;
         coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newTopics));

@@ -95,7 +95,7 @@ public final class TransactionCoordinators {
     }
 
     /**
-     * Loads the coordinators that a change of the metadata adds, whose partitions the shards already host. Completed
+     * Loads the coordinators that a change of the metadata adds, when the shards have opened their partitions. Completed
      * when that is done.
      */
     public CompletableFuture<Void> follow(MetadataDelta delta) {
