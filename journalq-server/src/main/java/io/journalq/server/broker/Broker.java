@@ -1,7 +1,6 @@
 package io.journalq.server.broker;
 
 import io.journalq.common.id.Uuid;
-import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.config.BrokerConfig;
@@ -298,9 +297,7 @@ public final class Broker implements AutoCloseable {
         listeners = List.copyOf(bound);
         List<ListenerAddress> advertised =
                 config.advertisedListeners().isEmpty() ? listeners : config.advertisedListeners();
-        opened.describe(
-                new BrokerIdentity(config.get(BrokerSettings.NODE_ID), advertised),
-                new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool));
+        opened.describe(advertised, new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool));
         acceptor.accept();
     }
 

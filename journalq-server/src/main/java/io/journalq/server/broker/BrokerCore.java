@@ -2,7 +2,8 @@ package io.journalq.server.broker;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
+import io.journalq.server.api.Feature;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.admin.config.ConfigRules;
@@ -10,6 +11,7 @@ import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.LocalMetadataLog;
 import io.journalq.server.control.MetadataPublisher;
@@ -25,7 +27,10 @@ import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
+import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
 import io.journalq.server.metadata.ClientQuotas;
+import io.journalq.server.metadata.ClusterVersion;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
@@ -47,13 +52,16 @@ import io.journalq.server.shard.partition.RecoveredEnd;
 import io.journalq.server.store.CoordinatorSlice;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -229,7 +237,7 @@ public final class BrokerCore implements AutoCloseable {
                 environment.ids(),
                 environment.controllerThread());
         try {
-            start(opened);
+            await(opened.start(directories::checkCluster));
             directories.identify(metadata.current().clusterId(), environment.ids());
         } catch (IOException | RuntimeException failure) {
             opened.close();
@@ -238,12 +246,16 @@ public final class BrokerCore implements AutoCloseable {
         return opened;
     }
 
-    private void start(Controller opened) throws IOException {
+    /** Waits for a write to the metadata log. */
+    private void await(CompletableFuture<Void> written) throws IOException {
         try {
-            environment.waiting().join(opened.start(directories::checkCluster));
+            environment.waiting().join(written);
         } catch (CompletionException failure) {
             if (failure.getCause() instanceof IOException cannotWrite) {
                 throw cannotWrite;
+            }
+            if (failure.getCause() instanceof UncheckedIOException cannotWrite) {
+                throw cannotWrite.getCause();
             }
             throw failure;
         }
@@ -317,10 +329,38 @@ public final class BrokerCore implements AutoCloseable {
                 groups.coordinators().counters(), transactions.coordinators().counters());
     }
 
-    /** Adds the handlers that describe the broker and its directories. Called before the first request. */
-    public void describe(BrokerIdentity identity, LogDirectories directories) {
+    /**
+     * Registers the broker in the metadata, and adds the handlers that describe the cluster and the directories of the
+     * broker. Called before the first request.
+     *
+     * @param advertised the addresses that clients are given
+     * @throws IOException if the registration cannot be written
+     */
+    public void describe(List<ListenerAddress> advertised, LogDirectories logDirectories) throws IOException {
+        int nodeId = config.get(BrokerSettings.NODE_ID);
+        await(controller.registerBroker(new BrokerRegistration(
+                nodeId,
+                environment.ids().get(),
+                advertised,
+                config.get(BrokerSettings.BROKER_RACK),
+                supportedFeatures(),
+                directories.ids())));
         served = true;
-        handlers.describe(identity, directories, new OfflineReplicas(shards.offlinePartitions()), environment.clock());
+        handlers.describe(
+                new ClusterBrokers(nodeId, metadata::current),
+                logDirectories,
+                new OfflineReplicas(nodeId, shards.offlinePartitions()),
+                environment.clock());
+    }
+
+    private static List<FeatureLevels> supportedFeatures() {
+        List<FeatureLevels> features = new ArrayList<>();
+        features.add(
+                new FeatureLevels(ClusterVersion.NAME, (short) ClusterVersion.FIRST, (short) ClusterVersion.FIRST));
+        for (Feature feature : Feature.values()) {
+            features.add(new FeatureLevels(feature.featureName(), (short) 0, feature.highestLevel()));
+        }
+        return features;
     }
 
     /** The current client quotas. Any thread. */

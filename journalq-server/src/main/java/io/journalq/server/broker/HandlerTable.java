@@ -1,7 +1,7 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.api.ApiVersionsHandler;
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.admin.AdminHandlers;
@@ -99,9 +99,9 @@ final class HandlerTable {
     }
 
     /** Registers the handlers that describe the broker and the cluster. */
-    void describe(BrokerIdentity identity, LogDirectories directories, OfflineReplicas offline, Clock clock) {
-        GroupHandlers.registerDiscovery(registry, identity, groupsTopic, transactionsTopic);
-        AdminHandlers.register(registry, identity, config, metadata, controller, directories, offline, refusals, clock);
+    void describe(ClusterBrokers brokers, LogDirectories directories, OfflineReplicas offline, Clock clock) {
+        GroupHandlers.registerDiscovery(registry, brokers, groupsTopic, transactionsTopic);
+        AdminHandlers.register(registry, brokers, config, metadata, controller, directories, offline, refusals, clock);
     }
 
     private CoordinatorTopic topic(String name, ConfigKey<Integer> partitions, Coordinators<?> coordinators) {

@@ -31,6 +31,11 @@ public final class BrokerSettings {
                     + "listeners; a listener on all interfaces is advertised by the address that the client connected "
                     + "to.",
             BrokerSettings::readListener);
+    public static final ConfigKey<String> BROKER_RACK = ConfigKey.ofText(
+            "broker.rack",
+            "",
+            "Where this broker is, such as a rack or an availability zone. Clients see it. The replicas of a partition "
+                    + "are placed in as many racks as possible. If empty, the broker has no rack.");
     public static final ConfigKey<String> ADMIN_LISTENER = ConfigKey.ofText(
                     "admin.listener",
                     "localhost:9644",
@@ -468,6 +473,7 @@ public final class BrokerSettings {
                 NODE_ID,
                 LISTENERS,
                 ADVERTISED_LISTENERS,
+                BROKER_RACK,
                 ADMIN_LISTENER,
                 ADMIN_ALLOWED_HOSTS,
                 METRICS_TOPICS_MAX,

@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.MetadataMachine.Decision;
@@ -171,6 +172,16 @@ public final class Controller implements AutoCloseable {
                 (decider, change) -> new Step(decider.alterQuotas(change.entity(), change.changes()), null));
     }
 
+    /** Registers a broker that can serve clients. The future fails if the log cannot be written. */
+    public CompletableFuture<Void> registerBroker(BrokerRegistration registration) {
+        return submit(
+                draft -> {
+                    draft.add(new Step(draft.decider.registerBroker(registration), null), false);
+                    return null;
+                },
+                Controller::failed);
+    }
+
     /** Allocates a block of producer ids. The future holds the first id, or fails if the log cannot be written. */
     public CompletableFuture<Long> allocateProducerIds(int count) {
         return submit(
@@ -179,9 +190,11 @@ public final class Controller implements AutoCloseable {
                     draft.add(new Step(draft.decider.allocateProducerIds(count), null), false);
                     return first;
                 },
-                first -> {
-                    throw new UncheckedIOException(new IOException("cannot write the metadata log"));
-                });
+                Controller::failed);
+    }
+
+    private static <T> T failed(T uncommitted) {
+        throw new UncheckedIOException(new IOException("cannot write the metadata log"));
     }
 
     /** The brokers that vote on the metadata log. Any thread. */

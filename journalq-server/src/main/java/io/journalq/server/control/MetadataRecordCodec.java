@@ -4,6 +4,8 @@ import io.journalq.common.protocol.Message;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
 import io.journalq.server.metadata.ClusterVersion;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
+import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
@@ -40,7 +42,9 @@ final class MetadataRecordCodec {
             new Type(NodeStartedRecord.class, NodeStartedRecord::read, ClusterVersion.FIRST),
             new Type(ClientQuotaRecord.class, ClientQuotaRecord::read, ClusterVersion.FIRST),
             new Type(SnapshotEndRecord.class, SnapshotEndRecord::read, ClusterVersion.FIRST),
-            new Type(ResourceConfigRecord.class, ResourceConfigRecord::read, ClusterVersion.FIRST));
+            new Type(ResourceConfigRecord.class, ResourceConfigRecord::read, ClusterVersion.FIRST),
+            new Type(BrokerRecord.class, BrokerRecord::read, ClusterVersion.FIRST),
+            new Type(BrokerChangeRecord.class, BrokerChangeRecord::read, ClusterVersion.FIRST));
 
     private MetadataRecordCodec() {}
 

@@ -275,6 +275,14 @@ public final class DataDirectories {
         }
     }
 
+    /** The ids of the directories that have an identity. */
+    public List<Uuid> ids() {
+        return all.stream()
+                .filter(one -> one.identity != null)
+                .map(one -> one.identity.directoryId())
+                .toList();
+    }
+
     /** The directories that have an identity, so that their loss can be detected. */
     public List<Path> identified() {
         return all.stream()

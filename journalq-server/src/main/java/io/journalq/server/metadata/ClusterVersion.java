@@ -9,7 +9,10 @@ public final class ClusterVersion {
     /** The level of the first release. */
     public static final int FIRST = 1;
 
-    private static final ResourceId RESOURCE = new ResourceId(ResourceId.Kind.FEATURE, "cluster.version");
+    /** The name of the feature. */
+    public static final String NAME = "cluster.version";
+
+    private static final ResourceId RESOURCE = new ResourceId(ResourceId.Kind.FEATURE, NAME);
     private static final String LEVEL = "level";
 
     private ClusterVersion() {}

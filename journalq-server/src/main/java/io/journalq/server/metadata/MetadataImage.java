@@ -7,10 +7,11 @@ import java.util.Collection;
 public final class MetadataImage {
     /** No metadata. */
     public static final MetadataImage EMPTY =
-            new MetadataImage("", 0, TopicIndexes.EMPTY, 0, ClientQuotas.NONE, ResourceConfigs.NONE);
+            new MetadataImage("", 0, BrokerImage.NONE, TopicIndexes.EMPTY, 0, ClientQuotas.NONE, ResourceConfigs.NONE);
 
     private final String clusterId;
     private final long version;
+    private final SortedIndex<Integer, BrokerImage> brokers;
     private final TopicIndexes topics;
     private final long nextProducerId;
     private final ClientQuotas quotas;
@@ -19,12 +20,14 @@ public final class MetadataImage {
     MetadataImage(
             String clusterId,
             long version,
+            SortedIndex<Integer, BrokerImage> brokers,
             TopicIndexes topics,
             long nextProducerId,
             ClientQuotas quotas,
             ResourceConfigs resources) {
         this.clusterId = clusterId;
         this.version = version;
+        this.brokers = brokers;
         this.topics = topics;
         this.nextProducerId = nextProducerId;
         this.quotas = quotas;
@@ -38,6 +41,17 @@ public final class MetadataImage {
     /** Number of records of the metadata log that the image contains. */
     public long version() {
         return version;
+    }
+
+    /** Every registered broker, by node id. The same object as long as no broker changes. */
+    public Collection<BrokerImage> brokers() {
+        return brokers;
+    }
+
+    /** The broker with this node id if clients can use it, otherwise null. */
+    public BrokerImage liveBroker(int nodeId) {
+        BrokerImage broker = brokers.find(nodeId);
+        return broker != null && broker.isLive() ? broker : null;
     }
 
     /** The first producer id that is not allocated. */
@@ -68,6 +82,10 @@ public final class MetadataImage {
     /** Every topic, by name. */
     public Collection<TopicImage> topics() {
         return topics.byName();
+    }
+
+    SortedIndex<Integer, BrokerImage> brokerIndex() {
+        return brokers;
     }
 
     TopicIndexes indexes() {

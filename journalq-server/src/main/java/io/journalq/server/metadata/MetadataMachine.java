@@ -7,6 +7,8 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.StatePart;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
+import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
@@ -32,6 +34,9 @@ import java.util.TreeMap;
  * they are passed to {@link #replay}, in live operation and after a restart. One thread.
  */
 public final class MetadataMachine {
+    /** Of topics that request the default. */
+    private static final int DEFAULT_REPLICATION_FACTOR = 1;
+
     private final Limits limits;
     private final ResourceRules resourceRules;
     private final MemoryAccount memory;
@@ -43,6 +48,7 @@ public final class MetadataMachine {
 
     private String clusterId = "";
     private long version;
+    private SortedIndex<Integer, BrokerImage> brokers = BrokerImage.NONE;
     private TopicIndexes topics = TopicIndexes.EMPTY;
     private long nextProducerId;
     private ClientQuotas quotas = ClientQuotas.NONE;
@@ -51,7 +57,7 @@ public final class MetadataMachine {
     /**
      * Limits of the metadata.
      *
-     * @param nodeId this node, the only one that can hold partitions
+     * @param nodeId this node
      * @param defaultPartitions number of partitions of a topic that requests the default
      * @param maxPartitionsPerTopic maximum for one topic
      * @param maxPartitions maximum for all topics together
@@ -142,6 +148,7 @@ public final class MetadataMachine {
         MetadataMachine decider = new MetadataMachine(limits, resourceRules, new UncommittedMemory(memory));
         decider.clusterId = image.clusterId();
         decider.version = image.version();
+        decider.brokers = image.brokerIndex();
         decider.topics = image.indexes();
         decider.nextProducerId = image.nextProducerId();
         decider.quotas = image.quotas();
@@ -174,9 +181,21 @@ public final class MetadataMachine {
                 : Decision.append(List.of(new NodeStartedRecord().setNodeId(limits.nodeId())));
     }
 
+    /**
+     * Registers a broker that can serve clients. A registration that is already known is not repeated for another
+     * process: nothing depends on the process of a broker that is alone, and its start needs no write.
+     */
+    public Decision registerBroker(BrokerRegistration registration) {
+        BrokerImage known = brokers.find(registration.nodeId());
+        return known != null && known.isLive() && known.registration().matches(registration)
+                ? Decision.append(List.of())
+                : Decision.append(
+                        List.of(MetadataSnapshot.brokerRecord(new BrokerImage(registration, version, false))));
+    }
+
     /** The current metadata. */
     public MetadataImage image() {
-        return new MetadataImage(clusterId, version, topics, nextProducerId, quotas, resources);
+        return new MetadataImage(clusterId, version, brokers, topics, nextProducerId, quotas, resources);
     }
 
     /** The minimal records that restore this state in a new machine. */
@@ -200,7 +219,11 @@ public final class MetadataMachine {
                     "topic '" + spec.name() + "' differs from topic '" + similar.name()
                             + "' only in '.' and '_', which tools do not distinguish");
         }
-        Decision refused = checkAssignments(spec);
+        ReplicaAssignments assignments = new ReplicaAssignments(brokers);
+        int replicationFactor =
+                spec.replicationFactor() == TopicSpec.DEFAULT ? DEFAULT_REPLICATION_FACTOR : spec.replicationFactor();
+        Decision refused =
+                spec.assignments().isEmpty() ? assignments.problem(replicationFactor) : checkChosen(spec, assignments);
         if (refused != null) {
             return refused;
         }
@@ -217,7 +240,12 @@ public final class MetadataMachine {
         }
         List<Message> records = new ArrayList<>();
         records.add(new TopicRecord().setTopicId(id).setName(spec.name()));
-        records.add(partitionsRecord(id, 0, partitions));
+        records.add(assignments.record(
+                id,
+                0,
+                spec.assignments().isEmpty()
+                        ? assignments.place(id, 0, partitions, replicationFactor)
+                        : spec.assignments()));
         for (Map.Entry<String, String> config : new TreeMap<>(spec.configs()).entrySet()) {
             refused = checkConfig(config.getKey(), config.getValue());
             if (refused != null) {
@@ -259,15 +287,28 @@ public final class MetadataMachine {
                     ErrorCode.INVALID_PARTITIONS,
                     "topic '" + name + "' has " + count + " partitions, and their number can only grow");
         }
-        if (!assignments.isEmpty() && (assignments.size() != newCount - count || !allHere(assignments))) {
+        int added = newCount - count;
+        if (!assignments.isEmpty() && assignments.size() != added) {
             return Decision.refuse(
-                    ErrorCode.INVALID_REPLICA_ASSIGNMENT, "every new partition must be assigned to a node that exists");
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                    "Attempted to add " + added + " additional partition(s), but only " + assignments.size()
+                            + " assignment(s) were specified.");
         }
-        Decision refused = checkCount(newCount, newCount - count);
-        refused = refused != null ? refused : checkMemory(MetadataSizes.partitions(newCount - count));
+        int replicationFactor = topic.partitions().get(0).replicas().size();
+        ReplicaAssignments nodes = new ReplicaAssignments(brokers);
+        Decision refused = assignments.isEmpty()
+                ? nodes.problem(replicationFactor)
+                : nodes.problem(assignments, replicationFactor);
+        refused = refused != null ? refused : checkCount(newCount, added);
+        refused = refused != null ? refused : checkMemory(MetadataSizes.partitions(added));
         return refused != null
                 ? refused
-                : Decision.append(List.of(partitionsRecord(topic.id(), count, newCount - count)));
+                : Decision.append(List.of(nodes.record(
+                        topic.id(),
+                        count,
+                        assignments.isEmpty()
+                                ? nodes.place(topic.id(), count, added, replicationFactor)
+                                : assignments)));
     }
 
     /**
@@ -398,6 +439,10 @@ public final class MetadataMachine {
             replayQuota(quota);
         } else if (record instanceof ResourceConfigRecord config) {
             replayResource(config);
+        } else if (record instanceof BrokerRecord broker) {
+            replayBroker(broker);
+        } else if (record instanceof BrokerChangeRecord change) {
+            replayBrokerChange(change);
         } else {
             throw new IllegalArgumentException("not a metadata record: " + record);
         }
@@ -425,6 +470,21 @@ public final class MetadataMachine {
         memory.add(-MetadataSizes.resource(resource, resources.of(resource)));
         resources = resources.with(resource, record.name(), record.value());
         memory.add(MetadataSizes.resource(resource, resources.of(resource)));
+    }
+
+    private void replayBroker(BrokerRecord record) {
+        if (record.listeners().isEmpty()) {
+            throw new IllegalArgumentException("a broker without listeners: " + record);
+        }
+        brokers = brokers.with(MetadataSnapshot.broker(record));
+    }
+
+    private void replayBrokerChange(BrokerChangeRecord record) {
+        BrokerImage broker = brokers.find(record.nodeId());
+        if (broker == null || broker.epoch() != record.epoch()) {
+            throw new IllegalArgumentException("a record changes a registration that does not exist: " + record);
+        }
+        brokers = brokers.with(new BrokerImage(broker.registration(), broker.epoch(), record.fenced()));
     }
 
     private void replayTopic(TopicRecord record) {
@@ -507,25 +567,12 @@ public final class MetadataMachine {
         return topic;
     }
 
-    private Decision checkAssignments(TopicSpec spec) {
-        if (!spec.assignments().isEmpty()) {
-            if (spec.partitions() != TopicSpec.DEFAULT || spec.replicationFactor() != TopicSpec.DEFAULT) {
-                return Decision.refuse(
+    private static Decision checkChosen(TopicSpec spec, ReplicaAssignments assignments) {
+        return spec.partitions() != TopicSpec.DEFAULT || spec.replicationFactor() != TopicSpec.DEFAULT
+                ? Decision.refuse(
                         ErrorCode.INVALID_REQUEST,
-                        "specify either assignments, or a number of partitions and a replication factor");
-            }
-            return allHere(spec.assignments())
-                    ? null
-                    : Decision.refuse(
-                            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                            "every partition must be assigned to node " + limits.nodeId() + ", the only node");
-        }
-        if (spec.replicationFactor() != TopicSpec.DEFAULT && spec.replicationFactor() != 1) {
-            return Decision.refuse(
-                    ErrorCode.INVALID_REPLICATION_FACTOR,
-                    "replication factor " + spec.replicationFactor() + " is more than the number of nodes, which is 1");
-        }
-        return null;
+                        "specify either assignments, or a number of partitions and a replication factor")
+                : assignments.problem(spec.assignments());
     }
 
     private int partitionsOf(TopicSpec spec) {
@@ -533,10 +580,6 @@ public final class MetadataMachine {
             return spec.assignments().size();
         }
         return spec.partitions() == TopicSpec.DEFAULT ? limits.defaultPartitions() : spec.partitions();
-    }
-
-    private boolean allHere(List<List<Integer>> assignments) {
-        return assignments.stream().allMatch(nodes -> nodes.equals(List.of(limits.nodeId())));
     }
 
     private Decision checkCount(int ofTopic, int added) {
@@ -580,18 +623,5 @@ public final class MetadataMachine {
         } catch (ConfigException wrong) {
             return Decision.refuse(ErrorCode.INVALID_CONFIG, wrong.getMessage());
         }
-    }
-
-    private PartitionsRecord partitionsRecord(Uuid id, int first, int count) {
-        List<Integer> here = List.of(limits.nodeId());
-        List<PartitionState> states = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            states.add(new PartitionState()
-                    .setLeader(limits.nodeId())
-                    .setLeaderEpoch(0)
-                    .setReplicas(here)
-                    .setInSyncReplicas(here));
-        }
-        return new PartitionsRecord().setTopicId(id).setFirstPartition(first).setPartitions(states);
     }
 }

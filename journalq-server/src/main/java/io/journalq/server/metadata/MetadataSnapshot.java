@@ -1,6 +1,11 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.protocol.Message;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
+import io.journalq.server.metadata.record.BrokerRecord;
+import io.journalq.server.metadata.record.BrokerRecord.BrokerFeature;
+import io.journalq.server.metadata.record.BrokerRecord.BrokerListener;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
@@ -24,6 +29,7 @@ final class MetadataSnapshot {
     static List<Message> records(MetadataImage image) {
         List<Message> records = new ArrayList<>();
         records.add(new ClusterRecord().setClusterId(image.clusterId()));
+        image.brokers().forEach(broker -> records.add(brokerRecord(broker)));
         image.topics().forEach(topic -> addTopic(records, topic));
         records.add(new ProducerIdsRecord().setNextProducerId(image.nextProducerId()));
         image.quotas()
@@ -36,6 +42,47 @@ final class MetadataSnapshot {
                         configs.forEach((name, value) -> records.add(resourceRecord(resource, name, value))));
         records.add(new SnapshotEndRecord().setVersion(image.version()));
         return records;
+    }
+
+    /** The registration of a broker. */
+    static BrokerRecord brokerRecord(BrokerImage broker) {
+        BrokerRegistration registration = broker.registration();
+        return new BrokerRecord()
+                .setNodeId(registration.nodeId())
+                .setEpoch(broker.epoch())
+                .setIncarnationId(registration.incarnationId())
+                .setListeners(registration.listeners().stream()
+                        .map(listener -> new BrokerListener()
+                                .setName(listener.name())
+                                .setHost(listener.host())
+                                .setPort(listener.port()))
+                        .toList())
+                .setRack(registration.rack())
+                .setFeatures(registration.features().stream()
+                        .map(feature -> new BrokerFeature()
+                                .setName(feature.name())
+                                .setLowestLevel(feature.lowest())
+                                .setHighestLevel(feature.highest()))
+                        .toList())
+                .setLogDirectories(registration.logDirectories())
+                .setFenced(broker.fenced());
+    }
+
+    /** The broker that a record registers. */
+    static BrokerImage broker(BrokerRecord record) {
+        BrokerRegistration registration = new BrokerRegistration(
+                record.nodeId(),
+                record.incarnationId(),
+                record.listeners().stream()
+                        .map(listener -> new ListenerAddress(listener.name(), listener.host(), listener.port()))
+                        .toList(),
+                record.rack(),
+                record.features().stream()
+                        .map(feature ->
+                                new FeatureLevels(feature.name(), feature.lowestLevel(), feature.highestLevel()))
+                        .toList(),
+                record.logDirectories());
+        return new BrokerImage(registration, record.epoch(), record.fenced());
     }
 
     private static void addTopic(List<Message> records, TopicImage topic) {

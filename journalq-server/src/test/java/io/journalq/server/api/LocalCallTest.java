@@ -72,7 +72,7 @@ class LocalCallTest {
                         () -> new Uuid(random.nextLong(), random.nextLong()),
                         CompletableFuture::join));
         core.describe(
-                new BrokerIdentity(0, List.of(new ListenerAddress("PLAINTEXT", "localhost", 9092))),
+                List.of(new ListenerAddress("PLAINTEXT", "localhost", 9092)),
                 () -> CompletableFuture.completedFuture(List.of()));
         client = client(loops.cycles().get(0));
         CreateTopicsResponse created = (CreateTopicsResponse) call(

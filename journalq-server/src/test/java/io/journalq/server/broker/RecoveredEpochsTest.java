@@ -77,10 +77,9 @@ class RecoveredEpochsTest {
             broker.await(() -> !sizesAtOpening.isEmpty());
         }
 
-        // then
-        long sizeAfter = Files.size(data(0).resolve(METADATA_LOG));
-        assertThat(sizeAfter).isGreaterThan(sizeBefore);
-        assertThat(sizesAtOpening).isNotEmpty().containsOnly(sizeAfter);
+        // then the first record of the start, which begins the epochs, was written before
+        assertThat(sizesAtOpening).isNotEmpty().allSatisfy(size -> assertThat(size)
+                .isGreaterThan(sizeBefore));
     }
 
     private Path data(int start) {

@@ -6,9 +6,11 @@ import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Instant;
@@ -62,7 +64,11 @@ final class ControllerFixture implements AutoCloseable {
         ControllerFixture fixture = new ControllerFixture(store, directory, ids, around);
         try {
             fixture.controller.start(clusterId -> {}).join();
+            fixture.controller.registerBroker(TestBrokers.registration(NODE)).join();
         } catch (CompletionException failure) {
+            if (failure.getCause() instanceof UncheckedIOException cannotWrite) {
+                throw cannotWrite.getCause();
+            }
             if (failure.getCause() instanceof IOException cannotWrite) {
                 throw cannotWrite;
             }

@@ -5,6 +5,7 @@ import static io.journalq.server.control.ControllerFixture.await;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.control.Controller.ConfigChange;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.metadata.TestBrokers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,18 +13,21 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 
-/** A metadata log with two topics and enough changes that snapshots replaced most of it. */
+/** A metadata log with two brokers, two topics and enough changes that snapshots replaced most of it. */
 final class GoldenMetadata {
     static final String CHANGED = "changed";
     static final String DELETED = "deleted";
     static final String LAST = "last";
     static final int PARTITIONS = 3;
     static final int CHANGES = 200;
+    static final int OTHER_NODE = 2;
+    static final String RACK = "attic";
 
     private GoldenMetadata() {}
 
     static void write(Path directory) throws Exception {
         try (ControllerFixture broker = open(directory)) {
+            await(broker.controller.registerBroker(TestBrokers.registration(OTHER_NODE, RACK)));
             broker.create(CHANGED, PARTITIONS);
             broker.create(DELETED, 1);
             for (int value = 1; value <= CHANGES; value++) {

@@ -9,6 +9,8 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.NewerFormatException;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.metadata.BrokerImage;
+import io.journalq.server.metadata.TestBrokers;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Metadata logs with snapshots that an earlier release wrote can be opened; those of a newer release are rejected. */
 class GoldenMetadataTest {
     private static final Path GOLDEN = Path.of("src/test/resources/golden/formats-1-metadata");
+    private static final Path GOLDEN_BROKERS = Path.of("src/test/resources/golden/brokers-1-metadata");
     private static final int VERSION_AT = 4;
     private static final int SNAPSHOT_CRC_AT = 16;
 
@@ -53,6 +56,24 @@ class GoldenMetadataTest {
             assertThat(broker.image().topic(GoldenMetadata.CHANGED).configs())
                     .containsEntry("retention.ms", Integer.toString(GoldenMetadata.CHANGES));
             assertThat(broker.image().topic(GoldenMetadata.DELETED)).isNull();
+            assertThat(broker.image().topic(GoldenMetadata.LAST)).isNotNull();
+        }
+    }
+
+    @Test
+    void shouldKnowItsBrokersWhenAnEarlierReleaseHasRegisteredThem(@TempDir Path other) throws Exception {
+        try (Stream<Path> all = Files.list(GOLDEN_BROKERS)) {
+            for (Path file : all.toList()) {
+                Files.copy(file, other.resolve(file.getFileName()));
+            }
+        }
+
+        try (ControllerFixture broker = GoldenMetadata.open(other)) {
+            assertThat(broker.image().brokers())
+                    .extracting(BrokerImage::nodeId)
+                    .containsExactly(ControllerFixture.NODE, GoldenMetadata.OTHER_NODE);
+            assertThat(broker.image().liveBroker(GoldenMetadata.OTHER_NODE).registration())
+                    .isEqualTo(TestBrokers.registration(GoldenMetadata.OTHER_NODE, GoldenMetadata.RACK));
             assertThat(broker.image().topic(GoldenMetadata.LAST)).isNotNull();
         }
     }

@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +35,10 @@ class MetadataPublisherTest {
             assertThat(publisher.current()).isSameAs(delta.now());
             followed.add(delta.now());
         }
+    }
+
+    MetadataPublisherTest() {
+        TestBrokers.register(metadata, 0);
     }
 
     private MetadataImage publishTopic(int number) {

@@ -15,9 +15,14 @@ import io.journalq.server.control.Controller.ConfigChange;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.ResourceId;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
+import io.journalq.server.metadata.record.BrokerRecord;
+import io.journalq.server.metadata.record.BrokerRecord.BrokerFeature;
+import io.journalq.server.metadata.record.BrokerRecord.BrokerListener;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
@@ -84,6 +89,10 @@ class MetadataSnapshotTest {
                 .isEqualTo(Map.of(
                         new ResourceId(ResourceId.Kind.GROUP, "readers"),
                         Map.of("consumer.session.timeout.ms", "50000")));
+        assertThat(image.brokers()).containsExactlyElementsOf(machine.image().brokers());
+        assertThat(image.brokers()).extracting(BrokerImage::nodeId).containsExactly(NODE, NODE + 1);
+        assertThat(image.liveBroker(NODE).rack()).isEqualTo("attic");
+        assertThat(image.liveBroker(NODE + 1)).as("fenced").isNull();
         assertThat(other.nextProducerId()).isEqualTo(77);
         assertThat(other.snapshot()).isEqualTo(machine.snapshot());
     }
@@ -113,9 +122,29 @@ class MetadataSnapshotTest {
                 quota(null, "consumer_byte_rate", false),
                 quota("otto", "consumer_byte_rate", false),
                 quota("otto", "consumer_byte_rate", true),
+                broker(NODE, "cellar"),
+                broker(NODE, "attic"),
+                broker(NODE + 1, ""),
+                new BrokerChangeRecord().setNodeId(NODE + 1).setEpoch(5).setFenced(true),
                 resource("consumer.session.timeout.ms", "50000"),
                 resource("consumer.heartbeat.interval.ms", "7000"),
                 resource("consumer.heartbeat.interval.ms", null));
+    }
+
+    private static BrokerRecord broker(int nodeId, String rack) {
+        return new BrokerRecord()
+                .setNodeId(nodeId)
+                .setEpoch(5)
+                .setIncarnationId(new Uuid(4, nodeId))
+                .setListeners(List.of(
+                        new BrokerListener().setName("IN").setHost("10.0.0.1").setPort(9092),
+                        new BrokerListener().setName("OUT").setHost("").setPort(9093)))
+                .setRack(rack)
+                .setFeatures(List.of(new BrokerFeature()
+                        .setName("cluster.version")
+                        .setLowestLevel((short) 1)
+                        .setHighestLevel((short) 2)))
+                .setLogDirectories(List.of(new Uuid(5, 1), new Uuid(5, 2)));
     }
 
     private static ResourceConfigRecord resource(String name, String value) {

@@ -29,6 +29,10 @@ class MetadataDeltaTest {
 
     private final MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
 
+    MetadataDeltaTest() {
+        TestBrokers.register(machine, NODE);
+    }
+
     private static List<Message> creation(MetadataMachine machine, String name, Uuid id) {
         return machine.createTopic(new TopicSpec(name, 1, 1, List.of(), Map.of()), id)
                 .records();

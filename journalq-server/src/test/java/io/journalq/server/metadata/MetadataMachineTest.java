@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.metadata.MetadataMachine.Decision;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
+import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
@@ -21,6 +23,10 @@ class MetadataMachineTest {
     private static final Uuid OTHER_ID = new Uuid(1, 2);
 
     private final MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 3, 100, 250));
+
+    MetadataMachineTest() {
+        TestBrokers.register(machine, NODE);
+    }
 
     @Test
     void shouldChangeNothingWhenItOnlyDecides() {
@@ -118,6 +124,79 @@ class MetadataMachineTest {
     }
 
     @Test
+    void shouldRefuseMoreReplicasThanThereAreLiveBrokers() {
+        Decision onOne = machine.createTopic(new TopicSpec("a", 1, 2, List.of(), Map.of()), ID);
+        assertThat(onOne.reason())
+                .isEqualTo("Unable to replicate the partition 2 time(s): The target replication factor of 2 cannot be"
+                        + " reached because only 1 broker(s) are registered.");
+
+        TestBrokers.register(machine, 8, 9);
+        fence(9);
+        assertThat(machine.createTopic(new TopicSpec("a", 1, 2, List.of(), Map.of()), ID)
+                        .accepted())
+                .isTrue();
+        Decision onTwo = machine.createTopic(new TopicSpec("a", 1, 3, List.of(), Map.of()), ID);
+        assertThat(onTwo.error()).isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
+        assertThat(onTwo.reason()).contains("only 2 broker(s) are not fenced");
+
+        fence(NODE);
+        fence(8);
+        Decision onNone = machine.createTopic(new TopicSpec("a", 1, 1, List.of(), Map.of()), ID);
+        assertThat(onNone.error()).isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
+        assertThat(onNone.reason()).contains("All brokers are currently fenced.");
+    }
+
+    private void fence(int nodeId) {
+        machine.replay(List.of(new BrokerChangeRecord()
+                .setNodeId(nodeId)
+                .setEpoch(machine.image().liveBroker(nodeId).epoch())
+                .setFenced(true)));
+    }
+
+    @Test
+    void shouldPlaceReplicasOnLiveBrokersAndContinueWhenPartitionsAreAdded() {
+        TestBrokers.register(machine, 8, 9);
+        fence(8);
+
+        apply(machine.createTopic(new TopicSpec("a", 4, 2, List.of(), Map.of()), ID));
+        apply(machine.createPartitions("a", 6, List.of()));
+
+        List<PartitionImage> partitions = machine.image().topic("a").partitions();
+        assertThat(partitions).hasSize(6).allSatisfy(partition -> {
+            assertThat(partition.replicas()).containsExactlyInAnyOrder(NODE, 9);
+            assertThat(partition.inSyncReplicas()).isEqualTo(partition.replicas());
+            assertThat(partition.leader()).isEqualTo(partition.replicas().get(0));
+        });
+        assertThat(partitions.stream().filter(partition -> partition.leader() == NODE))
+                .hasSize(3);
+    }
+
+    @Test
+    void shouldTakeTheNodesThatAClientChooses() {
+        TestBrokers.register(machine, 8, 9);
+        fence(8);
+
+        assertThat(machine.createTopic(assigned(List.of(List.of(8))), ID).reason())
+                .contains("are fenced");
+        assertThat(machine.createTopic(assigned(List.of(List.of(5))), ID).reason())
+                .contains("includes broker 5, but no such broker is registered");
+        assertThat(machine.createTopic(assigned(List.of(List.of(9, 9))), ID).reason())
+                .contains("includes the broker 9 more than once");
+        assertThat(machine.createTopic(assigned(List.of(List.of(9), List.of(9, NODE))), ID)
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+
+        apply(machine.createTopic(assigned(List.of(List.of(8, 9), List.of(9, NODE))), ID));
+
+        assertThat(machine.image().topic("assigned").partitions())
+                .containsExactly(
+                        new PartitionImage(9, 0, List.of(8, 9), List.of(9)),
+                        new PartitionImage(9, 0, List.of(9, NODE), List.of(9, NODE)));
+        assertThat(machine.createPartitions("assigned", 3, List.of(List.of(9))).reason())
+                .contains("1 replica(s), but this is not consistent with previous partitions, which have 2");
+    }
+
+    @Test
     void shouldRefuseTheWholeTopicWhenOneSettingIsWrong() {
         Decision decision = machine.createTopic(
                 new TopicSpec("a", 1, 1, List.of(), Map.of("retention.ms", "1", "cleanup.policy", "freeze")), ID);
@@ -203,6 +282,48 @@ class MetadataMachineTest {
     }
 
     @Test
+    void shouldRegisterABrokerAgainOnlyWhenItHasChanged() {
+        // given
+        BrokerRegistration registration = TestBrokers.registration(NODE + 1);
+        apply(machine.allocateProducerIds(1));
+        apply(machine.registerBroker(registration));
+        BrokerImage registered = machine.image().liveBroker(NODE + 1);
+        assertThat(registered).isEqualTo(new BrokerImage(registration, registered.epoch(), false));
+        assertThat(registered.epoch())
+                .as("offset of the record")
+                .isEqualTo(machine.image().version() - 1);
+
+        // when another process registers the same
+        BrokerRegistration restarted = new BrokerRegistration(
+                NODE + 1,
+                new Uuid(4, 4),
+                registration.listeners(),
+                registration.rack(),
+                registration.features(),
+                registration.logDirectories());
+        assertThat(machine.registerBroker(restarted).records()).isEmpty();
+
+        // and when it has moved to another rack
+        apply(machine.registerBroker(TestBrokers.registration(NODE + 1, "attic")));
+        assertThat(machine.image().liveBroker(NODE + 1).rack()).isEqualTo("attic");
+        assertThat(machine.image().liveBroker(NODE + 1).epoch()).isGreaterThan(registered.epoch());
+    }
+
+    @Test
+    void shouldFenceABrokerUntilItRegistersAgain() {
+        apply(machine.registerBroker(TestBrokers.registration(NODE + 1)));
+        long epoch = machine.image().liveBroker(NODE + 1).epoch();
+
+        machine.replay(List.of(
+                new BrokerChangeRecord().setNodeId(NODE + 1).setEpoch(epoch).setFenced(true)));
+
+        assertThat(machine.image().liveBroker(NODE + 1)).isNull();
+        assertThat(machine.image().brokers()).extracting(BrokerImage::fenced).contains(true);
+        apply(machine.registerBroker(TestBrokers.registration(NODE + 1)));
+        assertThat(machine.image().liveBroker(NODE + 1)).isNotNull();
+    }
+
+    @Test
     void shouldNeverGiveAProducerIdTwice() {
         long first = machine.nextProducerId();
         apply(machine.allocateProducerIds(1_000));
@@ -244,6 +365,8 @@ class MetadataMachineTest {
         assertDamaged(new PartitionsRecord().setTopicId(ID).setFirstPartition(2));
         assertDamaged(new TopicRecord().setTopicId(OTHER_ID).setName("a"));
         assertDamaged(new TopicRecord().setTopicId(ID).setName("b"));
+        assertDamaged(new BrokerRecord().setNodeId(NODE + 1));
+        assertDamaged(new BrokerChangeRecord().setNodeId(NODE + 1));
     }
 
     private void assertDamaged(io.journalq.common.protocol.Message record) {

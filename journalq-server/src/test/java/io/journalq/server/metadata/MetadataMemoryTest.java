@@ -25,6 +25,10 @@ class MetadataMemoryTest {
     private final MetadataMachine machine = new MetadataMachine(LIMITS, (resource, configs) -> null, memory);
     private long nextId;
 
+    MetadataMemoryTest() {
+        TestBrokers.register(machine, 0);
+    }
+
     private ErrorCode carryOut(Decision decision) {
         machine.replay(decision.records());
         return decision.error();

@@ -18,6 +18,7 @@ import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataDelta.TopicChange;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
@@ -104,6 +105,10 @@ class ShardsTest {
         shards.close().join();
         loops.close();
         blockingPool.shutdown();
+    }
+
+    ShardsTest() {
+        TestBrokers.register(metadata, 0);
     }
 
     private MetadataDelta createTopic(int number) {

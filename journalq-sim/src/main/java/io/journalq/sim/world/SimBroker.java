@@ -3,7 +3,6 @@ package io.journalq.sim.world;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
-import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCall;
@@ -90,7 +89,6 @@ public final class SimBroker {
         this.core = core;
         this.throttles =
                 new ClientThrottles(core::quotas, () -> cycles.get(0).loop().nanoTime());
-        core.describe(new BrokerIdentity(0, List.of(ADDRESS)), () -> CompletableFuture.completedFuture(List.of()));
     }
 
     private static InetAddress address() {
@@ -135,6 +133,12 @@ public final class SimBroker {
                         () -> new Uuid(random.nextLong(), random.nextLong()),
                         scheduler::join),
                 plan.slices());
+        try {
+            core.describe(List.of(ADDRESS), () -> CompletableFuture.completedFuture(List.of()));
+        } catch (IOException failure) {
+            core.close();
+            throw failure;
+        }
         return new SimBroker(scheduler, random, violations, cycles, core);
     }
 

@@ -1,6 +1,6 @@
 package io.journalq.server.api.admin;
 
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.admin.cluster.AlterPartitionReassignmentsHandler;
@@ -35,7 +35,7 @@ public final class AdminHandlers {
     /** Registers the handlers. */
     public static void register(
             HandlerRegistry registry,
-            BrokerIdentity identity,
+            ClusterBrokers brokers,
             BrokerConfig config,
             MetadataPublisher metadata,
             Controller controller,
@@ -47,7 +47,7 @@ public final class AdminHandlers {
         IneffectiveSettings ineffective = new IneffectiveSettings(config);
         CreationRefusals creationRefusals = new CreationRefusals(refusals);
         registry.register(new MetadataHandler(
-                identity,
+                brokers,
                 metadata,
                 controller,
                 offline,
@@ -57,16 +57,16 @@ public final class AdminHandlers {
         registry.register(new CreateTopicsHandler(metadata, controller, describer, creationRefusals, ineffective));
         registry.register(new DeleteTopicsHandler(metadata, controller, config.get(BrokerSettings.DELETE_TOPICS)));
         registry.register(new CreatePartitionsHandler(metadata, controller, creationRefusals));
-        registry.register(new DescribeClusterHandler(identity, metadata));
+        registry.register(new DescribeClusterHandler(brokers, controller));
         registry.register(new DescribeTopicPartitionsHandler(metadata, offline));
         registry.register(new DescribeLogDirsHandler(directories));
-        registerConfigs(registry, identity, metadata, controller, describer, ineffective);
+        registerConfigs(registry, brokers, metadata, controller, describer, ineffective);
         registry.register(new DescribeClientQuotasHandler(metadata::current));
         registry.register(new AlterClientQuotasHandler(controller));
         registry.register(new ElectLeadersHandler(metadata::current));
         registry.register(new AlterPartitionReassignmentsHandler(metadata::current));
         registry.register(new ListPartitionReassignmentsHandler());
-        registry.register(new DescribeQuorumHandler(identity, controller, metadata::current, clock));
+        registry.register(new DescribeQuorumHandler(brokers, controller, clock));
         registry.register(new UpdateFeaturesHandler(metadata::current, controller));
         registry.register(new DescribeAclsHandler());
         registry.register(new CreateAclsHandler());
@@ -76,15 +76,15 @@ public final class AdminHandlers {
 
     private static void registerConfigs(
             HandlerRegistry registry,
-            BrokerIdentity identity,
+            ClusterBrokers brokers,
             MetadataPublisher metadata,
             Controller controller,
             ConfigDescriber describer,
             IneffectiveSettings ineffective) {
-        ConfigAlteration alteration = new ConfigAlteration(identity.nodeId(), controller, describer, ineffective);
-        registry.register(new DescribeConfigsHandler(identity, metadata, describer));
+        ConfigAlteration alteration = new ConfigAlteration(brokers.images(), controller, describer, ineffective);
+        registry.register(new DescribeConfigsHandler(brokers, metadata, describer));
         registry.register(new AlterConfigsHandler(alteration));
         registry.register(new IncrementalAlterConfigsHandler(alteration));
-        registry.register(new ListConfigResourcesHandler(identity, metadata::current));
+        registry.register(new ListConfigResourcesHandler(metadata::current));
     }
 }

@@ -6,25 +6,27 @@ import io.journalq.common.protocol.message.DescribeClusterRequest;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
 import io.journalq.common.protocol.message.DescribeClusterResponse.DescribeClusterBroker;
 import io.journalq.server.api.AuthorizedOperations;
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
-import io.journalq.server.control.MetadataPublisher;
-import java.util.List;
+import io.journalq.server.control.Controller;
+import io.journalq.server.metadata.BrokerImage;
+import io.journalq.server.metadata.MetadataImage;
 
 /**
- * DescribeCluster, versions 0 to 2: the cluster id and the broker (KIP-700). Controllers have no separate endpoints.
+ * DescribeCluster, versions 0 to 2: the cluster id and the brokers (KIP-700), in version 2 also those that are fenced
+ * (KIP-1073). Controllers have no separate endpoints.
  */
 public final class DescribeClusterHandler implements Handler<DescribeClusterRequest> {
     private static final byte BROKERS = 1;
 
-    private final BrokerIdentity identity;
-    private final MetadataPublisher metadata;
+    private final ClusterBrokers brokers;
+    private final Controller controller;
 
-    public DescribeClusterHandler(BrokerIdentity identity, MetadataPublisher metadata) {
-        this.identity = identity;
-        this.metadata = metadata;
+    public DescribeClusterHandler(ClusterBrokers brokers, Controller controller) {
+        this.brokers = brokers;
+        this.controller = controller;
     }
 
     @Override
@@ -40,16 +42,26 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
                     .setErrorMessage("this listener is for brokers; controllers have no separate listeners"));
             return;
         }
-        ListenerAddress address = identity.addressFor(context);
-        response.setClusterId(metadata.current().clusterId())
-                .setControllerId(identity.nodeId())
-                .setBrokers(List.of(new DescribeClusterBroker()
-                        .setBrokerId(identity.nodeId())
-                        .setHost(address.host())
-                        .setPort(address.port())));
+        MetadataImage image = brokers.images().get();
+        response.setClusterId(image.clusterId())
+                .setControllerId(controller.members().leaderId())
+                .setBrokers(image.brokers().stream()
+                        .filter(broker -> broker.isLive() || request.includeFencedBrokers())
+                        .map(broker -> describe(broker, context))
+                        .toList());
         if (request.includeClusterAuthorizedOperations()) {
             response.setClusterAuthorizedOperations(AuthorizedOperations.OF_CLUSTER);
         }
         context.respond(response);
+    }
+
+    private DescribeClusterBroker describe(BrokerImage broker, RequestContext context) {
+        ListenerAddress address = brokers.addressOf(broker, context);
+        DescribeClusterBroker described = new DescribeClusterBroker()
+                .setBrokerId(broker.nodeId())
+                .setHost(address.host())
+                .setPort(address.port())
+                .setRack(broker.rack().isEmpty() ? null : broker.rack());
+        return broker.fenced() ? described.setIsFenced(true) : described;
     }
 }

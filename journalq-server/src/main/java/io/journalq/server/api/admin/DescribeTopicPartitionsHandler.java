@@ -69,7 +69,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                     ? Math.max(0, request.cursor().partitionIndex())
                     : 0;
             int end = Math.min(topic.partitions().size(), first + room);
-            topics.add(page(topic, first, end));
+            topics.add(page(image, topic, first, end));
             room -= Math.max(0, end - first);
             if (end < topic.partitions().size()) {
                 context.respond(
@@ -80,7 +80,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
         context.respond(response);
     }
 
-    private DescribeTopicPartitionsResponseTopic page(TopicImage topic, int first, int end) {
+    private DescribeTopicPartitionsResponseTopic page(MetadataImage image, TopicImage topic, int first, int end) {
         List<DescribeTopicPartitionsResponsePartition> partitions = new ArrayList<>();
         for (int number = first; number < end; number++) {
             PartitionImage partition = topic.partitions().get(number);
@@ -92,7 +92,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                     .setIsrNodes(partition.inSyncReplicas())
                     .setEligibleLeaderReplicas(List.of())
                     .setLastKnownElr(List.of())
-                    .setOfflineReplicas(offline.of(topic.id(), number, partition)));
+                    .setOfflineReplicas(offline.of(image, topic.id(), number)));
         }
         return new DescribeTopicPartitionsResponseTopic()
                 .setName(topic.name())

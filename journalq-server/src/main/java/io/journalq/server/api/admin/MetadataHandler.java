@@ -10,7 +10,7 @@ import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseBrok
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponsePartition;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
 import io.journalq.server.api.AuthorizedOperations;
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -18,6 +18,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
@@ -25,17 +26,21 @@ import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.metadata.TopicSpec;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * Metadata, versions 0 to 13: the broker, and topics with their partitions and leaders. Topics are requested by name,
+ * Metadata, versions 0 to 13: the brokers, and topics with their partitions and leaders. Topics are requested by name,
  * by id (from version 10, KIP-516), or all of them. Creates missing topics if the client and the broker allow it. In
  * version 0, an empty list of topics means all. In later versions it means none, and null means all.
  */
 public final class MetadataHandler implements Handler<MetadataRequest> {
-    private final BrokerIdentity identity;
+    private static final int NO_LEADER = -1;
+
+    private final ClusterBrokers brokers;
     private final MetadataPublisher metadata;
     private final Controller controller;
     private final OfflineReplicas offline;
@@ -43,13 +48,23 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final AutoCreationLimiter autoCreationLimiter;
     private final CreationRefusals creationRefusals;
     private volatile AllTopics allTopics = new AllTopics(MetadataImage.EMPTY, 0, List.of());
-    private volatile AllBrokers allBrokers = new AllBrokers(new ListenerAddress("", "", 0), List.of());
+    private volatile AllBrokers allBrokers = new AllBrokers(List.of(), "", null, List.of());
 
     /** All topics at one time. Clients that watch a cluster request them repeatedly. */
     private record AllTopics(MetadataImage image, long offlineChanges, List<MetadataResponseTopic> topics) {}
 
-    /** The broker with the address of the last response. */
-    private record AllBrokers(ListenerAddress address, List<MetadataResponseBroker> brokers) {}
+    /**
+     * The brokers as the last client saw them.
+     *
+     * @param registered all brokers at that time
+     * @param listener the client's listener
+     * @param here the address of this broker for the client
+     */
+    private record AllBrokers(
+            Collection<BrokerImage> registered,
+            String listener,
+            ListenerAddress here,
+            List<MetadataResponseBroker> brokers) {}
 
     /**
      * Creates the handler.
@@ -59,14 +74,14 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
      * @param creationRefusals logs topics that cannot be created
      */
     public MetadataHandler(
-            BrokerIdentity identity,
+            ClusterBrokers brokers,
             MetadataPublisher metadata,
             Controller controller,
             OfflineReplicas offline,
             boolean autoCreate,
             AutoCreationLimiter autoCreationLimiter,
             CreationRefusals creationRefusals) {
-        this.identity = identity;
+        this.brokers = brokers;
         this.metadata = metadata;
         this.controller = controller;
         this.offline = offline;
@@ -148,8 +163,8 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         MetadataImage image = metadata.current();
         MetadataResponse response = new MetadataResponse()
                 .setClusterId(image.clusterId())
-                .setControllerId(identity.nodeId())
-                .setBrokers(allBrokers(identity.addressFor(context)))
+                .setControllerId(controller.members().leaderId())
+                .setBrokers(allBrokers(image, context))
                 .setTopics(topics(context, request, image, refusals));
         if (context.apiVersion() >= 8 && context.apiVersion() <= 10 && request.includeClusterAuthorizedOperations()) {
             response.setClusterAuthorizedOperations(AuthorizedOperations.OF_CLUSTER);
@@ -157,18 +172,31 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return response;
     }
 
-    private List<MetadataResponseBroker> allBrokers(ListenerAddress address) {
+    /** All live brokers. Shared by many responses, and must not be modified. */
+    private List<MetadataResponseBroker> allBrokers(MetadataImage image, RequestContext context) {
+        BrokerImage self = image.liveBroker(brokers.nodeId());
+        ListenerAddress here = self == null ? null : brokers.addressOf(self, context);
         AllBrokers known = allBrokers;
-        if (!known.address().equals(address)) {
-            known = new AllBrokers(
-                    address,
-                    List.of(new MetadataResponseBroker()
-                            .setNodeId(identity.nodeId())
-                            .setHost(address.host())
-                            .setPort(address.port())));
+        if (known.registered() != image.brokers()
+                || !known.listener().equals(context.listenerName())
+                || !Objects.equals(known.here(), here)) {
+            List<MetadataResponseBroker> live = image.brokers().stream()
+                    .filter(BrokerImage::isLive)
+                    .map(broker -> describe(broker, context))
+                    .toList();
+            known = new AllBrokers(image.brokers(), context.listenerName(), here, live);
             allBrokers = known;
         }
         return known.brokers();
+    }
+
+    private MetadataResponseBroker describe(BrokerImage broker, RequestContext context) {
+        ListenerAddress address = brokers.addressOf(broker, context);
+        return new MetadataResponseBroker()
+                .setNodeId(broker.nodeId())
+                .setHost(address.host())
+                .setPort(address.port())
+                .setRack(broker.rack().isEmpty() ? null : broker.rack());
     }
 
     private List<MetadataResponseTopic> topics(
@@ -198,7 +226,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     private List<MetadataResponseTopic> describeAll(MetadataImage image) {
-        return image.topics().stream().map(this::found).toList();
+        return image.topics().stream().map(topic -> found(image, topic)).toList();
     }
 
     private List<MetadataResponseTopic> named(
@@ -220,7 +248,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         if (!wanted.topicId().equals(Uuid.ZERO)) {
             TopicImage topic = image.topic(wanted.topicId());
             return topic != null
-                    ? found(topic)
+                    ? found(image, topic)
                     : new MetadataResponseTopic()
                             .setName(null)
                             .setTopicId(wanted.topicId())
@@ -228,7 +256,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         }
         TopicImage topic = wanted.name() == null ? null : image.topic(wanted.name());
         if (topic != null) {
-            return found(topic);
+            return found(image, topic);
         }
         if (TopicNameRules.problem(wanted.name()) != null) {
             return new MetadataResponseTopic()
@@ -239,18 +267,22 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return new MetadataResponseTopic().setName(wanted.name()).setErrorCode(error.code());
     }
 
-    private MetadataResponseTopic found(TopicImage topic) {
+    private MetadataResponseTopic found(MetadataImage image, TopicImage topic) {
         List<MetadataResponsePartition> partitions =
                 new ArrayList<>(topic.partitions().size());
         for (PartitionImage partition : topic.partitions()) {
             int number = partitions.size();
-            partitions.add(new MetadataResponsePartition()
+            MetadataResponsePartition described = new MetadataResponsePartition()
                     .setPartitionIndex(number)
                     .setLeaderId(partition.leader())
                     .setLeaderEpoch(partition.leaderEpoch())
                     .setReplicaNodes(partition.replicas())
                     .setIsrNodes(partition.inSyncReplicas())
-                    .setOfflineReplicas(offline.of(topic.id(), number, partition)));
+                    .setOfflineReplicas(offline.of(image, topic.id(), number));
+            if (image.liveBroker(partition.leader()) == null) {
+                described.setErrorCode(ErrorCode.LEADER_NOT_AVAILABLE.code()).setLeaderId(NO_LEADER);
+            }
+            partitions.add(described);
         }
         return new MetadataResponseTopic()
                 .setName(topic.name())

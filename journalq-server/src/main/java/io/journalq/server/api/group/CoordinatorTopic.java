@@ -2,6 +2,7 @@ package io.journalq.server.api.group;
 
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -12,6 +13,8 @@ import java.util.concurrent.CompletableFuture;
  * thread.
  */
 public final class CoordinatorTopic {
+    private static final int NO_NODE = -1;
+
     private final TopicSpec spec;
     private final MetadataPublisher metadata;
     private final Controller controller;
@@ -38,7 +41,17 @@ public final class CoordinatorTopic {
         return ensure().thenCompose(exists -> coordinators.whenAllLoaded(keys).thenApply(loaded -> exists));
     }
 
-    boolean isThere() {
+    /** The node that leads the partition of {@code key}; -1 while there is no topic. */
+    int leaderFor(String key) {
+        TopicImage topic = metadata.current().topic(spec.name());
+        return topic == null
+                ? NO_NODE
+                : topic.partitions()
+                        .get(Coordinators.partitionOf(key, topic.partitions().size()))
+                        .leader();
+    }
+
+    private boolean isThere() {
         return metadata.current().topic(spec.name()) != null;
     }
 }

@@ -5,19 +5,20 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
 import io.journalq.common.protocol.message.FindCoordinatorResponse;
 import io.journalq.common.protocol.message.FindCoordinatorResponse.Coordinator;
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
-import java.util.ArrayList;
+import io.journalq.server.metadata.BrokerImage;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * FindCoordinator, versions 0 to 6: the coordinator of a group or a transactional id, or of several from version 4
- * (KIP-699). With one broker, it is always this one. The first request of a kind creates the internal topic of its
+ * (KIP-699). It is the leader of the key's partition. The first request of a kind creates the internal topic of its
  * coordinators. The response waits while coordinators are loaded, so that a client's first commit finds them ready.
  * Share groups (KIP-932) are not served.
  */
@@ -37,12 +38,12 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
      */
     private static final int LOAD_WAIT_MAX_MS = 5_000;
 
-    private final BrokerIdentity identity;
+    private final ClusterBrokers brokers;
     private final Map<Byte, CoordinatorTopic> topics;
 
     /** @param topicsByKeyType the internal topics of the served key types */
-    public FindCoordinatorHandler(BrokerIdentity identity, Map<Byte, CoordinatorTopic> topicsByKeyType) {
-        this.identity = identity;
+    public FindCoordinatorHandler(ClusterBrokers brokers, Map<Byte, CoordinatorTopic> topicsByKeyType) {
+        this.brokers = brokers;
         this.topics = new TreeMap<>(topicsByKeyType);
     }
 
@@ -55,14 +56,14 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
     public void handle(RequestContext context, FindCoordinatorRequest request) {
         CoordinatorTopic topic = topics.get(request.keyType());
         if (topic == null) {
-            context.respond(response(context, request, ErrorCode.INVALID_REQUEST));
+            context.respond(response(context, request, key -> refusal(key, ErrorCode.INVALID_REQUEST)));
             return;
         }
         DeferredResponse.within(
-                LOAD_WAIT_MAX_MS, topic.ensureLoaded(keys(context, request)), context, (done, failure) -> {
-                    ErrorCode error = topic.isThere() ? ErrorCode.NONE : ErrorCode.COORDINATOR_NOT_AVAILABLE;
-                    return response(context, request, error);
-                });
+                LOAD_WAIT_MAX_MS,
+                topic.ensureLoaded(keys(context, request)),
+                context,
+                (done, failure) -> response(context, request, key -> coordinator(context, key, topic)));
     }
 
     private static boolean isBatched(RequestContext context) {
@@ -73,11 +74,10 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
         return isBatched(context) ? request.coordinatorKeys() : List.of(request.key());
     }
 
-    private FindCoordinatorResponse response(RequestContext context, FindCoordinatorRequest request, ErrorCode error) {
-        List<Coordinator> coordinators = new ArrayList<>();
-        for (String key : keys(context, request)) {
-            coordinators.add(coordinator(context, key, error));
-        }
+    private static FindCoordinatorResponse response(
+            RequestContext context, FindCoordinatorRequest request, Function<String, Coordinator> find) {
+        List<Coordinator> coordinators =
+                keys(context, request).stream().map(find).toList();
         FindCoordinatorResponse response = new FindCoordinatorResponse();
         if (isBatched(context)) {
             return response.setCoordinators(coordinators);
@@ -90,16 +90,26 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
                 .setPort(only.port());
     }
 
-    private Coordinator coordinator(RequestContext context, String key, ErrorCode error) {
-        Coordinator result = new Coordinator().setKey(key);
-        if (error != ErrorCode.NONE) {
-            return result.setErrorCode(error.code())
-                    .setErrorMessage(error.words())
-                    .setNodeId(NO_NODE)
-                    .setHost("")
-                    .setPort(NO_NODE);
+    private Coordinator coordinator(RequestContext context, String key, CoordinatorTopic topic) {
+        BrokerImage broker = brokers.live(topic.leaderFor(key));
+        if (broker == null) {
+            return refusal(key, ErrorCode.COORDINATOR_NOT_AVAILABLE);
         }
-        ListenerAddress address = identity.addressFor(context);
-        return result.setNodeId(identity.nodeId()).setHost(address.host()).setPort(address.port());
+        ListenerAddress address = brokers.addressOf(broker, context);
+        return new Coordinator()
+                .setKey(key)
+                .setNodeId(broker.nodeId())
+                .setHost(address.host())
+                .setPort(address.port());
+    }
+
+    private static Coordinator refusal(String key, ErrorCode error) {
+        return new Coordinator()
+                .setKey(key)
+                .setErrorCode(error.code())
+                .setErrorMessage(error.words())
+                .setNodeId(NO_NODE)
+                .setHost("")
+                .setPort(NO_NODE);
     }
 }

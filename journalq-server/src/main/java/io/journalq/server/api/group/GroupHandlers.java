@@ -1,6 +1,6 @@
 package io.journalq.server.api.group;
 
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.group.GroupMachine;
@@ -37,11 +37,11 @@ public final class GroupHandlers {
     /** Registers the handler that finds coordinators, once the addresses of the broker are known. */
     public static void registerDiscovery(
             HandlerRegistry registry,
-            BrokerIdentity identity,
+            ClusterBrokers brokers,
             CoordinatorTopic groupsTopic,
             CoordinatorTopic transactionsTopic) {
         registry.register(new FindCoordinatorHandler(
-                identity,
+                brokers,
                 Map.of(
                         FindCoordinatorHandler.GROUP,
                         groupsTopic,

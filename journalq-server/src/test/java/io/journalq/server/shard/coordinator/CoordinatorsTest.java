@@ -23,6 +23,7 @@ import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
@@ -190,6 +191,7 @@ class CoordinatorsTest {
     private static MetadataMachine metadata() {
         MetadataMachine created = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
         created.replay(created.format(new Uuid(1, 1)).records());
+        TestBrokers.register(created, 0);
         created.replay(created.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
                 .records());
         return created;

@@ -9,36 +9,33 @@ import io.journalq.common.protocol.message.DescribeQuorumResponse.Node;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.PartitionData;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.ReplicaState;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.TopicData;
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataLog.Members;
-import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.BrokerImage;
 import java.time.Clock;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.Objects;
 
 /**
- * DescribeQuorum, versions 0 to 2 (KIP-595, KIP-836, KIP-853): the metadata log has one voter, which is its leader.
- * Offsets count the records of the log.
+ * DescribeQuorum, versions 0 to 2 (KIP-595, KIP-836, KIP-853): the voters of the metadata log and its leader. Offsets
+ * count the records of the log.
  */
 public final class DescribeQuorumHandler implements Handler<DescribeQuorumRequest> {
     private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int METADATA_PARTITION = 0;
     private static final short FIRST_VERSION_WITH_NODES = 2;
 
-    private final BrokerIdentity identity;
+    private final ClusterBrokers brokers;
     private final Controller controller;
-    private final Supplier<MetadataImage> images;
     private final Clock clock;
 
-    public DescribeQuorumHandler(
-            BrokerIdentity identity, Controller controller, Supplier<MetadataImage> images, Clock clock) {
-        this.identity = identity;
+    public DescribeQuorumHandler(ClusterBrokers brokers, Controller controller, Clock clock) {
+        this.brokers = brokers;
         this.controller = controller;
-        this.images = images;
         this.clock = clock;
     }
 
@@ -58,14 +55,18 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
                                         .toList()))
                         .toList());
         if (context.apiVersion() >= FIRST_VERSION_WITH_NODES) {
-            response.setNodes(List.of(node(identity.addressFor(context))));
+            response.setNodes(controller.members().voters().stream()
+                    .map(brokers::live)
+                    .filter(Objects::nonNull)
+                    .map(broker -> node(broker, brokers.addressOf(broker, context)))
+                    .toList());
         }
         context.respond(response);
     }
 
-    private Node node(ListenerAddress address) {
+    private static Node node(BrokerImage broker, ListenerAddress address) {
         return new Node()
-                .setNodeId(identity.nodeId())
+                .setNodeId(broker.nodeId())
                 .setListeners(List.of(new Listener()
                         .setName(address.name())
                         .setHost(address.host())
@@ -78,7 +79,7 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
             return data.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
                     .setErrorMessage("the only quorum is that of " + METADATA_TOPIC + "-" + METADATA_PARTITION);
         }
-        long endOffset = images.get().version();
+        long endOffset = brokers.images().get().version();
         Members members = controller.members();
         return data.setLeaderId(members.leaderId())
                 .setLeaderEpoch(members.term())

@@ -26,6 +26,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -42,18 +43,21 @@ public final class ConfigAlteration {
     private static final byte APPEND = 2;
     private static final byte SUBTRACT = 3;
 
-    private final int nodeId;
+    private final Supplier<MetadataImage> images;
     private final Controller controller;
     private final ConfigDescriber describer;
     private final IneffectiveSettings ineffective;
 
     /**
-     * @param nodeId this broker
+     * @param images supplies the newest image
      * @param describer provides the current value of a list that is appended to
      */
     public ConfigAlteration(
-            int nodeId, Controller controller, ConfigDescriber describer, IneffectiveSettings ineffective) {
-        this.nodeId = nodeId;
+            Supplier<MetadataImage> images,
+            Controller controller,
+            ConfigDescriber describer,
+            IneffectiveSettings ineffective) {
+        this.images = images;
         this.controller = controller;
         this.describer = describer;
         this.ineffective = ineffective;
@@ -113,7 +117,7 @@ public final class ConfigAlteration {
         List<Integer> otherPlaces = new ArrayList<>();
         for (ResourceAlteration resource : resources) {
             ResourceAlteration asked = resource;
-            Outcome refusal = ConfigResourceTypes.problem(asked.type(), asked.name(), nodeId);
+            Outcome refusal = ConfigResourceTypes.problem(asked.type(), asked.name(), images.get());
             if (refusal == null) {
                 try {
                     asked = underOurNames(asked);

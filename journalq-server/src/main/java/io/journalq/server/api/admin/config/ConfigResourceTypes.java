@@ -8,6 +8,8 @@ import io.journalq.server.config.GroupSettings;
 import io.journalq.server.config.KafkaNames;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.metadata.MetadataImage;
+import java.util.List;
 
 /**
  * The types of resources that have settings, by their number on the wire, and the settings of each type that can be
@@ -45,9 +47,9 @@ final class ConfigResourceTypes {
     /**
      * Returns why a resource of that name has no settings; null if it may have some.
      *
-     * @param nodeId this broker
+     * @param image the newest image
      */
-    static Outcome problem(byte type, String name, int nodeId) {
+    static Outcome problem(byte type, String name, MetadataImage image) {
         if (changeable(type) == null) {
             return refusal(
                     ErrorCode.INVALID_REQUEST,
@@ -55,8 +57,8 @@ final class ConfigResourceTypes {
                             + " have no settings here; topics (2), brokers (4), client metrics subscriptions"
                             + " (16) and groups (32) do");
         }
-        if (type == BROKER && !name.isEmpty() && !name.equals(Integer.toString(nodeId))) {
-            return refusal(ErrorCode.INVALID_REQUEST, "this is broker " + nodeId + ", not " + name);
+        if (type == BROKER && !name.isEmpty() && !brokerNames(image).contains(name)) {
+            return refusal(ErrorCode.INVALID_REQUEST, "there is no broker " + name);
         }
         if (type != BROKER && name.isEmpty()) {
             return refusal(
@@ -64,6 +66,13 @@ final class ConfigResourceTypes {
                     "the name must not be empty");
         }
         return null;
+    }
+
+    /** The names of all brokers, which are their ids. */
+    static List<String> brokerNames(MetadataImage image) {
+        return image.brokers().stream()
+                .map(broker -> Integer.toString(broker.nodeId()))
+                .toList();
     }
 
     static Outcome refusal(ErrorCode error, String reason) {

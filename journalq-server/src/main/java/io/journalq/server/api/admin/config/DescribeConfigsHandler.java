@@ -7,7 +7,7 @@ import io.journalq.common.protocol.message.DescribeConfigsRequest.DescribeConfig
 import io.journalq.common.protocol.message.DescribeConfigsResponse;
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResourceResult;
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResult;
-import io.journalq.server.api.BrokerIdentity;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.MetadataPublisher;
@@ -21,12 +21,12 @@ import java.util.List;
  * their origins and documentation.
  */
 public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequest> {
-    private final BrokerIdentity identity;
+    private final ClusterBrokers brokers;
     private final MetadataPublisher metadata;
     private final ConfigDescriber describer;
 
-    public DescribeConfigsHandler(BrokerIdentity identity, MetadataPublisher metadata, ConfigDescriber describer) {
-        this.identity = identity;
+    public DescribeConfigsHandler(ClusterBrokers brokers, MetadataPublisher metadata, ConfigDescriber describer) {
+        this.brokers = brokers;
         this.metadata = metadata;
         this.describer = describer;
     }
@@ -65,8 +65,7 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
                             .setErrorMessage("there is no topic '" + resource.resourceName() + "'")
                     : result.setConfigs(only(resource.configurationKeys(), describer.topic(topic)));
         }
-        Outcome problem =
-                ConfigResourceTypes.problem(resource.resourceType(), resource.resourceName(), identity.nodeId());
+        Outcome problem = problem(resource.resourceType(), resource.resourceName());
         if (problem != null) {
             return result.setErrorCode(problem.error().code()).setErrorMessage(problem.reason());
         }
@@ -77,6 +76,18 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
                     case ConfigResourceTypes.CLIENT_METRICS -> describer.clientMetrics(resource.resourceName());
                     default -> resource.resourceName().isEmpty() ? describer.everyBroker() : describer.broker();
                 }));
+    }
+
+    private Outcome problem(byte type, String name) {
+        Outcome problem = ConfigResourceTypes.problem(type, name, metadata.current());
+        boolean isOther = type == ConfigResourceTypes.BROKER
+                && !name.isEmpty()
+                && !name.equals(Integer.toString(brokers.nodeId()));
+        return problem == null && isOther
+                ? ConfigResourceTypes.refusal(
+                        ErrorCode.INVALID_REQUEST,
+                        "this is broker " + brokers.nodeId() + ", which does not know the settings of broker " + name)
+                : problem;
     }
 
     private static List<DescribeConfigsResourceResult> only(

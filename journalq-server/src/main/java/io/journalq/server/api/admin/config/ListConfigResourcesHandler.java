@@ -4,7 +4,6 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListConfigResourcesRequest;
 import io.journalq.common.protocol.message.ListConfigResourcesResponse;
-import io.journalq.server.api.BrokerIdentity;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
@@ -26,11 +25,9 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
             ConfigResourceTypes.CLIENT_METRICS,
             ConfigResourceTypes.GROUP);
 
-    private final BrokerIdentity identity;
     private final Supplier<MetadataImage> images;
 
-    public ListConfigResourcesHandler(BrokerIdentity identity, Supplier<MetadataImage> images) {
-        this.identity = identity;
+    public ListConfigResourcesHandler(Supplier<MetadataImage> images) {
         this.images = images;
     }
 
@@ -72,7 +69,7 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
             case ConfigResourceTypes.TOPIC ->
                 images.get().topics().stream().map(topic -> topic.name()).toList();
             case ConfigResourceTypes.BROKER, ConfigResourceTypes.BROKER_LOGGER ->
-                List.of(Integer.toString(identity.nodeId()));
+                ConfigResourceTypes.brokerNames(images.get());
             default -> images.get().resources().ofKind(Kind.of(type)).keySet();
         };
     }

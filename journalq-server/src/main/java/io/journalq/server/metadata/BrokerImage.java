@@ -1,0 +1,39 @@
+package io.journalq.server.metadata;
+
+import io.journalq.server.config.ListenerAddress;
+
+/**
+ * A broker of the cluster. Immutable.
+ *
+ * @param registration what it said when it registered
+ * @param epoch offset of its registration in the metadata log
+ * @param fenced whether it may not lead partitions, because it has not caught up or does not respond
+ */
+public record BrokerImage(BrokerRegistration registration, long epoch, boolean fenced) {
+    /** No brokers, by node id. */
+    static final SortedIndex<Integer, BrokerImage> NONE = SortedIndex.by(BrokerImage::nodeId);
+
+    public int nodeId() {
+        return registration.nodeId();
+    }
+
+    /** Where the broker is; empty if unknown. */
+    public String rack() {
+        return registration.rack();
+    }
+
+    /** Whether clients can use the broker. */
+    public boolean isLive() {
+        return !fenced;
+    }
+
+    /** The address of the listener with this name, or of the first listener if there is none. */
+    public ListenerAddress listener(String name) {
+        for (ListenerAddress candidate : registration.listeners()) {
+            if (candidate.name().equals(name)) {
+                return candidate;
+            }
+        }
+        return registration.listeners().get(0);
+    }
+}

@@ -1,0 +1,39 @@
+package io.journalq.server.metadata;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.config.ListenerAddress;
+import java.util.List;
+
+/**
+ * What a broker says about itself when it joins the cluster. Immutable.
+ *
+ * @param nodeId id of the broker in the cluster
+ * @param incarnationId id of the broker's process
+ * @param listeners the addresses that it advertises, at least one; an address for every interface stands for the one at
+ *     which a client reached the broker
+ * @param rack where the broker is; brokers of the same rack can fail together. Empty if unknown
+ * @param features the levels of features that it supports
+ * @param logDirectories ids of its data directories
+ */
+public record BrokerRegistration(
+        int nodeId,
+        Uuid incarnationId,
+        List<ListenerAddress> listeners,
+        String rack,
+        List<FeatureLevels> features,
+        List<Uuid> logDirectories) {
+    public BrokerRegistration {
+        listeners = List.copyOf(listeners);
+        features = List.copyOf(features);
+        logDirectories = List.copyOf(logDirectories);
+    }
+
+    /** The supported levels of a feature. */
+    public record FeatureLevels(String name, short lowest, short highest) {}
+
+    /** Whether {@code other} says the same, possibly in another process. */
+    boolean matches(BrokerRegistration other) {
+        return equals(new BrokerRegistration(
+                other.nodeId, incarnationId, other.listeners, other.rack, other.features, other.logDirectories));
+    }
+}
