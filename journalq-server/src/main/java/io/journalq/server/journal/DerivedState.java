@@ -131,6 +131,11 @@ public final class DerivedState {
         }
     }
 
+    /** Deletes all snapshots. Blocks. */
+    void dropSnapshots() throws IOException {
+        snapshots.truncateTo(-1);
+    }
+
     /** Discards the state behind {@code endOffset}, at which the log was truncated. Blocks. */
     void truncateTo(long endOffset) throws IOException {
         snapshots.truncateTo(endOffset);

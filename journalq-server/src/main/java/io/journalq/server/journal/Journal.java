@@ -17,6 +17,8 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -178,6 +180,19 @@ public final class Journal implements AutoCloseable {
         RecordBatch.setBaseOffset(batch, batch.readerIndex(), writer.endOffset());
         RecordBatch.setLeaderEpoch(batch, batch.readerIndex(), leaderEpoch);
         return writer.append(batch);
+    }
+
+    /**
+     * Appends the batches that a leader sent, with the offsets and leader epochs that they have, and keeps references
+     * until {@link #write}. Appends all of them or none. The bytes must not change until then.
+     *
+     * @param run whole batches back to back between its reader and writer index
+     * @param leaderEpoch epoch of that leader; no batch is newer
+     * @throws io.journalq.common.record.InvalidBatchException if a batch is damaged, or its offset or leader epoch
+     *     does not continue the log
+     */
+    public void appendRun(ByteBuf run, int leaderEpoch) {
+        writer.appendRun(run, leaderEpoch);
     }
 
     /**
@@ -402,6 +417,34 @@ public final class Journal implements AutoCloseable {
         derived.truncateTo(endOffset);
         flusher.truncated(endOffset);
         return endOffset;
+    }
+
+    /**
+     * Removes all records. The log then begins and ends at {@code offset}. A follower does this when its leader no
+     * longer has the records behind the follower's end. A crash leaves either the old log or the new, empty one.
+     * Nothing may be staged. Blocks.
+     *
+     * @param offset greater than {@link #writtenOffset}
+     * @throws IOException if the disk failed. The caller must close the journal and open it again
+     */
+    public void resetTo(long offset) throws IOException {
+        Check.that(!writer.isDirty(), "nothing is staged when a journal is reset");
+        Check.that(offset > writer.writtenOffset(), "a journal is reset to an offset behind its end");
+        compactor.completeSwap();
+        derived.dropSnapshots();
+        flusher.syncDirectory();
+        List<Segment> replaced = new ArrayList<>();
+        flusher.reset(offset, () -> {
+            replaced.addAll(segments.resetTo(offset, config.indexIntervalBytes()));
+            epochs.reset(LeaderEpochs.Entries.NONE);
+            writer.truncated(offset);
+            start.resetTo(offset);
+            compactor.resetTo(offset);
+            highWatermark = offset;
+        });
+        derived.dropBefore(offset);
+        segments.deleteReplaced(replaced);
+        flusher.syncDirectory();
     }
 
     /**

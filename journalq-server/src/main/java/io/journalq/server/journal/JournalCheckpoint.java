@@ -51,6 +51,12 @@ record JournalCheckpoint(
 
     private static final Logger LOG = LoggerFactory.getLogger(JournalCheckpoint.class);
 
+    /** The state of a journal without records that begins at {@code offset}. */
+    static JournalCheckpoint ofEmpty(long offset) {
+        SegmentState empty = new SegmentState(new SegmentExtent(offset, 0, offset), SegmentTimes.NONE, new int[0]);
+        return new JournalCheckpoint(offset, offset, offset, LeaderEpochs.Entries.NONE, List.of(empty));
+    }
+
     /** The durable state of the segment that begins at {@code baseOffset}; null if there is none. */
     SegmentState segment(long baseOffset) {
         for (SegmentState segment : segments) {

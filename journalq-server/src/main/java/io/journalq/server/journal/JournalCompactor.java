@@ -55,6 +55,11 @@ final class JournalCompactor implements CompactedLog {
         compactedOffset = Math.min(compactedOffset, endOffset);
     }
 
+    /** Records before {@code offset} were removed, so nothing before it is left to compact. Owner thread only. */
+    void resetTo(long offset) {
+        compactedOffset = offset;
+    }
+
     @Override
     public Path directory() {
         return directory;

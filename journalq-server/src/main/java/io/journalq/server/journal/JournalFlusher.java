@@ -415,6 +415,25 @@ final class JournalFlusher {
         writeCheckpoint(segments, states, true);
     }
 
+    /**
+     * Stores that the log has no records and begins at {@code offset}, and then runs {@code change}, in which the owner
+     * removes the records. Without a change if the checkpoint cannot be written.
+     */
+    synchronized void reset(long offset, Runnable change) throws IOException {
+        checkNotFenced();
+        if (stopped) {
+            throw new IOException(directory + " is closed");
+        }
+        JournalCheckpoint checkpoint = JournalCheckpoint.ofEmpty(offset);
+        store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), true);
+        change.run();
+        flushedOffset = offset;
+        lastFlushed = null;
+        uncheckpointedBytes = 0;
+        dirtyTail = null;
+        stateChanged = false;
+    }
+
     private static SegmentState state(Segment segment) {
         return new SegmentState(segment.extent(), segment.times(), segment.badRanges());
     }

@@ -51,7 +51,10 @@ final class JournalRecovery {
     private final Set<Long> tails = new HashSet<>();
     /** Base offset of the newest settled segment. */
     private long settledBaseOffset = -1;
-    /** Segments were deleted because a power loss had taken the end of the segment before them. */
+    /**
+     * Segments were deleted because a power loss had taken the end of the segment before them, or because the log begins
+     * behind them.
+     */
     private boolean cutOff;
     /** A sync failed in the previous process. */
     private boolean fenced;
@@ -372,6 +375,10 @@ final class JournalRecovery {
         if (baseOffsets.isEmpty()) {
             return new Segment[] {emptySegment(checkpoint)};
         }
+        if (areBeforeTheStart(baseOffsets, checkpoint)) {
+            deleteAll(baseOffsets);
+            return new Segment[] {emptySegment(checkpoint)};
+        }
         if (baseOffsets.get(0) > settledBaseOffset) {
             Segment empty = emptySegment(checkpoint);
             cutOff(empty.baseOffset(), baseOffsets);
@@ -401,6 +408,30 @@ final class JournalRecovery {
             segments.add(emptySegment(checkpoint));
         }
         return segments.toArray(Segment[]::new);
+    }
+
+    /**
+     * Whether the log has no records according to the checkpoint, and begins behind all segments: their deletion was
+     * interrupted.
+     */
+    private static boolean areBeforeTheStart(List<Long> baseOffsets, JournalCheckpoint checkpoint) {
+        SegmentExtent newest = newestIn(checkpoint);
+        return newest != null
+                && newest.sizeBytes() == 0
+                && checkpoint.startOffset() >= newest.baseOffset()
+                && newest.baseOffset() > baseOffsets.get(baseOffsets.size() - 1);
+    }
+
+    private void deleteAll(List<Long> baseOffsets) throws IOException {
+        cutOff = true;
+        for (long baseOffset : baseOffsets) {
+            Path log = tails.contains(baseOffset)
+                    ? Segment.tailPath(directory, baseOffset)
+                    : Segment.logPath(directory, baseOffset);
+            LOG.info("{}: deleting it: the log begins behind it, and its deletion was interrupted", log);
+            store.delete(log);
+            store.delete(directory.resolve(Segment.fileName(baseOffset, SparseIndex.FILE_SUFFIX)));
+        }
     }
 
     /** Deletes segments without acknowledged records. Without the records before them they would leave a gap. */

@@ -94,6 +94,28 @@ final class JournalWriter {
         return baseOffset;
     }
 
+    /** See {@link Journal#appendRun}. */
+    void appendRun(ByteBuf run, int leaderEpoch) {
+        BatchRun.check(run, endOffset, newestEpoch(), leaderEpoch);
+        int at = run.readerIndex();
+        while (at < run.writerIndex()) {
+            int sizeBytes = RecordBatch.sizeBytes(run, at);
+            staged.add(run.retainedSlice(at, sizeBytes));
+            endOffset = RecordBatch.nextOffset(run, at);
+            at += sizeBytes;
+        }
+    }
+
+    /** The leader epoch of the last batch, written or staged; -1 if there is none. */
+    private int newestEpoch() {
+        int count = staged.count();
+        if (count == 0) {
+            return epochs.entries().latest();
+        }
+        ByteBuf last = staged.get(count - 1);
+        return RecordBatch.leaderEpoch(last, last.readerIndex());
+    }
+
     /** See {@link Journal#write(long)}. */
     void write(JournalConfig config, long acknowledgedOffset) throws IOException {
         if (staged.count() == 0) {

@@ -77,6 +77,11 @@ final class LogStart {
         offset = Math.min(offset, endOffset);
     }
 
+    /** Sets the start of a log without records. */
+    void resetTo(long newOffset) {
+        offset = newOffset;
+    }
+
     /** Number of segments that hold nothing from the start on. */
     private int countBefore() {
         Segment[] all = segments.all();

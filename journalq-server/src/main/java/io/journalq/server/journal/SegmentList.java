@@ -281,6 +281,30 @@ final class SegmentList {
         return true;
     }
 
+    /**
+     * Replaces all segments with an empty one.
+     *
+     * @return the segments that were replaced, for {@link #deleteReplaced}
+     */
+    List<Segment> resetTo(long offset, int indexIntervalBytes) {
+        List<Segment> replaced = List.of(segments);
+        segments = new Segment[] {new Segment(store, directory, offset, indexIntervalBytes)};
+        return replaced;
+    }
+
+    /** Deletes segments that are no longer in the list. Their names are gone when this returns. Blocks. */
+    void deleteReplaced(List<Segment> replaced) throws IOException {
+        replaced.forEach(reads::forget);
+        try {
+            for (Segment segment : replaced) {
+                segment.rename();
+            }
+        } finally {
+            replaced.forEach(Segment::release);
+        }
+        deleteLater(() -> replaced.forEach(this::deleteRenamed));
+    }
+
     /** Renames the files now, so that no restart brings them back, and deletes them later. */
     private void drop(Segment segment) {
         reads.forget(segment);

@@ -82,6 +82,7 @@ class JournalModelTest {
             case 5 -> retain();
             case 6 -> assertThat(journal.flush()).isEqualTo(journal.writtenOffset());
             case 7 -> journal.releaseIdleFiles();
+            case 8 -> reset();
             default -> append();
         }
     }
@@ -134,6 +135,17 @@ class JournalModelTest {
         assertThat(model.isEmpty() ? end : model.get(model.size() - 1).offset + 1)
                 .isEqualTo(end);
         startOffset = journal.startOffset();
+    }
+
+    private void reset() throws IOException {
+        if (random.nextInt(5) == 0) {
+            startOffset = journal.endOffset() + 1 + random.nextInt(1_000);
+            journal.resetTo(startOffset);
+            begunEpoch = -1;
+            model.clear();
+            assertThat(journal.endOffset()).isEqualTo(startOffset);
+            assertThat(journal.epochs().count()).isZero();
+        }
     }
 
     private void deleteRecords() {

@@ -244,9 +244,42 @@ class JournalPowerLossTest {
         // then
         assertThat(again.startOffset()).isEqualTo(2);
         assertThat(again.endOffset()).isEqualTo(2);
-        assertThat(again.applyRetention(1_000_000, 2)).isEqualTo(1);
+        assertThat(disk.list(DIRECTORY)).noneMatch(Segment::isLog);
         append(again);
         assertThat(again.endOffset()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldBeTheOldLogOrTheEmptyOneWhenPowerIsLostAtAnyStepOfAReset() throws IOException {
+        boolean crashed = true;
+        for (int changes = 1; crashed; changes++) {
+            // given
+            disk.delete(DIRECTORY);
+            config = config.withSegmentSizeBytes(ONE_BATCH_BYTES);
+            Journal journal = open();
+            for (int i = 0; i < 3; i++) {
+                append(journal);
+            }
+            journal.checkpoint();
+
+            // when
+            crashed = false;
+            disk.crashAfter(changes);
+            try {
+                journal.resetTo(100);
+            } catch (IOException | SimDisk.Crash powerLoss) {
+                crashed = true;
+            }
+            Journal found = openAfter(CrashKind.POWER_LOSS);
+
+            // then
+            assertThat(List.of(found.startOffset(), found.endOffset())).isIn(List.of(0L, 3L), List.of(100L, 100L));
+            assertThat(crashed || found.startOffset() == 100).isTrue();
+            long end = found.endOffset();
+            append(found);
+            found.flush();
+            assertThat(openAfter(CrashKind.POWER_LOSS).endOffset()).isEqualTo(end + 1);
+        }
     }
 
     @Test // seed 2

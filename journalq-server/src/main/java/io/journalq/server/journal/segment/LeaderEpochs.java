@@ -10,13 +10,14 @@ public final class LeaderEpochs {
     /** The result if the requested epoch is unknown. */
     static final EpochEndOffset UNKNOWN = new EpochEndOffset(-1, -1L);
 
-    private static final Entries NONE = new Entries(new int[0], new long[0]);
-
-    private volatile Entries entries = NONE;
+    private volatile Entries entries = Entries.NONE;
 
     /** The epochs of a log at one time and their start offsets, both ascending. */
     @SuppressWarnings("ArrayRecordComponent") // Nobody changes the arrays or compares the record.
     public record Entries(int[] epochs, long[] startOffsets) {
+        /** Of a log without records. */
+        public static final Entries NONE = new Entries(new int[0], new long[0]);
+
         public int count() {
             return epochs.length;
         }

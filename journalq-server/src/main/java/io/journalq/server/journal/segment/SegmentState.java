@@ -27,7 +27,8 @@ public record SegmentState(SegmentExtent extent, SegmentTimes times, int[] badRa
      * @param maxBatchOffset base offset of the first batch with that timestamp; -1 if none has one
      */
     public record SegmentTimes(long firstMs, long maxMs, long maxBatchOffset) {
-        static final SegmentTimes NONE = new SegmentTimes(-1, -1, -1);
+        /** Of a segment without batches. */
+        public static final SegmentTimes NONE = new SegmentTimes(-1, -1, -1);
 
         SegmentTimes with(long batchMaxMs, long batchOffset) {
             long first = firstMs < 0 ? batchMaxMs : firstMs;
