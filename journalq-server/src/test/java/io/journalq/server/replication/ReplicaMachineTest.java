@@ -62,4 +62,65 @@ class ReplicaMachineTest {
         assertThat(replica.checkEpoch(3)).isEqualTo(ErrorCode.FENCED_LEADER_EPOCH);
         assertThat(replica.checkEpoch(5)).isEqualTo(ErrorCode.UNKNOWN_LEADER_EPOCH);
     }
+
+    @Test
+    void shouldAdvanceTheHighWatermarkToWhatAllInSyncReplicasHave() {
+        // given
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        assertThat(replica.isSufficient()).isTrue();
+        assertThat(replica.onInSyncReplicas(new int[] {2, 3}, 2)).isFalse();
+        assertThat(replica.isSufficient()).isFalse();
+        assertThat(replica.hasEnoughReplicas()).isTrue();
+
+        // when, then
+        assertThat(replica.onSafe(9)).isFalse();
+        assertThat(replica.onFetch(2, 8)).isFalse();
+        assertThat(replica.onFetch(3, 6)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(6);
+        assertThat(replica.onFetch(3, 10)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(8);
+        assertThat(replica.onFetch(2, 10)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(9);
+        assertThat(replica.onSafe(10)).isTrue();
+    }
+
+    @Test
+    void shouldIgnoreFetchesOfReplicasThatAreNotInSyncAndOffsetsThatAreNotInTheLog() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.onInSyncReplicas(new int[] {2}, 1);
+        replica.onSafe(10);
+
+        assertThat(replica.onFetch(3, 10)).isFalse();
+        assertThat(replica.onFetch(2, 11)).isFalse();
+        assertThat(replica.onFetch(2, 3)).isFalse();
+        assertThat(replica.highWatermark()).isEqualTo(4);
+        assertThat(replica.onFetch(2, 10)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+    }
+
+    @Test
+    void shouldAdvanceWhenTheReplicaThatIsBehindLeavesAndRestWhenTooFewAreLeft() {
+        // given
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.onInSyncReplicas(new int[] {2, 3}, 2);
+        replica.onSafe(10);
+        replica.onFetch(2, 7);
+        replica.onFetch(3, 5);
+        assertThat(replica.highWatermark()).isEqualTo(5);
+
+        // when, then
+        assertThat(replica.onInSyncReplicas(new int[] {2}, 2)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(7);
+        assertThat(replica.onInSyncReplicas(new int[] {}, 2)).isFalse();
+        assertThat(replica.hasEnoughReplicas()).isFalse();
+        assertThat(replica.isSufficient()).isFalse();
+        assertThat(replica.highWatermark()).isEqualTo(7);
+
+        // and a replica that joins must fetch first
+        assertThat(replica.onInSyncReplicas(new int[] {4}, 2)).isFalse();
+        assertThat(replica.onFetch(4, 9)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(9);
+        assertThat(replica.onInSyncReplicas(new int[] {}, 1)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+    }
 }

@@ -11,6 +11,7 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.append.Acks;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.netty.buffer.ByteBuf;
@@ -25,10 +26,13 @@ import java.util.List;
  */
 final class PendingProduce {
     private static final short NO_ACKS = 0;
+    private static final short ACKS_ALL = -1;
 
     private final RequestContext context;
     private final RefusalLog refusals;
     private final boolean hasResponse;
+    private final Acks acks;
+    private final int timeoutMs;
     private final String transactionalId;
     private final List<ProduceResponse.TopicProduceResponse> topics = new ArrayList<>(1);
     private final List<ShardPart> shardParts = new ArrayList<>(1);
@@ -40,6 +44,8 @@ final class PendingProduce {
         this.context = context;
         this.refusals = refusals;
         this.hasResponse = request.acks() != NO_ACKS;
+        this.acks = request.acks() == ACKS_ALL ? Acks.ALL : Acks.LEADER;
+        this.timeoutMs = request.timeoutMs();
         this.transactionalId = request.transactionalId();
     }
 
@@ -211,6 +217,14 @@ final class PendingProduce {
             return context.apiVersion();
         }
 
+        Acks acks() {
+            return acks;
+        }
+
+        int timeoutMs() {
+            return timeoutMs;
+        }
+
         boolean isConnected() {
             return context.isConnected();
         }
@@ -248,7 +262,7 @@ final class PendingProduce {
 
         PartitionAppend(
                 ShardPart part, TopicImage topic, ProduceResponse.PartitionProduceResponse result, ByteBuf records) {
-            super(records, part.produceVersion(), part.verificationGuard);
+            super(records, part.produceVersion(), part.verificationGuard, part.acks(), part.timeoutMs());
             this.part = part;
             this.topic = topic;
             this.records = records;

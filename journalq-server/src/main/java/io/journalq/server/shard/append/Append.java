@@ -7,17 +7,24 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.producerstate.VerificationGuards;
 import io.netty.buffer.ByteBuf;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * One batch that is being appended to one partition, and its outcome. The sender fills it in and passes it to the
  * partition, whose loop decides about it. One thread at a time.
  */
 public abstract class Append {
+    /** For a sender that waits for the replicas until the partition leaves its shard. */
+    protected static final int NO_TIMEOUT_MS = Integer.MAX_VALUE;
+
     private static final long NONE = -1L;
 
     private final ByteBuf records;
     private final int produceVersion;
     private final long verificationGuard;
+    private final Acks acks;
+    private final int timeoutMs;
+    private long deadlineNanos;
     private ErrorCode error = ErrorCode.NONE;
     private String errorMessage;
     private List<RecordError> recordErrors = List.of();
@@ -29,27 +36,34 @@ public abstract class Append {
     private int keptSizeBytes;
 
     /**
-     * Prepares an append.
+     * Prepares an append of the broker itself, which waits for all in-sync replicas.
+     *
+     * @param records the records for the partition; null if there are none. They must stay readable until the append is
+     *     decided
+     * @param produceVersion version of the Produce request that could contain them
+     */
+    protected Append(ByteBuf records, int produceVersion) {
+        this(records, produceVersion, VerificationGuards.NOT_VERIFIED, Acks.ALL, NO_TIMEOUT_MS);
+    }
+
+    /**
+     * Prepares an append of a producer, which may belong to a transaction.
      *
      * @param records the producer's records for the partition; null if it sent none. They must stay readable until the
      *     append is decided
      * @param produceVersion version of the Produce request
-     */
-    protected Append(ByteBuf records, int produceVersion) {
-        this(records, produceVersion, VerificationGuards.NOT_VERIFIED);
-    }
-
-    /**
-     * Prepares an append that may belong to a transaction.
-     *
      * @param verificationGuard taken before the transaction's coordinator confirmed that the partition is part of it;
      *     {@link VerificationGuards#NOT_VERIFIED} if it did not. In this case, or if the transaction has ended since
      *     then, no transactional batch is appended (KIP-890)
+     * @param acks the replicas that must have the batch
+     * @param timeoutMs how long a batch that is safe here waits for other replicas, in milliseconds
      */
-    protected Append(ByteBuf records, int produceVersion, long verificationGuard) {
+    protected Append(ByteBuf records, int produceVersion, long verificationGuard, Acks acks, int timeoutMs) {
         this.records = records;
         this.produceVersion = produceVersion;
         this.verificationGuard = verificationGuard;
+        this.acks = acks;
+        this.timeoutMs = timeoutMs;
     }
 
     /**
@@ -78,6 +92,20 @@ public abstract class Append {
 
     final long verificationGuard() {
         return verificationGuard;
+    }
+
+    final Acks acks() {
+        return acks;
+    }
+
+    /** Sets the deadline of an append that begins to wait for other replicas. */
+    final void beginWait(long nowNanos) {
+        deadlineNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(Math.max(0, timeoutMs));
+    }
+
+    /** When the wait for other replicas ends, in the time of the partition's loop. */
+    final long deadlineNanos() {
+        return deadlineNanos;
     }
 
     /** {@link ErrorCode#NONE} if the batch was appended, or is a duplicate of one that was. */

@@ -80,13 +80,17 @@ public final class BatchAdmission {
         unavailable = error;
     }
 
-    /** Rejects an append if appends are no longer admitted. */
+    /** Rejects an append if appends are no longer admitted, or too few replicas are in sync for it. */
     boolean refuses(Append append) {
-        if (unavailable == ErrorCode.NONE) {
-            return false;
+        if (unavailable != ErrorCode.NONE) {
+            append.refuse(unavailable, null);
+            return true;
         }
-        append.refuse(unavailable, null);
-        return true;
+        if (!replica.hasEnoughReplicas() && writer.awaitsReplicas(append)) {
+            append.refuse(ErrorCode.NOT_ENOUGH_REPLICAS, null);
+            return true;
+        }
+        return false;
     }
 
     /**

@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes the staged batches of one partition once in each iteration of the loop, and acknowledges each batch as its
- * topic's delivery mode demands: at once, written, or durable. Batches that cannot be written are rejected. On the
+ * topic's delivery mode demands: at once, written, or durable. Batches whose senders wait for all in-sync replicas are
+ * then acknowledged when the high watermark passes them. Batches that cannot be written are rejected. On the
  * partition's loop.
  */
 public final class PartitionWriter implements PartitionDurability.Listener, DeferredWrites.Target {
@@ -62,7 +63,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         this.replica = replica;
         this.readable = readable;
         this.durability = durability;
-        this.acknowledgements = new PendingAcknowledgements(resources.cycle().counters());
+        this.acknowledgements = new PendingAcknowledgements(resources.cycle());
         durability.reportTo(this);
     }
 
@@ -76,6 +77,15 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
      */
     boolean acknowledgesFromMemory(Append append) {
         return settings.deliveryMode() == DeliveryMode.PERFORMANCE && !failing && !append.isInTransaction();
+    }
+
+    /** Whether an append must be on all in-sync replicas before it is acknowledged. */
+    boolean awaitsReplicas(Append append) {
+        return append.acks() == Acks.ALL || isConsistent();
+    }
+
+    private boolean isConsistent() {
+        return settings.deliveryMode() == DeliveryMode.CONSISTENT;
     }
 
     /** Acknowledges a staged append now, and writes it later. */
@@ -125,7 +135,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         producers.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
         durability.onWritten();
         producers.snapshotIfRolled();
-        if (settings.deliveryMode() == DeliveryMode.CONSISTENT) {
+        if (isConsistent()) {
             acknowledgements.awaitDurability();
             if (journal.writtenOffset() == writtenBefore) {
                 // Only duplicates: the batches that they wait for may already be durable, which is not reported again.
@@ -135,7 +145,31 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
             }
         } else {
             readable.onSafe(journal.writtenOffset());
-            acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());
+            if (replica.isSufficient()) {
+                acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());
+            } else {
+                acknowledgements.replicateWritten(journal.writtenOffset(), false, journal.startOffset());
+                completeReplicated();
+            }
+        }
+    }
+
+    /** Another in-sync replica fetches from {@code offset} on, and has everything before that. */
+    public void onReplicaFetch(int otherReplica, long offset) {
+        readable.onReplicaFetch(otherReplica, offset);
+        completeReplicated();
+    }
+
+    /** The in-sync replicas have changed, see {@link ReplicaMachine#onInSyncReplicas}. */
+    public void onInSyncReplicas(int[] others, int requiredSize) {
+        readable.onInSyncReplicas(others, requiredSize);
+        completeReplicated();
+    }
+
+    private void completeReplicated() {
+        acknowledgements.completeReplicated(readable.highWatermark(), journal.startOffset());
+        if (!replica.hasEnoughReplicas()) {
+            acknowledgements.refuseUnreplicated(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, null);
         }
     }
 
@@ -174,7 +208,12 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     @Override
     public void onDurable(long offset) {
         readable.onSafe(offset);
-        acknowledgements.completeDurable(offset, journal.startOffset());
+        if (replica.isSufficient()) {
+            acknowledgements.completeDurable(offset, journal.startOffset());
+        } else {
+            acknowledgements.replicateDurable(offset, isConsistent(), journal.startOffset());
+            completeReplicated();
+        }
     }
 
     @Override
@@ -194,6 +233,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         offline = true;
         failing = true;
         acknowledgements.refuseUnflushed(reason);
+        acknowledgements.refuseUnreplicated(ErrorCode.KAFKA_STORAGE_ERROR, reason.getMessage());
         durability.takeOffline();
         resources.lateWrites().forget(this);
     }

@@ -1,26 +1,39 @@
 package io.journalq.server.shard.append;
 
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.loop.LoopCounters;
+import io.journalq.server.loop.Loop;
+import io.journalq.server.loop.LoopCycle;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
- * The pending acknowledgements of one partition, in the order of offsets: for appends that are not written yet, and for
- * appends that are written but not durable. Every append is acknowledged or rejected once. On the partition's loop.
+ * The pending acknowledgements of one partition, in the order of offsets: for appends that are not written yet, for
+ * appends that are written but not durable, and for appends that are safe here but not on every in-sync replica. Every
+ * append is acknowledged or rejected once. On the partition's loop.
  */
 final class PendingAcknowledgements {
-    private final LoopCounters counters;
+    private static final long NANOS_OF_A_MS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final LoopCycle cycle;
 
     /** Null until the first append, like {@code unflushed}: with very many partitions, most are idle. */
     private ArrayDeque<Append> unwritten;
 
     private ArrayDeque<Append> unflushed;
 
-    PendingAcknowledgements(LoopCounters counters) {
-        this.counters = counters;
+    /** Null until an append waits for other replicas. */
+    private ArrayDeque<Append> unreplicated;
+
+    /** Ends at the earliest deadline of {@link #unreplicated}, or earlier. Null if there is none. */
+    private Loop.Timer timer;
+
+    private long timerNanos;
+
+    PendingAcknowledgements(LoopCycle cycle) {
+        this.cycle = cycle;
     }
 
     /** Adds a staged append. */
@@ -59,6 +72,87 @@ final class PendingAcknowledgements {
         }
     }
 
+    /**
+     * Like {@link #completeWritten}, with other replicas: acknowledges the appends for which this replica is
+     * sufficient, and lets the rest wait for {@link #completeReplicated}.
+     *
+     * @param all whether all appends wait for the other replicas, whatever their senders ask for
+     */
+    void replicateWritten(long offset, boolean all, long logStartOffset) {
+        replicateUpTo(unwritten, offset, all, logStartOffset);
+    }
+
+    /** Like {@link #replicateWritten}, for appends that are durable here. */
+    void replicateDurable(long offset, boolean all, long logStartOffset) {
+        replicateUpTo(unflushed, offset, all, logStartOffset);
+    }
+
+    private void replicateUpTo(ArrayDeque<Append> waiting, long offset, boolean all, long logStartOffset) {
+        if (waiting == null) {
+            return;
+        }
+        for (Append head = waiting.peek(); head != null && head.nextOffset() <= offset; head = waiting.peek()) {
+            waiting.poll();
+            if (all || head.acks() == Acks.ALL) {
+                awaitReplicas(head);
+            } else {
+                head.complete(logStartOffset);
+            }
+        }
+    }
+
+    private void awaitReplicas(Append append) {
+        if (unreplicated == null) {
+            unreplicated = new ArrayDeque<>();
+        }
+        unreplicated.add(append);
+        append.beginWait(cycle.loop().nanoTime());
+        startTimer(append.deadlineNanos());
+    }
+
+    /** Acknowledges the appends before {@code offset}, which are on every in-sync replica. */
+    void completeReplicated(long offset, long logStartOffset) {
+        completeUpTo(unreplicated, offset, logStartOffset);
+    }
+
+    /** Starts a timer, unless one ends earlier. It is not stopped when appends are acknowledged before its end. */
+    private void startTimer(long deadlineNanos) {
+        if (timer != null) {
+            if (timerNanos - deadlineNanos <= 0) {
+                return;
+            }
+            timer.cancel();
+        }
+        timerNanos = deadlineNanos;
+        long delayNanos = Math.max(0, deadlineNanos - cycle.loop().nanoTime());
+        long delayMs = TimeUnit.NANOSECONDS.toMillis(delayNanos + NANOS_OF_A_MS - 1);
+        timer = cycle.loop().schedule(this::onTimer, delayMs);
+    }
+
+    private void onTimer() {
+        timer = null;
+        long nowNanos = cycle.loop().nanoTime();
+        List<Append> late = new ArrayList<>();
+        unreplicated.removeIf(append -> append.deadlineNanos() - nowNanos <= 0 && late.add(append));
+        if (!unreplicated.isEmpty()) {
+            long earliestNanos = unreplicated.peek().deadlineNanos();
+            for (Append append : unreplicated) {
+                if (append.deadlineNanos() - earliestNanos < 0) {
+                    earliestNanos = append.deadlineNanos();
+                }
+            }
+            startTimer(earliestNanos);
+        }
+        late.forEach(append -> append.refuse(ErrorCode.REQUEST_TIMED_OUT, null));
+    }
+
+    /** Rejects the appends that are in this log and wait for other replicas. */
+    void refuseUnreplicated(ErrorCode error, String message) {
+        while (unreplicated != null && !unreplicated.isEmpty()) {
+            unreplicated.poll().refuse(error, message);
+        }
+    }
+
     /** Rejects the appends behind {@code keptOffset}, which could not be written and are dropped. */
     void refuseUnwritten(long keptOffset, IOException failure) {
         if (unwritten == null) {
@@ -84,12 +178,17 @@ final class PendingAcknowledgements {
     }
 
     private void refuseByDisk(List<Append> lost, IOException failure) {
-        counters.onRefusedByDisk(lost.size());
+        cycle.counters().onRefusedByDisk(lost.size());
         lost.forEach(append -> append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, failure.getMessage()));
     }
 
     /** Rejects all appends, because nothing more will be written. */
     void refuseAll(ErrorCode error) {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
+        }
+        refuseUnreplicated(error, null);
         refuseAll(unflushed, error);
         refuseAll(unwritten, error);
     }

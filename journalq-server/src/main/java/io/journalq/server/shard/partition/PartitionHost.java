@@ -194,6 +194,21 @@ public final class PartitionHost {
         appends.append(append);
     }
 
+    /**
+     * Sets the other in-sync replicas of the partition, as of its metadata.
+     *
+     * @param others broker ids of the in-sync replicas, without this one
+     * @param requiredSize number of in-sync replicas, including this one, that appends with acks=all need
+     */
+    public void setInSyncReplicas(int[] others, int requiredSize) {
+        writer.onInSyncReplicas(others, requiredSize);
+    }
+
+    /** Another replica fetches from {@code offset} on, and thereby acknowledges everything before it. */
+    public void onReplicaFetch(int otherReplica, long offset) {
+        writer.onReplicaFetch(otherReplica, offset);
+    }
+
     /** The error for a request that the partition cannot serve now, else NONE. */
     private ErrorCode availability() {
         if (closed) {

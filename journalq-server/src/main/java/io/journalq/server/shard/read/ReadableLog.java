@@ -80,14 +80,37 @@ public final class ReadableLog {
     }
 
     /**
-     * All records before {@code offset} are as safe as the topic's delivery mode demands. If this advances the high
+     * All records before {@code offset} are as safe here as the topic's delivery mode demands. If this advances the high
      * watermark, wakes the readers that now see more.
      */
     public void onSafe(long offset) {
         long stableOffset = lastStableOffset();
-        if (!replica.onSafe(offset)) {
-            return;
+        if (replica.onSafe(offset)) {
+            onAdvanced(stableOffset);
         }
+    }
+
+    /** Another replica fetches, see {@link ReplicaMachine#onFetch}. Wakes the readers that now see more. */
+    public void onReplicaFetch(int otherReplica, long offset) {
+        long stableOffset = lastStableOffset();
+        if (replica.onFetch(otherReplica, offset)) {
+            onAdvanced(stableOffset);
+        }
+    }
+
+    /**
+     * The in-sync replicas have changed, see {@link ReplicaMachine#onInSyncReplicas}. Wakes the readers that now see
+     * more.
+     */
+    public void onInSyncReplicas(int[] others, int requiredSize) {
+        long stableOffset = lastStableOffset();
+        if (replica.onInSyncReplicas(others, requiredSize)) {
+            onAdvanced(stableOffset);
+        }
+    }
+
+    /** @param stableOffset the last stable offset before the high watermark advanced */
+    private void onAdvanced(long stableOffset) {
         long highWatermark = replica.highWatermark();
         journal.setHighWatermark(highWatermark);
         transactions.onHighWatermark(highWatermark);

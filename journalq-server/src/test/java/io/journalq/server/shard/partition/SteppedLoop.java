@@ -29,6 +29,11 @@ public final class SteppedLoop implements Loop {
         run();
     }
 
+    /** Number of timers that have not fired. */
+    public int timerCount() {
+        return timers.size();
+    }
+
     /** Advances the clock; timers still fire when the test lets them. */
     public void advance(long ms) {
         nowNanos += TimeUnit.MILLISECONDS.toNanos(ms);

@@ -21,6 +21,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.producerstate.VerificationGuards;
+import io.journalq.server.shard.append.Acks;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.AppendSettings;
@@ -63,6 +64,8 @@ public final class SteppedPartition {
     private final VerificationGuards guards;
     private final WalSyncers walSyncers;
     private boolean awaited = true;
+    private Acks acks = Acks.LEADER;
+    private int timeoutMs = 30_000;
 
     /** One append's outcome; null while it is not decided. */
     public static final class Outcome {
@@ -221,6 +224,12 @@ public final class SteppedPartition {
         return loop;
     }
 
+    /** Sets what the senders of later appends wait for, and for how long. */
+    public void setAcks(Acks newAcks, int newTimeoutMs) {
+        acks = newAcks;
+        timeoutMs = newTimeoutMs;
+    }
+
     /** All clients disconnect, so that no append is awaited any more. */
     public void clientsLeave() {
         awaited = false;
@@ -288,7 +297,7 @@ public final class SteppedPartition {
             builder.setProducerState(producerId, epoch, sequence, transactional);
             Outcome outcome = new Outcome();
             ByteBuf batch = builder.build();
-            host.append(new Append(batch, PRODUCE_VERSION, guard) {
+            host.append(new Append(batch, PRODUCE_VERSION, guard, acks, timeoutMs) {
                 @Override
                 protected boolean isAwaited() {
                     return awaited;

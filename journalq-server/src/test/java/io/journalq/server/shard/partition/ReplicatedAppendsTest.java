@@ -1,0 +1,304 @@
+package io.journalq.server.shard.partition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.FaultyFileStore;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.shard.append.Acks;
+import io.journalq.server.shard.append.DeliveryMode;
+import io.journalq.server.shard.partition.SteppedPartition.Outcome;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Appends with acks=all wait for the other in-sync replicas. The test fetches in the place of those. */
+class ReplicatedAppendsTest {
+    private static final short EPOCH = 0;
+    private static final int FOLLOWER = 2;
+    private static final int OTHER_FOLLOWER = 3;
+    private static final int TIMEOUT_MS = 1_000;
+    private static final int ALL = 1 << 20;
+
+    @TempDir
+    private Path directory;
+
+    /** The threads that may block: they run when the test says so. */
+    private final ArrayDeque<Runnable> blocking = new ArrayDeque<>();
+
+    private SteppedPartition partition;
+
+    private void open(DeliveryMode mode) throws IOException {
+        partition = SteppedPartition.open(
+                new FaultyFileStore(new SystemFileStore()), directory, JournalConfig.DEFAULT, mode, blocking::add);
+        partition.setAcks(Acks.ALL, TIMEOUT_MS);
+    }
+
+    private void inSync(int required, int... others) {
+        partition.host().setInSyncReplicas(others, required);
+        partition.loop().run();
+    }
+
+    private void fetch(int replica, long offset) {
+        partition.host().onReplicaFetch(replica, offset);
+        partition.loop().run();
+    }
+
+    private void flush() {
+        while (!blocking.isEmpty()) {
+            blocking.remove().run();
+            partition.loop().run();
+        }
+    }
+
+    private void pass(long ms) {
+        partition.loop().advance(ms);
+        partition.loop().fireTimers();
+    }
+
+    @Test
+    void shouldAcknowledgeWhenTheBatchIsWrittenAndThereIsOneReplica() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+        assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
+        int timers = partition.loop().timerCount();
+
+        // when
+        partition.setAcks(Acks.ALL, TIMEOUT_MS);
+        assertThat(partition.append(1, EPOCH, 1, false, "b").error()).isEqualTo(ErrorCode.NONE);
+
+        // then
+
+        assertThat(partition.loop().timerCount()).isEqualTo(timers);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldAcknowledgeWhenAllInSyncReplicasHaveTheBatch() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        inSync(2, FOLLOWER, OTHER_FOLLOWER);
+
+        // when
+        Outcome first = partition.append(1, EPOCH, 0, false, "a", "b");
+        Outcome second = partition.append(1, EPOCH, 2, false, "c");
+        fetch(FOLLOWER, 3);
+        fetch(OTHER_FOLLOWER, 1);
+
+        // then consumers see what all of them have
+        assertThat(first.error()).isNull();
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
+        fetch(OTHER_FOLLOWER, 2);
+        assertThat(first.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(first.offset()).isZero();
+        assertThat(second.error()).isNull();
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("a", "b");
+        fetch(OTHER_FOLLOWER, 3);
+        assertThat(second.error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldAcknowledgeFromTheLeaderAloneWhenTheSenderAsksForThat() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        Outcome waiting = partition.append(1, EPOCH, 0, false, "a");
+        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+
+        // when
+        Outcome outcome = partition.append(1, EPOCH, 1, false, "b");
+
+        // then
+        assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(waiting.error()).isNull();
+        assertThat(partition.host().log().highWatermark()).isZero();
+    }
+
+    @Test
+    void shouldWaitForTheDisksOfAllReplicasWhenTheModeIsConsistent() throws IOException {
+        for (Acks acks : Acks.values()) {
+            // given
+            open(DeliveryMode.CONSISTENT);
+            partition.setAcks(acks, TIMEOUT_MS);
+            inSync(1, FOLLOWER);
+            long end = partition.host().journal().endOffset();
+
+            // when the other replica is faster, and then this one
+            Outcome first = partition.append(1, EPOCH, (int) end, false, "a");
+            fetch(FOLLOWER, end + 1);
+            assertThat(first.error()).isNull();
+            flush();
+            assertThat(first.error()).isEqualTo(ErrorCode.NONE);
+            Outcome second = partition.append(1, EPOCH, (int) end + 1, false, "b");
+            flush();
+            assertThat(second.error()).isNull();
+            fetch(FOLLOWER, end + 2);
+
+            // then
+            assertThat(second.error()).isEqualTo(ErrorCode.NONE);
+            partition.closeCleanly();
+        }
+    }
+
+    @Test
+    void shouldTimeOutAtTheDeadlineOfEachAppendWhenAReplicaIsBehind() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        Outcome late = partition.append(1, EPOCH, 0, false, "a");
+        int timers = partition.loop().timerCount();
+        partition.setAcks(Acks.ALL, TIMEOUT_MS / 2);
+        Outcome early = partition.append(1, EPOCH, 1, false, "b");
+        partition.setAcks(Acks.ALL, TIMEOUT_MS);
+        Outcome latest = partition.append(1, EPOCH, 2, false, "c");
+
+        // then there is one timer for all of them
+        assertThat(partition.loop().timerCount()).isEqualTo(timers);
+
+        // when
+        pass(TIMEOUT_MS / 2 - 1);
+        assertThat(early.error()).isNull();
+        pass(1);
+        assertThat(early.error()).isEqualTo(ErrorCode.REQUEST_TIMED_OUT);
+        assertThat(late.error()).isNull();
+        fetch(FOLLOWER, 2);
+        assertThat(late.error()).isEqualTo(ErrorCode.NONE);
+        pass(TIMEOUT_MS);
+
+        // then
+        assertThat(latest.error()).isEqualTo(ErrorCode.REQUEST_TIMED_OUT);
+    }
+
+    @Test
+    void shouldAcknowledgeARepeatedBatchAtItsFirstPlaceWhenItsReplicationTimedOut() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        Outcome first = partition.append(1, EPOCH, 0, false, "a");
+        pass(TIMEOUT_MS);
+        assertThat(first.error()).isEqualTo(ErrorCode.REQUEST_TIMED_OUT);
+
+        // when
+        Outcome again = partition.append(1, EPOCH, 0, false, "a");
+        assertThat(again.error()).isNull();
+        fetch(FOLLOWER, 1);
+
+        // then
+        assertThat(again.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(again.offset()).isZero();
+        assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.host().journal().endOffset()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldAppendNothingWithAcksAllWhenTooFewReplicasAreInSync() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        inSync(3, FOLLOWER);
+
+        // when, then
+        assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NOT_ENOUGH_REPLICAS);
+        assertThat(partition.mark(1, EPOCH, true).error()).isEqualTo(ErrorCode.NOT_ENOUGH_REPLICAS);
+        assertThat(partition.host().journal().endOffset()).isZero();
+
+        // and acks=1 does not ask for the others
+        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+        assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.host().log().highWatermark()).isZero();
+
+        // unless the mode is consistent
+        partition.setMode(DeliveryMode.CONSISTENT);
+        assertThat(partition.append(1, EPOCH, 1, false, "b").error()).isEqualTo(ErrorCode.NOT_ENOUGH_REPLICAS);
+    }
+
+    @Test
+    void shouldRejectAcksOfOneInModeConsistentOnlyWhileTheLeaderIsNotEnough() throws IOException {
+        // given a leader without other replicas that needs one
+        open(DeliveryMode.EVENTUAL);
+        inSync(2);
+        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+        assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.host().log().highWatermark()).isZero();
+
+        // when
+        inSync(1);
+
+        // then
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRejectWhatIsAppendedWhenTheInSyncReplicasBecomeTooFew() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        inSync(2, FOLLOWER, OTHER_FOLLOWER);
+        Outcome first = partition.append(1, EPOCH, 0, false, "a");
+        fetch(FOLLOWER, 1);
+
+        // when one is left, which is enough
+        inSync(2, FOLLOWER);
+        assertThat(first.error()).isEqualTo(ErrorCode.NONE);
+        Outcome second = partition.append(1, EPOCH, 1, false, "b");
+        Outcome staged = partition.stage(1, EPOCH, 2, false, "c");
+
+        // and then none
+        inSync(2);
+
+        // then
+        assertThat(second.error()).isEqualTo(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND);
+        assertThat(staged.error()).isEqualTo(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldAcknowledgeWhatWaitsWhenTheReplicaThatIsBehindLeaves() throws IOException {
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        Outcome waiting = partition.append(1, EPOCH, 0, false, "a");
+
+        inSync(1);
+
+        assertThat(waiting.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.append(1, EPOCH, 1, false, "b").error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldEndATransactionForConsumersWhenItsMarkerIsReplicated() throws IOException {
+        // given
+        open(DeliveryMode.PERFORMANCE);
+        inSync(1, FOLLOWER);
+        Outcome batch = partition.append(1, EPOCH, 0, true, "a");
+        assertThat(batch.error()).isNull();
+        Outcome marker = partition.mark(1, EPOCH, true);
+
+        // when, then
+        fetch(FOLLOWER, 1);
+        assertThat(batch.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(marker.error()).isNull();
+        assertThat(partition.readCommitted(0, ALL)).isEmpty();
+        fetch(FOLLOWER, 2);
+        assertThat(marker.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("a");
+    }
+
+    @Test
+    void shouldRejectWhatWaitsWhenThePartitionLeavesOrGoesOffline() throws IOException {
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        Outcome offline = partition.append(1, EPOCH, 0, false, "a");
+        partition.host().takeOffline(new IOException("the disk is gone"));
+        assertThat(offline.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        Outcome leaving = partition.append(1, EPOCH, 1, false, "b");
+        partition.host().close();
+        assertThat(leaving.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        pass(TIMEOUT_MS);
+        fetch(FOLLOWER, 2);
+    }
+}
