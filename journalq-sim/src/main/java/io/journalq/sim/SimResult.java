@@ -21,6 +21,20 @@ public record SimResult(
         return violations.isEmpty();
     }
 
+    /** The results of two parts of one seed. */
+    SimResult and(SimResult other) {
+        List<String> all = new ArrayList<>(violations);
+        all.addAll(other.violations);
+        return new SimResult(
+                seed,
+                hash ^ Long.rotateLeft(other.hash, 1),
+                events + other.events,
+                crashes + other.crashes,
+                records + other.records,
+                work,
+                List.copyOf(all));
+    }
+
     /** Compares this result with that of a second run of the same seed, which must have the same events. */
     SimResult comparedWith(SimResult second) {
         if (second.hash == hash && second.events == events) {

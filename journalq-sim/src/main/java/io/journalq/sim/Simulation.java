@@ -30,7 +30,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Runs one seed: a broker starts, serves clients and crashes, several times. After each start, everything that it
- * guarantees is compared with everything that it has. The seed determines everything. One thread.
+ * guarantees is compared with everything that it has. Then {@link FollowerLogs} runs with the same seed. The seed
+ * determines everything. One thread.
  */
 public final class Simulation implements SimDisk.Surroundings {
     private static final long LIFE_MS = 400;
@@ -85,7 +86,7 @@ public final class Simulation implements SimDisk.Surroundings {
 
     /** Runs one seed to its end, or to the first violation. */
     public static SimResult run(long seed) {
-        return run(new Simulation(seed));
+        return run(seed, Interference.NONE);
     }
 
     /**
@@ -102,7 +103,7 @@ public final class Simulation implements SimDisk.Surroundings {
     static SimResult run(long seed, Interference planted) {
         Simulation simulation = new Simulation(seed);
         simulation.interference = planted;
-        return run(simulation);
+        return run(simulation).and(FollowerLogs.run(seed, planted));
     }
 
     private static SimResult run(Simulation simulation) {

@@ -187,6 +187,12 @@ enum PlantedBug implements Interference {
             }
         }
     },
+    RECORDS_NO_CUTS("NothingTruncatedComesBack") {
+        @Override
+        public boolean recordsCuts() {
+            return false;
+        }
+    },
     DROPS_DAMAGE_SILENTLY("DamageIsReported") {
         @Override
         public boolean logs(String message) {

@@ -90,12 +90,15 @@ final class DumpCommand extends ClientCommand {
     private void printWriteAheadFile(FileStore store) throws IOException {
         try (WriteAheadScan scan = WriteAheadScan.open(store, path)) {
             for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
+                String line = "  byte " + scan.recordPosition() + "  sequence " + record.sequence() + "  journal "
+                        + printable(record.directory());
                 terminal()
-                        .printLine("  byte " + scan.recordPosition() + "  sequence " + record.sequence() + "  journal "
-                                + printable(record.directory()) + "  segment " + record.segmentBaseOffset()
-                                + "  position "
-                                + record.position() + "  end " + record.endOffset() + "  size "
-                                + record.data().remaining());
+                        .printLine(
+                                record.isCut()
+                                        ? line + "  cut " + record.endOffset()
+                                        : line + "  segment " + record.segmentBaseOffset() + "  position "
+                                                + record.position() + "  end " + record.endOffset() + "  size "
+                                                + record.data().remaining());
             }
         }
     }

@@ -186,6 +186,9 @@ public final class Journal implements AutoCloseable {
      * Appends the batches that a leader sent, with the offsets and leader epochs that they have, and keeps references
      * until {@link #write}. Appends all of them or none. The bytes must not change until then.
      *
+     * <p>Offsets may have gaps, as compaction leaves them. However, recovery takes a gap before the last batch of the log
+     * for a damaged offset, and removes that batch, until a checkpoint covers it.
+     *
      * @param run whole batches back to back between its reader and writer index
      * @param leaderEpoch epoch of that leader; no batch is newer
      * @throws io.journalq.common.record.InvalidBatchException if a batch is damaged, or its offset or leader epoch
@@ -395,7 +398,12 @@ public final class Journal implements AutoCloseable {
      * Removes every batch that reaches behind {@code offset}, and the leader epochs without records at the new end. A
      * follower does this when its leader has different batches or epochs there. Nothing may be staged. Blocks.
      *
+     * <p>When this returns, no crash brings the batches back. If it is interrupted by a crash, the log ends somewhere
+     * between the new and the old end, without a gap.
+     *
      * @return the new end offset; it is less than {@code offset} if a batch spanned that offset
+     * @throws IOException if the disk failed, which fences the journal; or if the observer cannot guarantee that the
+     *     batches stay removed, in which case the log is unchanged
      */
     public long truncateTo(long offset) throws IOException {
         Check.that(!writer.isDirty(), "nothing is staged when a journal is truncated");
@@ -405,18 +413,20 @@ public final class Journal implements AutoCloseable {
             epochs.truncateTo(writer.writtenOffset());
             return writer.writtenOffset();
         }
-        Check.that(!writer.wasObserved(), "the write-ahead files would keep the truncated batches");
         compactor.completeSwap();
+        // Everything that is in write-ahead files is also in the log's own files, before the former is made void.
         flusher.flush(false);
-        long endOffset = segments.truncateTo(offset);
-        writer.truncated(endOffset);
-        highWatermark = Math.min(highWatermark, endOffset);
-        start.truncateTo(endOffset);
-        compactor.truncateTo(endOffset);
-        epochs.truncateTo(endOffset);
-        derived.truncateTo(endOffset);
-        flusher.truncated(endOffset);
-        return endOffset;
+        writer.beforeTruncation(offset);
+        return flusher.truncate(offset, () -> {
+            long endOffset = segments.truncateTo(offset);
+            writer.truncated(endOffset);
+            highWatermark = Math.min(highWatermark, endOffset);
+            start.truncateTo(endOffset);
+            compactor.truncateTo(endOffset);
+            epochs.truncateTo(endOffset);
+            derived.truncateTo(endOffset);
+            return endOffset;
+        });
     }
 
     /**

@@ -152,7 +152,7 @@ final class JournalFlusher {
             throw new IOException(directory + " is closed");
         }
         Segment[] segments = listed.all();
-        writeCheckpoint(List.of(segments), syncWritten(segments), true);
+        writeCheckpoint(List.of(segments), syncWritten(segments), flushedOffset, true);
     }
 
     /**
@@ -213,7 +213,7 @@ final class JournalFlusher {
         checkNotFenced();
         swap.retireReplaced();
         Segment[] segments = listed.all();
-        writeCheckpoint(List.of(segments), syncWritten(segments), true);
+        writeCheckpoint(List.of(segments), syncWritten(segments), flushedOffset, true);
         swap.takePlace();
         stateChanged = true;
     }
@@ -221,7 +221,7 @@ final class JournalFlusher {
     /** Without a new checkpoint, recovery reads more, but nothing is lost: on a full disk a flush still succeeds. */
     private void tryCheckpoint(List<Segment> segments, List<SegmentState> states) {
         try {
-            writeCheckpoint(segments, states, false);
+            writeCheckpoint(segments, states, flushedOffset, false);
             checkpointFailing = false;
         } catch (IOException failure) {
             if (!checkpointFailing) {
@@ -365,7 +365,9 @@ final class JournalFlusher {
         }
     }
 
-    private void writeCheckpoint(List<Segment> segments, List<SegmentState> states, boolean sync) throws IOException {
+    /** @param endOffset leader epochs that begin at or behind this are left out */
+    private void writeCheckpoint(List<Segment> segments, List<SegmentState> states, long endOffset, boolean sync)
+            throws IOException {
         stateChanged = false;
         boolean written = false;
         try {
@@ -385,7 +387,7 @@ final class JournalFlusher {
                 }
             }
             // An epoch that has begun may still begin at a lower offset, if the batches before it cannot be written.
-            LeaderEpochs.Entries flushedEpochs = epochs.entries().before(flushedOffset);
+            LeaderEpochs.Entries flushedEpochs = epochs.entries().before(endOffset);
             JournalCheckpoint checkpoint = new JournalCheckpoint(
                     state.startOffset(), state.compactedOffset(), state.highWatermark(), flushedEpochs, known);
             boolean durable = sync || state.isStartKeptInCheckpointOnly();
@@ -397,22 +399,51 @@ final class JournalFlusher {
         }
     }
 
+    /** A change of the log's end, in which its owner removes records from the files. */
+    @FunctionalInterface
+    interface Truncation {
+        /** Blocks. Returns the new end. */
+        long run() throws IOException;
+    }
+
     /**
-     * Notes that the journal was truncated: nothing behind {@code endOffset} is durable, and the checkpoint must not
-     * list it.
+     * Truncates the log, with one checkpoint before and one after the change. The former lists none of the segments
+     * and leader epochs that reach behind {@code offset}: recovery would miss segments that are removed already, and
+     * expect those epochs of the next batches. A failure fences the
+     * journal, because the log may have any end between the old and the new one.
+     *
+     * @param change removes every batch that reaches behind {@code offset}
+     * @return the new end
      */
-    synchronized void truncated(long endOffset) throws IOException {
-        flushedOffset = Math.min(flushedOffset, endOffset);
-        lastFlushed = null;
+    synchronized long truncate(long offset, Truncation change) throws IOException {
+        checkNotFenced();
+        if (stopped) {
+            throw new IOException(directory + " is closed");
+        }
+        try {
+            checkpointUpTo(offset);
+            long endOffset = change.run();
+            flushedOffset = Math.min(flushedOffset, endOffset);
+            lastFlushed = null;
+            checkpointUpTo(flushedOffset);
+            store.syncDirectory(directory);
+            return endOffset;
+        } catch (IOException failure) {
+            throw fenced(failure);
+        }
+    }
+
+    /** Writes a checkpoint of the segments that end at or before {@code offset}. */
+    private void checkpointUpTo(long offset) throws IOException {
         List<Segment> segments = new ArrayList<>();
         List<SegmentState> states = new ArrayList<>();
         for (Segment segment : listed.all()) {
-            if (segment.endOffset() <= flushedOffset) {
+            if (segment.endOffset() <= offset) {
                 segments.add(segment);
                 states.add(state(segment));
             }
         }
-        writeCheckpoint(segments, states, true);
+        writeCheckpoint(segments, states, offset, true);
     }
 
     /**

@@ -115,6 +115,9 @@ final class JournalRecovery {
         if (!swaps.isEmpty()) {
             checkpoint = completeSwaps(swaps, baseOffsets, checkpoint);
         }
+        if (swaps.isEmpty()) {
+            deleteOrphanedIndexes(names, baseOffsets);
+        }
         if (checkpoint != null) {
             epochs.reset(checkpoint.epochs());
         }
@@ -283,6 +286,16 @@ final class JournalRecovery {
             }
         }
         return baseOffsets;
+    }
+
+    /** Deletes the indexes of segments that were removed: a new segment may get the same name. */
+    private void deleteOrphanedIndexes(List<String> names, List<Long> baseOffsets) throws IOException {
+        Set<Long> known = new HashSet<>(baseOffsets);
+        for (String name : names) {
+            if (name.endsWith(SparseIndex.FILE_SUFFIX) && !known.contains(offsetIn(name, SparseIndex.FILE_SUFFIX))) {
+                store.delete(directory.resolve(name));
+            }
+        }
     }
 
     /** Completes interrupted swaps. The checkpoint must not apply the state of the replaced file to the new one. */

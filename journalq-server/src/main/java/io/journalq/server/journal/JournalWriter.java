@@ -37,9 +37,10 @@ final class JournalWriter {
     private JournalWrites observer;
 
     /**
-     * True once an observer was set. The write-ahead files may then hold the written batches, see {@link WalReplay}.
+     * The observer, or the last one. The write-ahead files may still hold batches that were written for it, see
+     * {@link WalReplay}.
      */
-    private boolean observed;
+    private JournalWrites lastObserver;
 
     JournalWriter(
             Path directory, SegmentList segments, LeaderEpochs epochs, JournalReads reads, JournalFlusher flusher) {
@@ -64,13 +65,17 @@ final class JournalWriter {
 
     /** Sets the observer of all later writes; null for none. */
     void setObserver(JournalWrites newObserver) {
-        observed |= newObserver != null;
         observer = newObserver;
+        if (newObserver != null) {
+            lastObserver = newObserver;
+        }
     }
 
-    /** Whether an observer was ever set. */
-    boolean wasObserved() {
-        return observed;
+    /** Records are about to be removed, see {@link JournalWrites#beforeTruncation}. Blocks. */
+    void beforeTruncation(long offset) throws IOException {
+        if (lastObserver != null) {
+            lastObserver.beforeTruncation(offset);
+        }
     }
 
     boolean isDirty() {
@@ -143,6 +148,9 @@ final class JournalWriter {
         begunEpoch = NO_EPOCH;
         endOffset = offset;
         writtenOffset = offset;
+        if (lastObserver != null) {
+            lastObserver.onTruncated(offset);
+        }
     }
 
     private void writeStaged(JournalConfig config) throws IOException {

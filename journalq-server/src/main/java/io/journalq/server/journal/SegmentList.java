@@ -226,7 +226,8 @@ final class SegmentList {
     }
 
     /**
-     * Removes every batch that reaches behind {@code offset}. All segments must be settled. Blocks.
+     * Removes every batch that reaches behind {@code offset}, from the end of the log on, so that a crash leaves no gap.
+     * All segments must be settled. Durable when this returns. Blocks.
      *
      * @return the offset behind the last remaining batch
      */
@@ -235,8 +236,8 @@ final class SegmentList {
         int at = JournalReads.segmentAt(all, Math.max(offset, all[0].baseOffset()));
         Segment cut = all[at];
         int position = cut.locate(offset, cut.index().floorByOffset(offset));
-        for (int i = at + 1; i < all.length; i++) {
-            drop(all[i]);
+        for (int i = all.length - 1; i > at; i--) {
+            removeNewest(all[i]);
         }
         reads.forget(cut);
         Segment[] left = Arrays.copyOf(all, at + 1);
@@ -245,13 +246,26 @@ final class SegmentList {
         return left[at].endOffset();
     }
 
+    private void removeNewest(Segment newest) throws IOException {
+        reads.forget(newest);
+        newest.rename();
+        segments = Arrays.copyOf(segments, segments.length - 1);
+        newest.release();
+        store.syncDirectory(directory);
+        deleteLater(() -> deleteRenamed(newest));
+    }
+
     private Segment cutSegment(Segment segment, int position) throws IOException {
         Segment rest = new Segment(store, directory, segment.baseOffset(), segment.indexIntervalBytes());
         if (segment.sizeBytes() > 0) {
+            // It would not match the batches that come in place of the removed ones.
+            segment.deleteIndex();
+            store.syncDirectory(directory);
             rest.file().truncate(position);
             EpochCheck noEpochs = new EpochCheck(new LeaderEpochs(), Integer.MAX_VALUE);
             SegmentRecovery.Position place = SegmentRecovery.Position.SYNCED;
             new SegmentRecovery(rest, position, place, Long.MAX_VALUE, noEpochs, () -> false).run();
+            rest.file().sync();
         }
         segment.release();
         return rest;
@@ -303,18 +317,6 @@ final class SegmentList {
             replaced.forEach(Segment::release);
         }
         deleteLater(() -> replaced.forEach(this::deleteRenamed));
-    }
-
-    /** Renames the files now, so that no restart brings them back, and deletes them later. */
-    private void drop(Segment segment) {
-        reads.forget(segment);
-        try {
-            segment.rename();
-        } catch (IOException failure) {
-            LOG.error("{}: cannot delete it: {}", segment.logPath(), failure.toString());
-        }
-        segment.release();
-        deleteLater(() -> deleteRenamed(segment));
     }
 
     /** Closes every file. The list does not change. */

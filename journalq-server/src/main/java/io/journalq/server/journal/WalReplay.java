@@ -20,6 +20,10 @@ import org.slf4j.LoggerFactory;
  * deletes the files. Runs before any journal of the directory is opened. If it is interrupted at any point, the next
  * run starts again. A damaged file is renamed and kept. One thread; blocks.
  *
+ * <p>Records before a cut of their journal are void: the journal was truncated, and other records may be in their place.
+ * The cut itself is not done again, because later data can be durable that no write-ahead file has. It need not be:
+ * a truncation that a crash interrupts leaves a log without gaps ({@link Journal#truncateTo}).
+ *
  * <p>The bytes go to their original positions ({@link ReplayedJournal}). Replay never creates a segment: a segment
  * counts as covered only after its name is synced, so a missing segment was deleted.
  */
@@ -38,6 +42,9 @@ public final class WalReplay {
     private final Set<Path> damaged = new HashSet<>();
     /** By directory name; null for a directory that does not exist. */
     private final Map<String, ReplayedJournal> journals = new HashMap<>();
+
+    /** By directory name: the sequence number of the journal's last cut. */
+    private final Map<String, Long> lastCuts = new HashMap<>();
 
     /** The journals with an open file, the most recently used last. */
     private final Set<ReplayedJournal> open = new LinkedHashSet<>();
@@ -61,6 +68,7 @@ public final class WalReplay {
         }
         WalReplay replay = new WalReplay(store, dataDirectory);
         try {
+            replay.findCuts();
             long count = replay.apply();
             replay.sync();
             replay.deleteFiles();
@@ -68,6 +76,23 @@ public final class WalReplay {
         } finally {
             replay.close();
         }
+    }
+
+    private void findCuts() throws IOException {
+        for (Path file : WriteAheadScan.files(store, dataDirectory)) {
+            try (WriteAheadScan scan = WriteAheadScan.open(store, file)) {
+                for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
+                    if (record.isCut()) {
+                        lastCuts.merge(record.directory(), record.sequence(), Math::max);
+                    }
+                }
+            }
+        }
+    }
+
+    private boolean isVoid(WriteAheadRecord record) {
+        Long cut = lastCuts.get(record.directory());
+        return cut != null && record.sequence() <= cut;
     }
 
     private long apply() throws IOException {
@@ -91,7 +116,7 @@ public final class WalReplay {
     }
 
     private boolean apply(WriteAheadRecord record) throws IOException {
-        ReplayedJournal journal = journal(record.directory());
+        ReplayedJournal journal = isVoid(record) ? null : journal(record.directory());
         if (journal == null) {
             return false;
         }

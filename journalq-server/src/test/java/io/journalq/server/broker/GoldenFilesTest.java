@@ -34,7 +34,8 @@ class GoldenFilesTest {
     Path directory;
 
     @ParameterizedTest
-    @ValueSource(strings = {"checkpoint-1", "checkpoint-2", "checkpoint-3", "formats-1", "write-ahead-1"})
+    @ValueSource(
+            strings = {"checkpoint-1", "checkpoint-2", "checkpoint-3", "formats-1", "write-ahead-1", "write-ahead-2"})
     void shouldServeEverythingWhenTheDataAreOfAnEarlierFormat(String golden) throws Exception {
         // given
         copy(Path.of("src/test/resources/golden", golden));

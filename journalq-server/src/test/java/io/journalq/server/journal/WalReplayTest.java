@@ -17,6 +17,7 @@ import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadRecord;
 import io.journalq.server.journal.wal.WriteAheadScan;
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -69,17 +70,29 @@ class WalReplayTest {
         return log;
     }
 
-    /** Commits every write of the journal. */
+    /** Commits every write and truncation of the journal. */
     private void commitTo(WriteAheadLog log, Journal journal) {
         byte[] directory = DIRECTORY.getFileName().toString().getBytes(StandardCharsets.UTF_8);
-        journal.setObserver((base, position, endOffset, batches) -> {
-            WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
-            assertThat(frames.add(new WriteAheadFrames.Entry(cover, endOffset), directory, base, position, batches))
-                    .isTrue();
-            try {
-                assertThat(log.commit(List.of(frames))).isTrue();
-            } catch (IOException failure) {
-                throw new AssertionError(failure);
+        journal.setObserver(new JournalWrites() {
+            @Override
+            public void onWritten(long base, int position, long endOffset, List<ByteBuf> batches) {
+                WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
+                assertThat(frames.add(new WriteAheadFrames.Entry(cover, endOffset), directory, base, position, batches))
+                        .isTrue();
+                try {
+                    assertThat(log.commit(List.of(frames))).isTrue();
+                } catch (IOException failure) {
+                    throw new AssertionError(failure);
+                }
+            }
+
+            @Override
+            public void beforeTruncation(long offset) throws IOException {
+                WriteAheadFrames frames = new WriteAheadFrames(1_000);
+                assertThat(frames.addCut(cover, directory, offset)).isTrue();
+                if (!log.commit(List.of(frames))) {
+                    throw new IOException("the cut is not committed");
+                }
             }
         });
     }
@@ -387,6 +400,132 @@ class WalReplayTest {
     }
 
     @Test
+    void shouldNotBringBackWhatWasTruncated() throws IOException {
+        // given other batches in place of truncated ones, of which no write-ahead file has a copy
+        Journal journal = open(store);
+        commitTo(log(1 << 20), journal);
+        append(journal, 4, 2, 50);
+        journal.truncateTo(4);
+        journal.setObserver(null);
+        append(journal, 1, 2, 70);
+        journal.flush();
+        byte[] before = content(newestLog());
+
+        // when
+        long count = WalReplay.run(store, DATA);
+
+        // then
+        assertThat(count).isZero();
+        assertThat(content(newestLog())).isEqualTo(before);
+        assertThat(readAll(open(store), 0)).isEqualTo(offsets(6));
+    }
+
+    @Test
+    void shouldBringBackWhatWasWrittenBehindACut() throws IOException {
+        // given
+        Journal journal = open(store);
+        commitTo(log(1 << 20), journal);
+        append(journal, 4, 2, 50);
+        journal.truncateTo(4);
+        int cutBytes = content(newestLog()).length;
+        append(journal, 1, 2, 60);
+        byte[] before = content(newestLog());
+        try (LogFile file = store.open(newestLog(), false)) {
+            file.truncate(cutBytes);
+        }
+
+        // when
+        long count = WalReplay.run(store, DATA);
+
+        // then
+        assertThat(count).isEqualTo(1);
+        assertThat(content(newestLog())).isEqualTo(before);
+        assertThat(readAll(open(store), 0)).isEqualTo(offsets(6));
+    }
+
+    @Test
+    void shouldHaveNoGapWhenATruncationIsStoppedAnywhere() throws IOException {
+        boolean stopped = true;
+        for (int changes = 0; stopped; changes++) {
+            // given several segments
+            store.delete(DATA);
+            CrashingFileStore crashing = new CrashingFileStore(store);
+            WriteAheadLog log = new WriteAheadLog(crashing, DATA, 1 << 20);
+            log.makeSpare();
+            Journal journal = open(crashing);
+            commitTo(log, journal);
+            for (int i = 0; i < 12; i++) {
+                append(journal, 1, 2, 100);
+            }
+            assertThat(journal.segmentCount()).isGreaterThan(3);
+
+            // when
+            crashing.crashAfter(changes);
+            try {
+                journal.truncateTo(5);
+            } catch (IOException killed) {
+                assertThat(crashing.hasCrashed()).isTrue();
+            }
+            stopped = crashing.hasCrashed();
+
+            // then
+            WalReplay.run(store, DATA);
+            Journal found = open(store);
+            assertThat(found.writtenOffset()).isBetween(4L, stopped ? 24L : 4L);
+            assertThat(readAll(found, 0)).isEqualTo(offsets(found.writtenOffset()));
+            assertThat(found.truncateTo(5)).isEqualTo(4);
+            append(found, 1, 2, 100);
+            assertThat(readAll(open(store), 0)).isEqualTo(offsets(6));
+        }
+    }
+
+    @Test
+    void shouldKeepTheLogWhenATruncationCannotBeRecorded() throws IOException {
+        // given an observer that cannot record truncations, and later none
+        Journal journal = open(store);
+        journal.setObserver((base, position, endOffset, batches) -> {});
+        append(journal, 3, 2, 50);
+        journal.setObserver(null);
+
+        // when, then
+        assertThatThrownBy(() -> journal.truncateTo(2)).hasMessageContaining("could come back");
+        append(journal, 1, 2, 50);
+        assertThat(readAll(open(store), 0)).isEqualTo(offsets(8));
+    }
+
+    /** Changes the version in the header of the only write-ahead file. */
+    private void setVersion(int version) throws IOException {
+        try (LogFile file = store.open(wal(), false)) {
+            ByteBuffer header = ByteBuffer.allocate(20);
+            file.read(header, 0);
+            header.putInt(4, version);
+            CRC32C crc = new CRC32C();
+            crc.update(header.array(), 0, 8);
+            crc.update(header.array(), 12, 8);
+            file.write(header.putInt(8, (int) crc.getValue()).rewind(), 0);
+        }
+    }
+
+    @Test
+    void shouldReadFilesOfVersion1WhichHaveNoCuts() throws IOException {
+        // given
+        Journal journal = open(store);
+        commitTo(log(1 << 20), journal);
+        append(journal, 2, 2, 50);
+        long end = journal.writtenOffset();
+        journal.truncateTo(2);
+        assertThat(records()).extracting(WriteAheadRecord::isCut).containsExactly(false, true);
+
+        // when
+        setVersion(1);
+
+        // then a record without batches is not one
+        assertThat(records()).extracting(WriteAheadRecord::isCut).containsExactly(false);
+        assertThat(WalReplay.run(store, DATA)).isEqualTo(1);
+        assertThat(readAll(open(store), 0)).isEqualTo(offsets(end));
+    }
+
+    @Test
     void shouldStopAtTheFirstRecordThatIsNotWholeWhenTheTailIsTorn() throws IOException {
         // given
         Journal journal = open(store);
@@ -499,15 +638,7 @@ class WalReplayTest {
         Journal journal = open(store);
         commitTo(log(1 << 20), journal);
         append(journal, 1, 2, 50);
-        try (LogFile file = store.open(wal(), false)) {
-            ByteBuffer header = ByteBuffer.allocate(20);
-            file.read(header, 0);
-            header.putInt(4, 99);
-            CRC32C crc = new CRC32C();
-            crc.update(header.array(), 0, 8);
-            crc.update(header.array(), 12, 8);
-            file.write(header.putInt(8, (int) crc.getValue()).rewind(), 0);
-        }
+        setVersion(99);
 
         // when, then
         assertThatThrownBy(() -> WalReplay.run(store, DATA))

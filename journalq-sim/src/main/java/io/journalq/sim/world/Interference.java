@@ -30,6 +30,11 @@ public interface Interference {
     /** Data were damaged while the broker was down. It has not been started again yet. */
     default void onDamage(SimDisk disk, Damage damage) {}
 
+    /** Whether a truncation of a follower's log makes the copies in the write-ahead files void. */
+    default boolean recordsCuts() {
+        return true;
+    }
+
     /** Whether a message of the broker is logged. */
     default boolean logs(String message) {
         return true;

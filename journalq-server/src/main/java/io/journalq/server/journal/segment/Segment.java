@@ -373,6 +373,11 @@ public final class Segment {
         }
     }
 
+    /** Deletes the index file. Blocks. */
+    public void deleteIndex() throws IOException {
+        store.delete(indexPath());
+    }
+
     /** The first position at or behind {@code position} that is not in a bad range. */
     public int healthyFrom(int position) {
         int[] bad = badRanges;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
 /**
- * The format of a write-ahead file. All numbers are big-endian.
+ * The format of a write-ahead file, version 2. All numbers are big-endian.
  *
  * <pre>
  * file:    magic int | version int | CRC32C int, of the rest of the header
@@ -18,12 +18,18 @@ import java.util.zip.CRC32C;
  *          | length of the directory's name short | its name, UTF-8 | batches
  * </pre>
  *
- * The records end before the first one that is incomplete or out of sequence: records left by an earlier use of the
+ * A record without batches is a cut: the journal is truncated to the record's end offset, or further if a batch spans
+ * it, and all of its records before the cut are void. The segment and the position of a cut are 0. Version 1 had no
+ * cuts.
+ *
+ * <p>The records end before the first one that is incomplete or out of sequence: records left by an earlier use of the
  * file have lower numbers.
  */
 final class WriteAheadFormat {
     static final int MAGIC = 0x4A515741;
-    static final int VERSION = 1;
+    static final int VERSION = 2;
+    private static final int FIRST_VERSION = 1;
+    private static final int VERSION_AT = 4;
     static final int FILE_HEADER_SIZE_BYTES = 20;
     static final int RECORD_HEADER_SIZE_BYTES = 38;
 
@@ -51,11 +57,16 @@ final class WriteAheadFormat {
                 || header.getInt(FILE_CRC_AT) != fileCrc(header)) {
             return -1;
         }
-        int version = header.getInt(4);
-        if (version != VERSION) {
+        int version = header.getInt(VERSION_AT);
+        if (version < FIRST_VERSION || version > VERSION) {
             throw new NewerFormatException(file, "a write-ahead file", version, VERSION);
         }
         return header.getLong(12);
+    }
+
+    /** Whether a file with this valid header can have cuts. */
+    static boolean hasCuts(ByteBuffer header) {
+        return header.getInt(VERSION_AT) > FIRST_VERSION;
     }
 
     /** Whether a header was never written: new files consist of zeros. */

@@ -20,8 +20,17 @@ public final class WriteAheadFrames {
     private final List<Entry> entries = new ArrayList<>();
     private ByteBuffer buffer;
 
-    /** The owner of a record, and the offset behind the record. */
-    public record Entry(CoveredJournal covered, long endOffset) {}
+    /**
+     * The owner of a record, and the offset behind the record.
+     *
+     * @param isCut whether the record makes the owner's earlier records void
+     */
+    public record Entry(CoveredJournal covered, long endOffset, boolean isCut) {
+        /** For a range of a segment. */
+        public Entry(CoveredJournal covered, long endOffset) {
+            this(covered, endOffset, false);
+        }
+    }
 
     /** @param maxSizeBytes maximum size of the gathered records */
     public WriteAheadFrames(int maxSizeBytes) {
@@ -41,7 +50,7 @@ public final class WriteAheadFrames {
         for (ByteBuf batch : batches) {
             dataSizeBytes += batch.readableBytes();
         }
-        if (directory.length > Short.MAX_VALUE || dataSizeBytes > maxSizeBytes) {
+        if (directory.length > Short.MAX_VALUE || dataSizeBytes == 0 || dataSizeBytes > maxSizeBytes) {
             return false;
         }
         int sizeBytes = WriteAheadFormat.sizeBytes(directory, (int) dataSizeBytes);
@@ -58,6 +67,23 @@ public final class WriteAheadFrames {
             buffer.limit(buffer.capacity());
         }
         entries.add(entry);
+        return true;
+    }
+
+    /**
+     * Adds a cut, which makes the earlier records of a journal void.
+     *
+     * @param directory the journal's name, UTF-8
+     * @param endOffset the offset to which the journal is about to be truncated
+     * @return false, without a change, if there is currently no room or no memory for it
+     */
+    public boolean addCut(CoveredJournal covered, byte[] directory, long endOffset) {
+        int sizeBytes = WriteAheadFormat.sizeBytes(directory, 0);
+        if (directory.length > Short.MAX_VALUE || sizeBytes > maxSizeBytes - buffer.position() || !ensure(sizeBytes)) {
+            return false;
+        }
+        WriteAheadFormat.putHeader(buffer, sizeBytes, directory, 0, 0, endOffset);
+        entries.add(new Entry(covered, endOffset, true));
         return true;
     }
 

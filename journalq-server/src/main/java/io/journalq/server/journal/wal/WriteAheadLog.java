@@ -45,7 +45,9 @@ public final class WriteAheadLog {
     private final FileStore store;
     private final Path directory;
     private final int fileSizeBytes;
+    /** The oldest first. */
     private final List<WriteAheadSegment> full = new ArrayList<>();
+
     private final AtomicReference<WriteAheadSegment> spare = new AtomicReference<>();
     private WriteAheadSegment active;
     /** True if it seems that no file will be free when the active one is full. */
@@ -109,6 +111,7 @@ public final class WriteAheadLog {
         }
         try {
             active.sync();
+            forgetCut(frames);
             lookAhead();
             return true;
         } catch (IOException bad) {
@@ -118,6 +121,18 @@ public final class WriteAheadLog {
                     directory,
                     bad.toString());
             throw bad;
+        }
+    }
+
+    /** The records before a cut are void. They need not become durable in the journal's own files any more. */
+    private void forgetCut(List<WriteAheadFrames> frames) {
+        for (WriteAheadFrames some : frames) {
+            for (WriteAheadFrames.Entry entry : some.entries()) {
+                if (entry.isCut()) {
+                    full.forEach(segment -> segment.forget(entry.covered()));
+                    active.forget(entry.covered());
+                }
+            }
         }
     }
 
@@ -144,7 +159,7 @@ public final class WriteAheadLog {
     private void lookAhead() {
         if (!lookedAhead && active.isHalfFull()) {
             lookedAhead = true;
-            spareNeeded = full.stream().noneMatch(WriteAheadSegment::isFree);
+            spareNeeded = firstReusable() < 0;
         }
     }
 
@@ -188,12 +203,22 @@ public final class WriteAheadLog {
     }
 
     private WriteAheadSegment takeFree() {
+        int reusable = firstReusable();
+        return reusable < 0 ? spare.getAndSet(null) : full.remove(reusable);
+    }
+
+    /**
+     * Index of the oldest full file that can be used again; -1 if there is none. A file with a cut must be the oldest of
+     * all: those before it hold records that only the cut makes void.
+     */
+    private int firstReusable() {
         for (int i = 0; i < full.size(); i++) {
-            if (full.get(i).isFree()) {
-                return full.remove(i);
+            WriteAheadSegment segment = full.get(i);
+            if (segment.isFree() && (i == 0 || !segment.holdsCut())) {
+                return i;
             }
         }
-        return spare.getAndSet(null);
+        return -1;
     }
 
     /** Whether {@link #makeSpare} should be called. Any thread. */

@@ -24,6 +24,7 @@ public final class WriteAheadScan implements Closeable {
     private final LogFile file;
     private final long fileBytes;
     private final long firstSequence;
+    private final boolean hasCuts;
     private boolean damaged;
     private ByteBuffer window = ByteBuffer.allocate(0);
     private long windowAt;
@@ -38,6 +39,7 @@ public final class WriteAheadScan implements Closeable {
         ByteBuffer header = ByteBuffer.allocate(WriteAheadFormat.FILE_HEADER_SIZE_BYTES);
         file.read(header, 0);
         this.firstSequence = WriteAheadFormat.firstSequence(path, header.flip());
+        this.hasCuts = firstSequence >= 0 && WriteAheadFormat.hasCuts(header);
         this.damaged = firstSequence < 0 && !WriteAheadFormat.isBlank(header);
         this.nextSequence = firstSequence;
     }
@@ -126,7 +128,7 @@ public final class WriteAheadScan implements Closeable {
 
     private WriteAheadRecord read(int sizeBytes) throws IOException {
         WriteAheadRecord record = load(sizeBytes) ? WriteAheadFormat.read(window, at(), sizeBytes) : null;
-        if (record == null || record.sequence() != nextSequence) {
+        if (record == null || record.sequence() != nextSequence || (record.isCut() && !hasCuts)) {
             return null;
         }
         nextSequence++;

@@ -20,6 +20,7 @@ final class WriteAheadSegment {
     private final Map<CoveredJournal, Long> covered = new LinkedHashMap<>();
 
     private int position;
+    private boolean holdsCut;
 
     private WriteAheadSegment(Path path, LogFile file, int sizeBytes) {
         this.path = path;
@@ -64,6 +65,7 @@ final class WriteAheadSegment {
     /** Starts to reuse the file; its old records are no longer needed. */
     void begin(long firstSequence) throws IOException {
         covered.clear();
+        holdsCut = false;
         position = WriteAheadFormat.FILE_HEADER_SIZE_BYTES;
         file.write(WriteAheadFormat.fileHeader(firstSequence), 0);
     }
@@ -71,7 +73,11 @@ final class WriteAheadSegment {
     /** Writes records. They count as stored here even if the write fails. */
     void write(WriteAheadFrames frames, long firstSequence) throws IOException {
         for (WriteAheadFrames.Entry entry : frames.entries()) {
-            covered.merge(entry.covered(), entry.endOffset(), Math::max);
+            if (entry.isCut()) {
+                holdsCut = true;
+            } else {
+                covered.merge(entry.covered(), entry.endOffset(), Math::max);
+            }
         }
         frames.write(file, position, firstSequence);
         position += frames.sizeBytes();
@@ -86,6 +92,16 @@ final class WriteAheadSegment {
         covered.entrySet()
                 .removeIf(entry -> entry.getKey().isGone() || entry.getKey().flushedOffset() >= entry.getValue());
         return covered.isEmpty();
+    }
+
+    /** Whether it holds a cut, without which records in older files would not be void. */
+    boolean holdsCut() {
+        return holdsCut;
+    }
+
+    /** The records of {@code owner} are void. */
+    void forget(CoveredJournal owner) {
+        covered.remove(owner);
     }
 
     /** Number of journals with records here that were not durable when {@link #isFree} was last called. */

@@ -21,6 +21,12 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     private final byte[] directoryName;
     private long coveredFrom;
     private long committedOffset;
+    /** Number of staged writes whose commit has not ended. */
+    private int uncommitted;
+
+    /** Whether the write-ahead files may hold writes of the journal. */
+    private boolean staged;
+
     private volatile boolean gone;
 
     /** Is informed of the durability of the journal's writes. On the journal's loop. */
@@ -41,12 +47,16 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         this.listener = listener;
         this.directoryName = String.valueOf(journal.directory().getFileName()).getBytes(StandardCharsets.UTF_8);
         begin();
-        this.committedOffset = coveredFrom;
     }
 
     /** Starts to observe the journal's writes. Earlier writes are not covered. */
     void begin() {
-        coveredFrom = journal.writtenOffset();
+        restart(journal.writtenOffset());
+    }
+
+    private void restart(long fromOffset) {
+        coveredFrom = fromOffset;
+        committedOffset = fromOffset;
     }
 
     @Override
@@ -54,9 +64,28 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         // Only a flush syncs the name of a new segment; write-ahead files only contain data of existing segments, see
         // WalReplay.
         boolean named = position > 0;
-        if (!named || !buffer.stage(this, directoryName, segmentBaseOffset, position, endOffset, batches)) {
+        if (named && buffer.stage(this, directoryName, segmentBaseOffset, position, endOffset, batches)) {
+            staged = true;
+            uncommitted++;
+        } else {
             coveredFrom = endOffset;
         }
+    }
+
+    /** On a thread that may block, while the loop leaves the journal alone. */
+    @Override
+    public void beforeTruncation(long offset) throws IOException {
+        if (uncommitted > 0) {
+            throw new IOException(journal.directory() + " has writes on their way into write-ahead files");
+        }
+        if (staged) {
+            buffer.cut(this, directoryName, offset);
+        }
+    }
+
+    @Override
+    public void onTruncated(long endOffset) {
+        restart(endOffset);
     }
 
     /** Why nothing becomes durable any more; null while it does. */
@@ -77,11 +106,13 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
 
     @Override
     public void onCommitted(long endOffset) {
+        uncommitted--;
         committedOffset = endOffset;
     }
 
     @Override
     public void onMissed(long endOffset) {
+        uncommitted--;
         coveredFrom = Math.max(coveredFrom, endOffset);
     }
 

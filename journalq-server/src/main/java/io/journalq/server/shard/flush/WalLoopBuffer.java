@@ -18,6 +18,9 @@ import org.slf4j.LoggerFactory;
 final class WalLoopBuffer implements WalSyncer.Submitter {
     private static final Logger log = LoggerFactory.getLogger(WalLoopBuffer.class);
 
+    /** Room for the longest name of a directory. */
+    private static final int CUT_CAPACITY_BYTES = 1 << 10;
+
     private final WalSyncer syncer;
     private final LoopCycle cycle;
     private final Runnable submit = this::submit;
@@ -78,6 +81,19 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
             cycle.onWakeUp(submit);
         }
         return true;
+    }
+
+    /**
+     * Makes the earlier records of a journal void, of which none is staged. Any thread; blocks.
+     *
+     * @param offset the offset to which the journal is about to be truncated
+     * @throws IOException if that is not durable in the write-ahead files
+     */
+    void cut(CoveredJournal journal, byte[] directoryName, long offset) throws IOException {
+        WriteAheadFrames frames = new WriteAheadFrames(CUT_CAPACITY_BYTES);
+        if (!frames.addCut(journal, directoryName, offset) || !syncer.commitNow(frames)) {
+            throw new IOException("a truncation cannot be recorded in the write-ahead files now");
+        }
     }
 
     private void submit() {

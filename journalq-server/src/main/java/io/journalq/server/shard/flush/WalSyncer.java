@@ -74,6 +74,17 @@ final class WalSyncer {
         }
     }
 
+    /**
+     * Commits {@code frames} on this thread, behind all commits that have begun. Blocks.
+     *
+     * @return whether they are durable in the write-ahead files
+     */
+    boolean commitNow(WriteAheadFrames frames) throws IOException {
+        boolean committed = files.commit(List.of(frames));
+        startSpare();
+        return committed;
+    }
+
     private void run() {
         for (List<Submission> next = take(); !next.isEmpty(); next = take()) {
             commit(next);

@@ -32,6 +32,7 @@ class WriteAheadLogTest {
         private long writtenOffset;
         private long flushedOffset;
         private int asked;
+        private boolean flushes = true;
 
         @Override
         public long flushedOffset() {
@@ -46,7 +47,7 @@ class WriteAheadLogTest {
         @Override
         public void flushSoon() {
             asked++;
-            flushedOffset = writtenOffset;
+            flushedOffset = flushes ? writtenOffset : flushedOffset;
         }
     }
 
@@ -102,6 +103,59 @@ class WriteAheadLogTest {
         // then
         assertThat(store.list(DIRECTORY)).hasSizeBetween(4, WriteAheadLog.FILE_COUNT);
         assertThat(journals).allMatch(journal -> journal.asked > 0 && journal.asked <= 15);
+    }
+
+    private static List<WriteAheadFrames> cut(Prompt journal) {
+        WriteAheadFrames frames = new WriteAheadFrames(1_000);
+        assertThat(frames.addCut(journal, JOURNAL, 0)).isTrue();
+        return List.of(frames);
+    }
+
+    /** A journal that does not flush. */
+    private static Prompt stubborn() {
+        Prompt journal = new Prompt();
+        journal.flushes = false;
+        return journal;
+    }
+
+    @Test
+    void shouldKeepACutUntilEveryOlderRecordIsOverwritten() throws IOException {
+        // given a file with records of two journals, and behind it one with a cut of the first
+        WriteAheadLog log = new WriteAheadLog(store, DATA, (long) WriteAheadLog.FILE_COUNT * FILE_SIZE_BYTES);
+        Prompt truncated = stubborn();
+        Prompt other = stubborn();
+        commit(log, truncated);
+        commit(log, other);
+        Prompt prompt = new Prompt();
+        commit(log, prompt);
+        assertThat(log.commit(cut(truncated))).isTrue();
+
+        // when the other journal keeps the older file in use, and the rest of the files is used again and again
+        for (int i = 0; i < 40; i++) {
+            commit(log, prompt);
+        }
+
+        // then the cut is still there
+        assertThat(cuts()).isEqualTo(1);
+
+        // and when the other journal is flushed, both files are used again, though the first journal is not flushed
+        other.flushedOffset = other.writtenOffset;
+        for (int i = 0; i < 40; i++) {
+            commit(log, prompt);
+        }
+        assertThat(cuts()).isZero();
+    }
+
+    private long cuts() throws IOException {
+        long count = 0;
+        for (Path file : WriteAheadScan.files(store, DATA)) {
+            try (WriteAheadScan scan = WriteAheadScan.open(store, file)) {
+                for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
+                    count += record.isCut() ? 1 : 0;
+                }
+            }
+        }
+        return count;
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
+import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
@@ -67,6 +68,37 @@ class PartitionDurabilityTest {
 
     private long recordsInWriteAheadFiles() throws IOException {
         return WriteAheadScan.count(new SystemFileStore(), directory);
+    }
+
+    @Test
+    void shouldNotBringBackWhatWasTruncatedWhenItIsCovered() throws IOException {
+        // given
+        append("third");
+        append("truncated");
+        Journal journal = partition.host().journal();
+
+        // when
+        journal.truncateTo(3);
+
+        // then nothing behind the new end counts as durable
+        assertThat(partition.durability().durableOffset()).isEqualTo(3);
+        assertThat(recordsInWriteAheadFiles()).isEqualTo(3);
+        byte[] log = Files.readAllBytes(Segment.logPath(SteppedPartition.directory(directory), 0));
+        assertThat(WalReplay.run(store, directory)).isZero();
+        assertThat(Segment.logPath(SteppedPartition.directory(directory), 0)).hasBinaryContent(log);
+    }
+
+    @Test
+    void shouldNotTruncateWhileWritesAreOnTheirWayIntoWriteAheadFiles() {
+        // given
+        Outcome outcome = partition.append(1, EPOCH, sequence++, false, "third");
+        Journal journal = partition.host().journal();
+
+        // when, then
+        assertThatThrownBy(() -> journal.truncateTo(2)).hasMessageContaining("on their way");
+        assertThat(journal.endOffset()).isEqualTo(3);
+        commit();
+        assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
     }
 
     @Test
