@@ -1,9 +1,7 @@
 package io.journalq.server.control;
 
 import io.journalq.common.protocol.Message;
-import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.JournalSnapshot;
@@ -14,7 +12,6 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -124,13 +121,8 @@ public final class LocalMetadataLog implements MetadataLog {
             return 0;
         }
         snapshotSizeBytes = snapshot.state().remaining();
-        ByteBuf state = Unpooled.wrappedBuffer(snapshot.state());
-        List<Message> records = new ArrayList<>();
         try {
-            while (state.isReadable()) {
-                records.add(MetadataRecordCodec.decode(state.readSlice(state.readInt())));
-            }
-            replica.replay(records);
+            replica.restore(MetadataLogCodec.readRecords(Unpooled.wrappedBuffer(snapshot.state())));
         } catch (RuntimeException damaged) {
             throw new IOException("the metadata snapshot in " + journal.directory() + " is damaged", damaged);
         } catch (IOException newer) {
@@ -148,11 +140,7 @@ public final class LocalMetadataLog implements MetadataLog {
                 try {
                     reader.reset(batches);
                     while (reader.nextBatch()) {
-                        List<Message> records = new ArrayList<>();
-                        while (reader.next()) {
-                            records.add(MetadataRecordCodec.decode(reader.value()));
-                        }
-                        replica.replay(records);
+                        replica.replay(MetadataLogCodec.readBatch(reader));
                         offset = reader.nextOffset();
                     }
                 } catch (RuntimeException damaged) {
@@ -199,17 +187,10 @@ public final class LocalMetadataLog implements MetadataLog {
     }
 
     private void append(List<Message> records) throws IOException {
-        try (BatchBuilder builder = new BatchBuilder(allocator, CompressionCodec.NONE)) {
-            for (Message record : records) {
-                ByteBuf value = MetadataRecordCodec.encode(record, replica.level(), allocator);
-                builder.append(clock.millis(), null, value, List.of());
-                value.release();
-            }
-            ByteBuf batch = builder.build();
-            appendedBytes += batch.readableBytes();
-            journal.append(batch, LEADER_EPOCH);
-            batch.release();
-        }
+        ByteBuf batch = MetadataLogCodec.batch(records, replica.level(), clock.millis(), allocator);
+        appendedBytes += batch.readableBytes();
+        journal.append(batch, LEADER_EPOCH);
+        batch.release();
         journal.write();
     }
 
@@ -257,11 +238,7 @@ public final class LocalMetadataLog implements MetadataLog {
         appendedBytes = 0;
         ByteBuf state = allocator.buffer();
         try {
-            for (Message record : records) {
-                ByteBuf encoded = MetadataRecordCodec.encode(record, replica.level(), allocator);
-                state.writeInt(encoded.readableBytes()).writeBytes(encoded);
-                encoded.release();
-            }
+            MetadataLogCodec.writeRecords(records, replica.level(), state);
             long offset = journal.writtenOffset();
             ByteBuffer content = state.nioBuffer();
             snapshotSizeBytes = content.remaining();

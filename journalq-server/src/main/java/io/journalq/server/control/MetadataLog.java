@@ -17,11 +17,19 @@ public interface MetadataLog extends Closeable {
     /** The state of this broker that the records produce. Called by one thread at a time. */
     interface Replica {
         /**
-         * Applies the records of a committed batch or of a snapshot.
+         * Applies the records of a committed batch.
          *
          * @throws IllegalArgumentException if the records cannot follow the previous ones: the log is damaged
          */
         void replay(List<Message> records);
+
+        /**
+         * Replaces the state with that of a snapshot. In a quorum, a broker that was away for long receives a snapshot
+         * while it has older state.
+         *
+         * @throws IllegalArgumentException if the records are not those of a snapshot
+         */
+        void restore(List<Message> snapshot);
 
         /** The minimal records that restore the current state. */
         List<Message> snapshot();
@@ -34,6 +42,8 @@ public interface MetadataLog extends Closeable {
     enum Role {
         /** All committed records are applied, and batches may be proposed. */
         LEADING,
+        /** Another broker leads the quorum, or none does. Every proposal fails. */
+        FOLLOWING,
         /** The log failed and its end is unknown, or it is fenced. Every proposal fails until a restart. */
         FAILED
     }
@@ -41,15 +51,19 @@ public interface MetadataLog extends Closeable {
     /**
      * The brokers that vote on the log.
      *
-     * @param leaderId the node whose proposals are committed
+     * @param leaderId the node whose proposals are committed; {@link #NO_LEADER} if none is known
      * @param term the term of the leader
      * @param voters node ids, including the leader
      */
-    record Members(int leaderId, int term, List<Integer> voters) {}
+    record Members(int leaderId, int term, List<Integer> voters) {
+        /** There is no leader at the moment, or this broker does not know it. */
+        public static final int NO_LEADER = -1;
+    }
 
     /**
      * Passes the newest snapshot and the records behind it to {@code replica}, and later every batch that is committed.
-     * Called once.
+     * In a quorum, the records behind the snapshot arrive after this method has returned, when they are known to be
+     * committed. Called once.
      *
      * @throws IOException if the log cannot be read, is damaged, or has records that this release does not know
      */

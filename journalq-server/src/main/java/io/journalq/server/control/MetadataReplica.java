@@ -26,7 +26,15 @@ public final class MetadataReplica implements MetadataLog.Replica {
 
     @Override
     public void replay(List<Message> records) {
-        MetadataDelta delta = machine.replay(records);
+        publish(machine.replay(records));
+    }
+
+    @Override
+    public void restore(List<Message> snapshot) {
+        publish(machine.restore(snapshot));
+    }
+
+    private void publish(MetadataDelta delta) {
         newest = delta.now();
         publisher.publish(delta);
     }

@@ -408,9 +408,22 @@ public final class MetadataMachine {
      * @throws IllegalArgumentException if a record cannot follow the previous ones: the log is damaged
      */
     public MetadataDelta replay(List<Message> records) {
+        return change(() -> records.forEach(this::replay));
+    }
+
+    /** Replaces the state with the one that {@code snapshot} restores, and returns what differs. */
+    public MetadataDelta restore(List<Message> snapshot) {
+        return change(() -> {
+            MetadataSnapshot.removals(image()).forEach(this::replay);
+            brokers = BrokerImage.NONE;
+            snapshot.forEach(this::replay);
+        });
+    }
+
+    private MetadataDelta change(Runnable replays) {
         MetadataImage before = image();
         touched.clear();
-        records.forEach(this::replay);
+        replays.run();
         MetadataDelta delta = MetadataDelta.of(before, image(), touched);
         touched.clear();
         return delta;

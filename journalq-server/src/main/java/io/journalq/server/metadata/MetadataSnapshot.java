@@ -12,6 +12,7 @@ import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
@@ -83,6 +84,17 @@ final class MetadataSnapshot {
                         .toList(),
                 record.logDirectories());
         return new BrokerImage(registration, record.epoch(), record.fenced());
+    }
+
+    /** The records that remove the topics, quotas and settings, which a snapshot of another state does not replace. */
+    static List<Message> removals(MetadataImage image) {
+        List<Message> records = new ArrayList<>();
+        image.topics().forEach(topic -> records.add(new RemoveTopicRecord().setTopicId(topic.id())));
+        image.quotas().byEntity().forEach((entity, limits) -> limits.keySet()
+                .forEach(key -> records.add(quotaRecord(entity, key, null))));
+        image.resources().byResource().forEach((resource, configs) -> configs.keySet()
+                .forEach(name -> records.add(resourceRecord(resource, name, null))));
+        return records;
     }
 
     private static void addTopic(List<Message> records, TopicImage topic) {

@@ -388,6 +388,11 @@ class ControllerTest {
                 }
 
                 @Override
+                public void restore(List<Message> snapshot) {
+                    replica.restore(snapshot);
+                }
+
+                @Override
                 public List<Message> snapshot() {
                     return replica.snapshot();
                 }

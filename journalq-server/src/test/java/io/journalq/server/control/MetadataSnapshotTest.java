@@ -324,6 +324,12 @@ class MetadataSnapshotTest {
                 }
 
                 @Override
+                public void restore(List<Message> snapshot) {
+                    replayed.addAll(snapshot);
+                    replica.restore(snapshot);
+                }
+
+                @Override
                 public List<Message> snapshot() {
                     return replica.snapshot();
                 }

@@ -274,6 +274,29 @@ class MetadataMachineTest {
                 .containsOnly(Map.entry("retention.ms", "18000000"), Map.entry("of.a.later.release", "5h"));
     }
 
+    @Test
+    void shouldHaveNothingButTheSnapshotWhenItIsRestored() {
+        // given
+        MetadataMachine other = new MetadataMachine(new MetadataMachine.Limits(NODE, 3, 100, 250));
+        other.replay(other.format(ID).records());
+        other.replay(other.createTopic(sized("both", 2), ID).records());
+        other.replay(other.createTopic(named("new"), new Uuid(1, 3)).records());
+        apply(machine.format(ID));
+        apply(machine.createTopic(sized("both", 2), ID));
+        apply(machine.createTopic(named("old"), OTHER_ID));
+        apply(machine.allocateProducerIds(1_000));
+
+        // when
+        MetadataDelta delta = machine.restore(other.snapshot());
+
+        // then
+        assertThat(machine.snapshot()).isEqualTo(other.snapshot());
+        assertThat(delta.topics())
+                .extracting(MetadataDelta.TopicChange::isRemoval)
+                .containsExactly(true, false);
+        assertThat(delta.now().topics()).extracting(TopicImage::name).containsExactly("both", "new");
+    }
+
     private static List<String> values(Decision decision) {
         return decision.records().stream()
                 .filter(ConfigRecord.class::isInstance)

@@ -75,6 +75,16 @@ class MetadataMemoryTest {
         other.replay(machine.snapshot());
         assertThat(memory.bytes).isPositive().isEqualTo(afterRestart.bytes);
 
+        // a machine that replaces another state with it
+        ChargedBytes afterRestore = new ChargedBytes();
+        MetadataMachine restored = new MetadataMachine(LIMITS, (resource, configs) -> null, afterRestore);
+        restored.replay(restored.createTopic(new TopicSpec("other", 9, 1, List.of(), Map.of()), new Uuid(2, 1))
+                .records());
+        restored.replay(restored.alterQuotas(client(77), Map.of(QuotaKeys.PRODUCE_BYTES, 1.0))
+                .records());
+        restored.restore(machine.snapshot());
+        assertThat(afterRestore.bytes).isEqualTo(afterRestart.bytes);
+
         // and when everything is deleted
         new ArrayList<>(machine.image().topics()).forEach(topic -> carryOut(machine.deleteTopic(topic.id())));
         machine.image().resources().byResource().forEach((resource, configs) -> {
