@@ -221,8 +221,11 @@ final class AppliedMetadata implements Closeable {
         if (journal.startOffset() <= offset && journal.truncateTo(offset) == offset) {
             return;
         }
-        journal.close();
-        journal = Journal.reset(store, directory, LocalMetadataLog.JOURNAL_CONFIG, offset, background);
+        journal.delete();
+        open();
+        if (offset > 0) {
+            journal.resetTo(offset);
+        }
         writeFailed = false;
     }
 

@@ -154,29 +154,6 @@ public final class Journal implements AutoCloseable {
         return open(store, directory, config, background);
     }
 
-    /**
-     * Deletes the journal in {@code directory}, if there is one, and opens an empty journal whose log begins at
-     * {@code offset}. A replica does this when its log ends before the first record that it can get, because a log has
-     * no gaps. If the process stops during this call, the old journal, an empty one or none is left. Blocks.
-     */
-    public static Journal reset(FileStore store, Path directory, JournalConfig config, long offset, Executor background)
-            throws IOException {
-        Path deleted = deletedName(directory);
-        if (store.isDirectory(directory)) {
-            store.delete(deleted);
-            store.move(directory, deleted);
-        }
-        store.createDirectories(directory);
-        store.open(Segment.logPath(directory, offset), true).close();
-        Journal journal = open(store, directory, config, background);
-        store.delete(deleted);
-        return journal;
-    }
-
-    private static Path deletedName(Path directory) {
-        return directory.resolveSibling(directory.getFileName() + Segment.DELETED_SUFFIX);
-    }
-
     /** Deletes the directories that {@link #delete} renamed but a stopped process did not delete. Blocks. */
     public static void deleteLeftovers(FileStore store, Path dataDirectory) throws IOException {
         for (String name : store.list(dataDirectory)) {
@@ -491,7 +468,9 @@ public final class Journal implements AutoCloseable {
             flusher.stop();
             segments.release();
         }
-        Path renamed = deletedName(directory);
+        Path renamed = directory.resolveSibling(directory.getFileName() + Segment.DELETED_SUFFIX);
+        // A deletion that was not finished may have left it.
+        store.delete(renamed);
         store.move(directory, renamed);
         segments.deleteLater(() -> {
             try {

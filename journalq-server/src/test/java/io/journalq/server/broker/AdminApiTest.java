@@ -140,7 +140,7 @@ class AdminApiTest {
         assertRefused(
                 new NewTopic("c", 1, (short) 3),
                 InvalidReplicationFactorException.class,
-                "the number of nodes, which is 1");
+                "because only 1 broker(s) are registered");
         assertRefused(
                 new NewTopic("c", Map.of(0, List.of(0), 1, List.of(9))),
                 InvalidReplicaAssignmentException.class,

@@ -198,38 +198,20 @@ class JournalTest {
         return journal.epochs().endOffsetOf(epoch, journal.writtenOffset());
     }
 
-    @ParameterizedTest
-    @ValueSource(longs = {0, 50, 1_000_000})
-    void shouldBeginAtTheOffsetWhenItIsReset(long offset) throws IOException {
+    @Test
+    void shouldBeDeletedWhenAnEarlierDeletionWasNotFinished() throws IOException {
         // given
-        try (Journal journal = open(SMALL)) {
-            append(journal, 100, 100);
-        }
         Path leftover = directory.resolveSibling(directory.getFileName() + ".deleted");
         Files.createDirectories(leftover.resolve("of a process that was stopped"));
 
         // when
-        try (Journal journal = Journal.reset(new SystemFileStore(), directory, SMALL, offset, Runnable::run)) {
-            assertThat(journal.startOffset()).isEqualTo(offset);
-            assertThat(journal.endOffset()).isEqualTo(offset);
-            assertThat(journal.epochs().count()).isZero();
-            append(journal, 10, 100);
+        try (Journal journal = open(SMALL)) {
+            append(journal, 100, 100);
+            journal.delete();
         }
 
         // then
-        assertThat(leftover).doesNotExist();
-        try (Journal journal = open(SMALL)) {
-            assertThat(journal.startOffset()).isEqualTo(offset);
-            assertThat(readAll(journal, offset)).hasSize(10).startsWith(offset).endsWith(offset + 18);
-        }
-    }
-
-    @Test
-    void shouldBeCreatedWhenItIsResetAndDoesNotExist() throws IOException {
-        Path missing = directory.resolve("missing");
-
-        try (Journal journal = Journal.reset(new SystemFileStore(), missing, SMALL, 7, Runnable::run)) {
-            assertThat(journal.endOffset()).isEqualTo(7);
-        }
+        assertThat(directory).doesNotExist();
+        assertThat(leftover.resolve("of a process that was stopped")).doesNotExist();
     }
 }

@@ -279,11 +279,13 @@ class MetadataMachineTest {
         // given
         MetadataMachine other = new MetadataMachine(new MetadataMachine.Limits(NODE, 3, 100, 250));
         other.replay(other.format(ID).records());
+        TestBrokers.register(other, NODE);
         other.replay(other.createTopic(sized("both", 2), ID).records());
         other.replay(other.createTopic(named("new"), new Uuid(1, 3)).records());
         apply(machine.format(ID));
         apply(machine.createTopic(sized("both", 2), ID));
         apply(machine.createTopic(named("old"), OTHER_ID));
+        TestBrokers.register(machine, 8);
         apply(machine.allocateProducerIds(1_000));
 
         // when
@@ -295,6 +297,9 @@ class MetadataMachineTest {
                 .extracting(MetadataDelta.TopicChange::isRemoval)
                 .containsExactly(true, false);
         assertThat(delta.now().topics()).extracting(TopicImage::name).containsExactly("both", "new");
+        assertThat(delta.now().brokers())
+                .extracting(broker -> broker.registration().nodeId())
+                .containsExactly(NODE);
     }
 
     private static List<String> values(Decision decision) {

@@ -78,6 +78,7 @@ class MetadataMemoryTest {
         // a machine that replaces another state with it
         ChargedBytes afterRestore = new ChargedBytes();
         MetadataMachine restored = new MetadataMachine(LIMITS, (resource, configs) -> null, afterRestore);
+        TestBrokers.register(restored, LIMITS.nodeId());
         restored.replay(restored.createTopic(new TopicSpec("other", 9, 1, List.of(), Map.of()), new Uuid(2, 1))
                 .records());
         restored.replay(restored.alterQuotas(client(77), Map.of(QuotaKeys.PRODUCE_BYTES, 1.0))
