@@ -42,7 +42,7 @@ class FaultTest {
             assertThat(voter.replica.values()).isEqualTo(upTo(270));
             assertThat(voter.replica.restores()).as("the state stays").isZero();
 
-            voter.close();
+            voter.stop();
             voter.open().awaitLeading();
             assertThat(voter.replica.values()).isEqualTo(upTo(270));
         }
@@ -92,7 +92,7 @@ class FaultTest {
             leader.proposeAll(0, 20);
             for (TestVoter follower : quorum.others(leader)) {
                 follower.awaitValues(upTo(20));
-                follower.close();
+                follower.stop();
             }
 
             // when it proposes
@@ -125,7 +125,7 @@ class FaultTest {
             long begin = System.nanoTime();
             voter.open(true).awaitLeading().proposeAll(0, 10);
             assertThat(millisSince(begin)).as("a new directory has no votes").isLessThan(4_000);
-            voter.close();
+            voter.stop();
 
             begin = System.nanoTime();
             voter.open(true).awaitLeading();

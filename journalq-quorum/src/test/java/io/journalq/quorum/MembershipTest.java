@@ -57,13 +57,13 @@ class MembershipTest {
 
             // and when the leader itself is removed
             removeVoter(founder, founder.voter);
-            founder.close();
+            founder.stop();
             TestVoter leader = quorum.awaitLeader();
             leader.proposeAll(320, 10);
             TestVoter last = leader == second ? third : second;
             last.awaitValues(upTo(330));
             removeVoter(leader, last.voter);
-            last.close();
+            last.stop();
 
             // then
             leader.proposeAll(330, 10);
@@ -93,11 +93,11 @@ class MembershipTest {
             leader.proposeAll(0, 20);
             TestVoter other = quorum.others(leader).get(0);
             TestVoter emptied = quorum.others(leader).get(1);
-            emptied.close();
+            emptied.stop();
             new SystemFileStore().delete(emptied.directory);
 
             // when it comes back, with another directory at the same address, and is needed for a majority
-            other.close();
+            other.stop();
             Voter before = emptied.voter;
             TestVoter again = quorum.add(
                     new Voter(before.nodeId(), new Uuid(2, before.nodeId()), before.host(), before.port()), List.of());

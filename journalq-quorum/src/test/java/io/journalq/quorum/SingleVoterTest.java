@@ -93,7 +93,8 @@ class SingleVoterTest {
             CompletableFuture<Void> second;
             CompletableFuture<Void> first;
             // The replica is locked, so the first proposal cannot complete.
-            synchronized (voter.replica) {
+            RecordingReplica replica = voter.replica;
+            synchronized (replica) {
                 first = voter.propose(0);
                 second = voter.propose(1);
                 assertThat(first).isNotDone();
@@ -124,7 +125,7 @@ class SingleVoterTest {
         try (TestVoter voter = TestVoter.single(directory, LogSizes.DEFAULT)) {
             voter.open().awaitLeading().proposeAll(0, 50);
             for (int restart = 1; restart <= 2; restart++) {
-                voter.close();
+                voter.stop();
                 voter.open().awaitLeading();
 
                 assertThat(voter.replica.values()).isEqualTo(upTo(50));
@@ -147,7 +148,7 @@ class SingleVoterTest {
         try (TestVoter voter = TestVoter.single(directory, TestVoter.SMALL)) {
             voter.open().awaitLeading().proposeAll(0, 350);
             assertThat(snapshots()).hasSize(2);
-            voter.close();
+            voter.stop();
             voter.open().awaitLeading();
 
             assertThat(voter.replica.restores()).isEqualTo(1);
@@ -174,7 +175,7 @@ class SingleVoterTest {
                     throw new AssertionError(failure);
                 }
             });
-            voter.close();
+            voter.stop();
             voter.open().awaitLeading();
 
             assertThat(voter.replica.restores()).isEqualTo(1);
@@ -186,7 +187,7 @@ class SingleVoterTest {
     void shouldBeginTheJournalAtTheSnapshotWhenTheJournalIsLost() throws Exception {
         try (TestVoter voter = TestVoter.single(directory, TestVoter.SMALL)) {
             voter.open().awaitLeading().proposeAll(0, 250);
-            voter.close();
+            voter.stop();
             new SystemFileStore().delete(directory.resolve(RatisMetadataLog.METADATA_DIRECTORY));
             voter.open().awaitLeading();
 
@@ -202,7 +203,7 @@ class SingleVoterTest {
     void shouldNotOpenWhenTheSnapshotIsDamaged() throws Exception {
         try (TestVoter voter = TestVoter.single(directory, TestVoter.SMALL)) {
             voter.open().awaitLeading().proposeAll(0, 250);
-            voter.close();
+            voter.stop();
             for (Path snapshot : snapshots()) {
                 byte[] content = Files.readAllBytes(snapshot);
                 content[content.length / 2] ^= 1;
@@ -246,7 +247,7 @@ class SingleVoterTest {
                 assertThat(other.isBound()).isTrue();
             }
             assertThat(Thread.getDefaultUncaughtExceptionHandler()).isSameAs(handler);
-            voter.close();
+            voter.stop();
             voter.open().awaitLeading().proposeAll(0, 1);
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);

@@ -126,12 +126,17 @@ final class TestVoter implements AutoCloseable {
         return log == null;
     }
 
-    @Override
-    public void close() throws IOException {
+    /** Stops the voter. It can be opened again. */
+    void stop() throws IOException {
         if (log != null) {
             log.close();
             log = null;
         }
         role = null;
+    }
+
+    @Override
+    public void close() throws IOException {
+        stop();
     }
 }

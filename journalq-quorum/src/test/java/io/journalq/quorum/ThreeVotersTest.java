@@ -63,7 +63,7 @@ class ThreeVotersTest {
             int firstTerm = first.log.members().term();
 
             // when
-            first.close();
+            first.stop();
             long goneNanos = System.nanoTime();
             TestVoter second = quorum.awaitLeader();
             long failoverMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - goneNanos);
@@ -90,7 +90,7 @@ class ThreeVotersTest {
             leader.proposeAll(0, 20);
             TestVoter late = quorum.others(leader).get(0);
             late.awaitValues(upTo(20));
-            late.close();
+            late.stop();
 
             // when
             leader.proposeAll(20, 600);
@@ -103,7 +103,7 @@ class ThreeVotersTest {
             late.awaitValues(upTo(630));
 
             // and after another restart
-            late.close();
+            late.stop();
             late.open();
             late.awaitValues(upTo(630));
         }

@@ -238,6 +238,8 @@ class ServerCommandTest {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
                 "-Djournalq.home=" + home,
+                "-Dlogback.configurationFile="
+                        + Path.of("..", "conf", "logback.xml").toAbsolutePath(),
                 BrokerMain.class.getName(),
                 "--set",
                 "write.ahead.max.bytes=1MiB",

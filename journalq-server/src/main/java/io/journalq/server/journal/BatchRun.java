@@ -55,7 +55,7 @@ final class BatchRun {
         }
         int sizeBytes = RecordBatch.sizeBytes(run, at);
         if (sizeBytes < RecordBatch.HEADER_SIZE_BYTES || sizeBytes > available) {
-            throw invalid(run, at, "its size is " + sizeBytes + " bytes, of which " + available + " are there");
+            throw invalid(run, at, "its size is " + sizeBytes + " bytes, but only " + available + " are there");
         }
         if (RecordBatch.magic(run, at) != RecordBatch.CURRENT_MAGIC) {
             throw invalid(run, at, "it has magic " + RecordBatch.magic(run, at));

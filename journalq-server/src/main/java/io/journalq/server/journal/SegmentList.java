@@ -258,7 +258,7 @@ final class SegmentList {
     private Segment cutSegment(Segment segment, int position) throws IOException {
         Segment rest = new Segment(store, directory, segment.baseOffset(), segment.indexIntervalBytes());
         if (segment.sizeBytes() > 0) {
-            // It would not match the batches that come in place of the removed ones.
+            // It would not match the batches that replace the removed ones.
             segment.deleteIndex();
             store.syncDirectory(directory);
             rest.file().truncate(position);

@@ -144,7 +144,7 @@ class AdminApiTest {
         assertRefused(
                 new NewTopic("c", Map.of(0, List.of(0), 1, List.of(9))),
                 InvalidReplicaAssignmentException.class,
-                "node 0");
+                "includes broker 9, but no such broker is registered");
         assertRefused(
                 new NewTopic("c", Map.of(1, List.of(0))), InvalidReplicaAssignmentException.class, "without a gap");
         assertRefused(

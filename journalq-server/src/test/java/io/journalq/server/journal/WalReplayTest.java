@@ -401,7 +401,7 @@ class WalReplayTest {
 
     @Test
     void shouldNotBringBackWhatWasTruncated() throws IOException {
-        // given other batches in place of truncated ones, of which no write-ahead file has a copy
+        // given other batches instead of truncated ones; no write-ahead file has a copy of them
         Journal journal = open(store);
         commitTo(log(1 << 20), journal);
         append(journal, 4, 2, 50);

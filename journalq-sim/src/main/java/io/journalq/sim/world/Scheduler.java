@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -155,7 +156,11 @@ public final class Scheduler {
         return true;
     }
 
-    /** Waits for {@code wanted} like a thread: runs other events until it is complete. */
+    /**
+     * Waits for {@code wanted} like a thread: runs other events until it is complete.
+     *
+     * @throws SimDisk.Crash if the process crashes meanwhile
+     */
     public <T> T join(CompletableFuture<T> wanted) {
         if (!runUntil(wanted::isDone) && !stopped) {
             throw new IllegalStateException("no event is left, and the awaited future is not complete");
@@ -163,7 +168,14 @@ public final class Scheduler {
         if (!wanted.isDone()) {
             throw new SimDisk.Crash();
         }
-        return wanted.join();
+        try {
+            return wanted.join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof SimDisk.Crash crash) {
+                throw crash;
+            }
+            throw failure;
+        }
     }
 
     /** Lets event loops run while a thread blocks for a short time. */

@@ -8,6 +8,6 @@ public enum Acks {
     /** The leader. Also for senders that do not want to be informed (acks=0). */
     LEADER,
 
-    /** Every in-sync replica (acks=all), of which there must be at least {@code min.insync.replicas}. */
+    /** Every in-sync replica (acks=all). There must be at least {@code min.insync.replicas}. */
     ALL
 }

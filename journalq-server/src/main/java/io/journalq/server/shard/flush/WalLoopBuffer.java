@@ -84,7 +84,7 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
     }
 
     /**
-     * Makes the earlier records of a journal void, of which none is staged. Any thread; blocks.
+     * Makes the earlier records of a journal void. None of them is staged. Any thread; blocks.
      *
      * @param offset the offset to which the journal is about to be truncated
      * @throws IOException if that is not durable in the write-ahead files
