@@ -3,6 +3,7 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.protocol.Message;
 import io.journalq.quorum.QuorumConfig.LogSizes;
 import io.journalq.server.control.LocalMetadataLog;
 import io.journalq.server.control.MetadataBatch;
@@ -18,6 +19,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -110,7 +112,8 @@ class SingleVoterTest {
     void shouldRefuseABatchWhenItIsTooLarge() throws Exception {
         try (TestVoter voter =
                 TestVoter.single(directory, LogSizes.DEFAULT).open().awaitLeading()) {
-            MetadataBatch large = new MetadataBatch(0, List.of(new ClusterRecord().setClusterId("x".repeat(1 << 20))));
+            Message record = new ClusterRecord().setClusterId("x".repeat(30_000));
+            MetadataBatch large = new MetadataBatch(0, Collections.nCopies(40, record));
 
             assertThatThrownBy(() -> voter.log.propose(large).join())
                     .cause()
