@@ -282,15 +282,6 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldKnowNoQuorum() {
-        noClasses()
-                .should()
-                .dependOnClassesThat(resideInAnyPackage("io.journalq.quorum..", "org.apache.ratis.."))
-                .because("a single broker runs without a quorum; use control.MetadataLog, which both implement")
-                .check(classes);
-    }
-
-    @Test
     void shouldTouchNoThreadsFilesOrSocketsWhenPure() {
         withoutEffects(PURE).check(classes);
     }
