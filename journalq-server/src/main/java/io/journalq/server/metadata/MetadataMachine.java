@@ -7,31 +7,21 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.StatePart;
-import io.journalq.server.metadata.record.BrokerChangeRecord;
-import io.journalq.server.metadata.record.BrokerRecord;
-import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
-import io.journalq.server.metadata.record.PartitionsRecord;
-import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
-import io.journalq.server.metadata.record.ResourceConfigRecord;
-import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Decides on operations and holds the metadata. A decision changes nothing. Only its records change the state, when
- * they are passed to {@link #replay}, in live operation and after a restart. One thread.
+ * Decides on operations. A decision changes nothing. Only its records change the state ({@link MetadataState}), when they
+ * are passed to {@link #replay}, in live operation and after a restart. One thread.
  */
 public final class MetadataMachine {
     /** Of topics that request the default. */
@@ -40,19 +30,7 @@ public final class MetadataMachine {
     private final Limits limits;
     private final ResourceRules resourceRules;
     private final MemoryAccount memory;
-    /** Partitions of the newest epochs, as shared objects: a single broker needs one for all of its partitions. */
-    private final Map<PartitionImage, PartitionImage> sharedPartitions = new LinkedHashMap<>();
-
-    /** Topics that the records of the current replay have changed, in order. */
-    private final Set<Uuid> touched = new LinkedHashSet<>();
-
-    private String clusterId = "";
-    private long version;
-    private SortedIndex<Integer, BrokerImage> brokers = BrokerImage.NONE;
-    private TopicIndexes topics = TopicIndexes.EMPTY;
-    private long nextProducerId;
-    private ClientQuotas quotas = ClientQuotas.NONE;
-    private ResourceConfigs resources = ResourceConfigs.NONE;
+    private final MetadataState state;
 
     /**
      * Limits of the metadata.
@@ -65,7 +43,7 @@ public final class MetadataMachine {
     public record Limits(int nodeId, int defaultPartitions, int maxPartitionsPerTopic, int maxPartitions) {}
 
     /**
-     * Decides which configurations are valid for resources other than topics. Pure: equal arguments give equal results.
+     * Decides which configurations are valid for resources other than state.topics(). Pure: equal arguments give equal results.
      */
     @FunctionalInterface
     public interface ResourceRules {
@@ -134,9 +112,14 @@ public final class MetadataMachine {
      * @param memory charged with all metadata, by {@link MetadataSizes}
      */
     public MetadataMachine(Limits limits, ResourceRules resourceRules, MemoryAccount memory) {
+        this(limits, resourceRules, memory, new MetadataState(memory, MetadataImage.EMPTY));
+    }
+
+    private MetadataMachine(Limits limits, ResourceRules resourceRules, MemoryAccount memory, MetadataState state) {
         this.limits = limits;
         this.resourceRules = resourceRules;
         this.memory = memory;
+        this.state = state;
     }
 
     /**
@@ -145,25 +128,18 @@ public final class MetadataMachine {
      * Any thread.
      */
     public MetadataMachine decider(MetadataImage image) {
-        MetadataMachine decider = new MetadataMachine(limits, resourceRules, new UncommittedMemory(memory));
-        decider.clusterId = image.clusterId();
-        decider.version = image.version();
-        decider.brokers = image.brokerIndex();
-        decider.topics = image.indexes();
-        decider.nextProducerId = image.nextProducerId();
-        decider.quotas = image.quotas();
-        decider.resources = image.resources();
-        return decider;
+        MemoryAccount uncommitted = new UncommittedMemory(memory);
+        return new MetadataMachine(limits, resourceRules, uncommitted, new MetadataState(uncommitted, image));
     }
 
     /** Whether the cluster has an id. */
     public boolean isFormatted() {
-        return !clusterId.isEmpty();
+        return !state.clusterId().isEmpty();
     }
 
     /** The cluster's id; empty before {@link #format}. */
     public String clusterId() {
-        return clusterId;
+        return state.clusterId();
     }
 
     /** Assigns an id to a new cluster. */
@@ -176,7 +152,7 @@ public final class MetadataMachine {
      * from now on, so that consumers that read them can tell (KIP-320).
      */
     public Decision startNode() {
-        return topics.partitionCount() == 0
+        return state.topics().partitionCount() == 0
                 ? Decision.append(List.of())
                 : Decision.append(List.of(new NodeStartedRecord().setNodeId(limits.nodeId())));
     }
@@ -186,16 +162,16 @@ public final class MetadataMachine {
      * process: nothing depends on the process of a broker that is alone, and its start needs no write.
      */
     public Decision registerBroker(BrokerRegistration registration) {
-        BrokerImage known = brokers.find(registration.nodeId());
+        BrokerImage known = state.brokers().find(registration.nodeId());
         return known != null && known.isLive() && known.registration().matches(registration)
                 ? Decision.append(List.of())
                 : Decision.append(
-                        List.of(MetadataSnapshot.brokerRecord(new BrokerImage(registration, version, false))));
+                        List.of(MetadataSnapshot.brokerRecord(new BrokerImage(registration, state.version(), false))));
     }
 
     /** The current metadata. */
     public MetadataImage image() {
-        return new MetadataImage(clusterId, version, brokers, topics, nextProducerId, quotas, resources);
+        return state.image();
     }
 
     /** The minimal records that restore this state in a new machine. */
@@ -209,17 +185,17 @@ public final class MetadataMachine {
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_TOPIC_EXCEPTION, problem);
         }
-        if (topics.byName().find(spec.name()) != null) {
+        if (state.topics().byName().find(spec.name()) != null) {
             return Decision.refuse(ErrorCode.TOPIC_ALREADY_EXISTS, "topic '" + spec.name() + "' already exists");
         }
-        TopicImage similar = topics.byCollisionKey().find(TopicNameRules.collisionKey(spec.name()));
+        TopicImage similar = state.topics().byCollisionKey().find(TopicNameRules.collisionKey(spec.name()));
         if (similar != null) {
             return Decision.refuse(
                     ErrorCode.INVALID_TOPIC_EXCEPTION,
                     "topic '" + spec.name() + "' differs from topic '" + similar.name()
                             + "' only in '.' and '_', which tools do not distinguish");
         }
-        ReplicaAssignments assignments = new ReplicaAssignments(brokers);
+        ReplicaAssignments assignments = new ReplicaAssignments(state.brokers());
         int replicationFactor =
                 spec.replicationFactor() == TopicSpec.DEFAULT ? DEFAULT_REPLICATION_FACTOR : spec.replicationFactor();
         Decision refused =
@@ -258,7 +234,7 @@ public final class MetadataMachine {
 
     /** Deletes a topic; its name can be reused. */
     public Decision deleteTopic(Uuid id) {
-        return topics.byId().find(id) != null
+        return state.topics().byId().find(id) != null
                 ? Decision.append(List.of(new RemoveTopicRecord().setTopicId(id)))
                 : Decision.refuse(ErrorCode.UNKNOWN_TOPIC_ID, "there is no topic with this id");
     }
@@ -270,7 +246,7 @@ public final class MetadataMachine {
      * @param assignments nodes of each new partition; empty for the broker's choice
      */
     public Decision createPartitions(String name, int newCount, List<List<Integer>> assignments) {
-        TopicImage topic = topics.byName().find(name);
+        TopicImage topic = state.topics().byName().find(name);
         if (topic == null) {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
@@ -295,7 +271,7 @@ public final class MetadataMachine {
                             + " assignment(s) were specified.");
         }
         int replicationFactor = topic.partitions().get(0).replicas().size();
-        ReplicaAssignments nodes = new ReplicaAssignments(brokers);
+        ReplicaAssignments nodes = new ReplicaAssignments(state.brokers());
         Decision refused = assignments.isEmpty()
                 ? nodes.problem(replicationFactor)
                 : nodes.problem(assignments, replicationFactor);
@@ -317,7 +293,7 @@ public final class MetadataMachine {
      * @param changes values by name; null to restore the default
      */
     public Decision alterTopicConfig(String name, Map<String, String> changes) {
-        TopicImage topic = topics.byName().find(name);
+        TopicImage topic = state.topics().byName().find(name);
         if (topic == null) {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
@@ -346,7 +322,7 @@ public final class MetadataMachine {
      * @param changes values by name; null to restore the default
      */
     public Decision alterResourceConfig(ResourceId resource, Map<String, String> changes) {
-        SortedMap<String, String> result = new TreeMap<>(resources.of(resource));
+        SortedMap<String, String> result = new TreeMap<>(state.resources().of(resource));
         List<Message> records = new ArrayList<>();
         for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
             if (change.getValue() != null) {
@@ -360,14 +336,14 @@ public final class MetadataMachine {
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_CONFIG, problem);
         }
-        if (!result.isEmpty() && resources.isOneTooMany(resource)) {
+        if (!result.isEmpty() && state.resources().isOneTooMany(resource)) {
             return Decision.refuse(
                     ErrorCode.POLICY_VIOLATION,
                     ResourceConfigs.MAX_RESOURCES + " groups, brokers and subscriptions already have settings,"
                             + " which is the maximum");
         }
-        Decision tooMuch = checkMemory(
-                MetadataSizes.resource(resource, result) - MetadataSizes.resource(resource, resources.of(resource)));
+        Decision tooMuch = checkMemory(MetadataSizes.resource(resource, result)
+                - MetadataSizes.resource(resource, state.resources().of(resource)));
         return tooMuch != null ? tooMuch : Decision.append(records);
     }
 
@@ -386,7 +362,7 @@ public final class MetadataMachine {
             }
             records.add(MetadataSnapshot.quotaRecord(entity, change.getKey(), limit));
         }
-        Map<String, Double> before = quotas.of(entity);
+        Map<String, Double> before = state.quotas().of(entity);
         Map<String, Double> after = MetadataSizes.changed(before, changes);
         Decision tooMuch = checkMemory(MetadataSizes.quota(entity, after) - MetadataSizes.quota(entity, before));
         return tooMuch != null ? tooMuch : Decision.append(records);
@@ -394,12 +370,12 @@ public final class MetadataMachine {
 
     /** The first id of the block of producer ids that {@link #allocateProducerIds} would allocate. */
     public long nextProducerId() {
-        return nextProducerId;
+        return state.nextProducerId();
     }
 
     /** Allocates the next {@code count} producer ids. */
     public Decision allocateProducerIds(int count) {
-        return Decision.append(List.of(new ProducerIdsRecord().setNextProducerId(nextProducerId + count)));
+        return Decision.append(List.of(new ProducerIdsRecord().setNextProducerId(state.nextProducerId() + count)));
     }
 
     /**
@@ -408,176 +384,12 @@ public final class MetadataMachine {
      * @throws IllegalArgumentException if a record cannot follow the previous ones: the log is damaged
      */
     public MetadataDelta replay(List<Message> records) {
-        return change(() -> records.forEach(this::replay));
+        return state.replay(records);
     }
 
     /** Replaces the state with the one that {@code snapshot} restores, and returns what differs. */
     public MetadataDelta restore(List<Message> snapshot) {
-        return change(() -> {
-            MetadataSnapshot.removals(image()).forEach(this::replay);
-            brokers = BrokerImage.NONE;
-            snapshot.forEach(this::replay);
-        });
-    }
-
-    private MetadataDelta change(Runnable replays) {
-        MetadataImage before = image();
-        touched.clear();
-        replays.run();
-        MetadataDelta delta = MetadataDelta.of(before, image(), touched);
-        touched.clear();
-        return delta;
-    }
-
-    private void replay(Message record) {
-        if (record instanceof SnapshotEndRecord end) {
-            version = end.version();
-            return;
-        }
-        if (record instanceof ClusterRecord cluster) {
-            clusterId = cluster.clusterId();
-        } else if (record instanceof TopicRecord topic) {
-            replayTopic(topic);
-        } else if (record instanceof PartitionsRecord partitions) {
-            replayPartitions(partitions);
-        } else if (record instanceof RemoveTopicRecord removed) {
-            replayRemoval(removed);
-        } else if (record instanceof ConfigRecord config) {
-            replayConfig(config);
-        } else if (record instanceof ProducerIdsRecord producerIds) {
-            nextProducerId = producerIds.nextProducerId();
-        } else if (record instanceof NodeStartedRecord started) {
-            replayStart(started);
-        } else if (record instanceof ClientQuotaRecord quota) {
-            replayQuota(quota);
-        } else if (record instanceof ResourceConfigRecord config) {
-            replayResource(config);
-        } else if (record instanceof BrokerRecord broker) {
-            replayBroker(broker);
-        } else if (record instanceof BrokerChangeRecord change) {
-            replayBrokerChange(change);
-        } else {
-            throw new IllegalArgumentException("not a metadata record: " + record);
-        }
-        version++;
-    }
-
-    private void replayQuota(ClientQuotaRecord record) {
-        if (!record.user() && !record.clientId()) {
-            throw new IllegalArgumentException("a quota without an entity: " + record);
-        }
-        QuotaEntity entity = new QuotaEntity(
-                record.user() ? new QuotaEntity.Part(record.userName()) : null,
-                record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
-        memory.add(-MetadataSizes.quota(entity, quotas.of(entity)));
-        quotas = quotas.with(entity, record.key(), record.remove() ? null : record.value());
-        memory.add(MetadataSizes.quota(entity, quotas.of(entity)));
-    }
-
-    private void replayResource(ResourceConfigRecord record) {
-        ResourceId.Kind kind = ResourceId.Kind.of(record.resourceType());
-        if (kind == null) {
-            throw new IllegalArgumentException("a configuration of an unknown resource type: " + record);
-        }
-        ResourceId resource = new ResourceId(kind, record.resourceName());
-        memory.add(-MetadataSizes.resource(resource, resources.of(resource)));
-        resources = resources.with(resource, record.name(), record.value());
-        memory.add(MetadataSizes.resource(resource, resources.of(resource)));
-    }
-
-    private void replayBroker(BrokerRecord record) {
-        if (record.listeners().isEmpty()) {
-            throw new IllegalArgumentException("a broker without listeners: " + record);
-        }
-        brokers = brokers.with(MetadataSnapshot.broker(record));
-    }
-
-    private void replayBrokerChange(BrokerChangeRecord record) {
-        BrokerImage broker = brokers.find(record.nodeId());
-        if (broker == null || broker.epoch() != record.epoch()) {
-            throw new IllegalArgumentException("a record changes a registration that does not exist: " + record);
-        }
-        brokers = brokers.with(new BrokerImage(broker.registration(), broker.epoch(), record.fenced()));
-    }
-
-    private void replayTopic(TopicRecord record) {
-        if (topics.byName().find(record.name()) != null || topics.byId().find(record.topicId()) != null) {
-            throw new IllegalArgumentException("a record creates an existing topic: " + record);
-        }
-        // An older release created internal topics with fewer settings.
-        put(new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
-    }
-
-    private void replayRemoval(RemoveTopicRecord record) {
-        TopicImage topic = topic(record.topicId());
-        topics = topics.without(topic);
-        touched.add(topic.id());
-        memory.add(-MetadataSizes.of(topic));
-    }
-
-    private void replayStart(NodeStartedRecord record) {
-        sharedPartitions.clear();
-        for (TopicImage topic : topics.byName()) {
-            List<PartitionImage> partitions = topic.partitions().stream()
-                    .map(partition -> partition.leader() == record.nodeId() ? partition.inNextEpoch() : partition)
-                    .map(this::shared)
-                    .toList();
-            put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
-        }
-    }
-
-    private void replayPartitions(PartitionsRecord record) {
-        TopicImage topic = topic(record.topicId());
-        if (record.firstPartition() < 0
-                || record.firstPartition() > topic.partitions().size()) {
-            throw new IllegalArgumentException("a record adds partitions behind missing ones: " + record);
-        }
-        List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
-        for (int i = 0; i < record.partitions().size(); i++) {
-            PartitionState state = record.partitions().get(i);
-            PartitionImage partition = shared(
-                    new PartitionImage(state.leader(), state.leaderEpoch(), state.replicas(), state.inSyncReplicas()));
-            int number = record.firstPartition() + i;
-            if (number < partitions.size()) {
-                partitions.set(number, partition);
-            } else {
-                partitions.add(partition);
-            }
-        }
-        put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
-    }
-
-    private void replayConfig(ConfigRecord record) {
-        TopicImage topic = topic(record.topicId());
-        Map<String, String> configs = new TreeMap<>(topic.configs());
-        if (record.value() == null) {
-            configs.remove(record.name());
-        } else {
-            // Earlier releases wrote the text as it was set.
-            configs.put(record.name(), TopicConfig.canonical(record.name(), record.value()));
-        }
-        put(new TopicImage(topic.name(), topic.id(), topic.partitions(), configs));
-    }
-
-    /** Returns one shared object for equal partitions, because almost all are equal. */
-    private PartitionImage shared(PartitionImage partition) {
-        PartitionImage known = sharedPartitions.putIfAbsent(partition, partition);
-        return known == null ? partition : known;
-    }
-
-    private void put(TopicImage topic) {
-        TopicImage before = topics.byName().find(topic.name());
-        topics = topics.with(topic);
-        touched.add(topic.id());
-        memory.add(MetadataSizes.of(topic) - (before == null ? 0 : MetadataSizes.of(before)));
-    }
-
-    private TopicImage topic(Uuid id) {
-        TopicImage topic = topics.byId().find(id);
-        if (topic == null) {
-            throw new IllegalArgumentException("a record names a topic that does not exist: " + id);
-        }
-        return topic;
+        return state.restore(snapshot);
     }
 
     private static Decision checkChosen(TopicSpec spec, ReplicaAssignments assignments) {
@@ -602,11 +414,11 @@ public final class MetadataMachine {
                     "a topic must have 1 to " + limits.maxPartitionsPerTopic() + " partitions, not " + ofTopic
                             + " (max.partitions.per.topic)");
         }
-        if (added > limits.maxPartitions() - topics.partitionCount()) {
+        if (added > limits.maxPartitions() - state.topics().partitionCount()) {
             return Decision.refuse(
                     ErrorCode.POLICY_VIOLATION,
                     "all topics together may have " + limits.maxPartitions() + " partitions and have "
-                            + topics.partitionCount() + " (max.partitions)");
+                            + state.topics().partitionCount() + " (max.partitions)");
         }
         return null;
     }

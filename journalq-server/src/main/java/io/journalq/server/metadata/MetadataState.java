@@ -1,0 +1,271 @@
+package io.journalq.server.metadata;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.config.TopicConfig;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
+import io.journalq.server.metadata.record.BrokerRecord;
+import io.journalq.server.metadata.record.ClientQuotaRecord;
+import io.journalq.server.metadata.record.ClusterRecord;
+import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
+import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.ResourceConfigRecord;
+import io.journalq.server.metadata.record.SnapshotEndRecord;
+import io.journalq.server.metadata.record.TopicRecord;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** The metadata that the records of the log have produced. Only records change it. One thread. */
+final class MetadataState {
+    private final MemoryAccount memory;
+    /** Partitions of the newest epochs, as shared objects: a single broker needs one for all of its partitions. */
+    private final Map<PartitionImage, PartitionImage> sharedPartitions = new LinkedHashMap<>();
+
+    /** Topics that the records of the current replay have changed, in order. */
+    private final Set<Uuid> touched = new LinkedHashSet<>();
+
+    private String clusterId;
+    private long version;
+    private SortedIndex<Integer, BrokerImage> brokers;
+    private TopicIndexes topics;
+    private long nextProducerId;
+    private ClientQuotas quotas;
+    private ResourceConfigs resources;
+
+    /**
+     * Creates a state that begins with an image.
+     *
+     * @param memory charged with what records add, by {@link MetadataSizes}; not with the image
+     */
+    MetadataState(MemoryAccount memory, MetadataImage image) {
+        this.memory = memory;
+        this.clusterId = image.clusterId();
+        this.version = image.version();
+        this.brokers = image.brokerIndex();
+        this.topics = image.indexes();
+        this.nextProducerId = image.nextProducerId();
+        this.quotas = image.quotas();
+        this.resources = image.resources();
+    }
+
+    String clusterId() {
+        return clusterId;
+    }
+
+    /** Number of records that have been applied. */
+    long version() {
+        return version;
+    }
+
+    SortedIndex<Integer, BrokerImage> brokers() {
+        return brokers;
+    }
+
+    TopicIndexes topics() {
+        return topics;
+    }
+
+    long nextProducerId() {
+        return nextProducerId;
+    }
+
+    ClientQuotas quotas() {
+        return quotas;
+    }
+
+    ResourceConfigs resources() {
+        return resources;
+    }
+
+    MetadataImage image() {
+        return new MetadataImage(clusterId, version, brokers, topics, nextProducerId, quotas, resources);
+    }
+
+    /**
+     * Applies records of the log.
+     *
+     * @throws IllegalArgumentException if a record cannot follow the previous ones: the log is damaged
+     */
+    MetadataDelta replay(List<Message> records) {
+        return change(() -> records.forEach(this::replay));
+    }
+
+    /** Replaces the state with the one that {@code snapshot} restores, and returns what differs. */
+    MetadataDelta restore(List<Message> snapshot) {
+        return change(() -> {
+            MetadataSnapshot.removals(image()).forEach(this::replay);
+            brokers = BrokerImage.NONE;
+            snapshot.forEach(this::replay);
+        });
+    }
+
+    private MetadataDelta change(Runnable replays) {
+        MetadataImage before = image();
+        touched.clear();
+        replays.run();
+        MetadataDelta delta = MetadataDelta.of(before, image(), touched);
+        touched.clear();
+        return delta;
+    }
+
+    private void replay(Message record) {
+        if (record instanceof SnapshotEndRecord end) {
+            version = end.version();
+            return;
+        }
+        if (record instanceof ClusterRecord cluster) {
+            clusterId = cluster.clusterId();
+        } else if (record instanceof TopicRecord topic) {
+            replayTopic(topic);
+        } else if (record instanceof PartitionsRecord partitions) {
+            replayPartitions(partitions);
+        } else if (record instanceof RemoveTopicRecord removed) {
+            replayRemoval(removed);
+        } else if (record instanceof ConfigRecord config) {
+            replayConfig(config);
+        } else if (record instanceof ProducerIdsRecord producerIds) {
+            nextProducerId = producerIds.nextProducerId();
+        } else if (record instanceof NodeStartedRecord started) {
+            replayStart(started);
+        } else if (record instanceof ClientQuotaRecord quota) {
+            replayQuota(quota);
+        } else if (record instanceof ResourceConfigRecord config) {
+            replayResource(config);
+        } else if (record instanceof BrokerRecord broker) {
+            replayBroker(broker);
+        } else if (record instanceof BrokerChangeRecord change) {
+            replayBrokerChange(change);
+        } else {
+            throw new IllegalArgumentException("not a metadata record: " + record);
+        }
+        version++;
+    }
+
+    private void replayQuota(ClientQuotaRecord record) {
+        if (!record.user() && !record.clientId()) {
+            throw new IllegalArgumentException("a quota without an entity: " + record);
+        }
+        QuotaEntity entity = new QuotaEntity(
+                record.user() ? new QuotaEntity.Part(record.userName()) : null,
+                record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
+        memory.add(-MetadataSizes.quota(entity, quotas.of(entity)));
+        quotas = quotas.with(entity, record.key(), record.remove() ? null : record.value());
+        memory.add(MetadataSizes.quota(entity, quotas.of(entity)));
+    }
+
+    private void replayResource(ResourceConfigRecord record) {
+        ResourceId.Kind kind = ResourceId.Kind.of(record.resourceType());
+        if (kind == null) {
+            throw new IllegalArgumentException("a configuration of an unknown resource type: " + record);
+        }
+        ResourceId resource = new ResourceId(kind, record.resourceName());
+        memory.add(-MetadataSizes.resource(resource, resources.of(resource)));
+        resources = resources.with(resource, record.name(), record.value());
+        memory.add(MetadataSizes.resource(resource, resources.of(resource)));
+    }
+
+    private void replayBroker(BrokerRecord record) {
+        if (record.listeners().isEmpty()) {
+            throw new IllegalArgumentException("a broker without listeners: " + record);
+        }
+        brokers = brokers.with(MetadataSnapshot.broker(record));
+    }
+
+    private void replayBrokerChange(BrokerChangeRecord record) {
+        BrokerImage broker = brokers.find(record.nodeId());
+        if (broker == null || broker.epoch() != record.epoch()) {
+            throw new IllegalArgumentException("a record changes a registration that does not exist: " + record);
+        }
+        brokers = brokers.with(new BrokerImage(broker.registration(), broker.epoch(), record.fenced()));
+    }
+
+    private void replayTopic(TopicRecord record) {
+        if (topics.byName().find(record.name()) != null || topics.byId().find(record.topicId()) != null) {
+            throw new IllegalArgumentException("a record creates an existing topic: " + record);
+        }
+        // An older release created internal topics with fewer settings.
+        put(new TopicImage(record.name(), record.topicId(), List.of(), InternalTopics.defaultsOf(record.name())));
+    }
+
+    private void replayRemoval(RemoveTopicRecord record) {
+        TopicImage topic = topic(record.topicId());
+        topics = topics.without(topic);
+        touched.add(topic.id());
+        memory.add(-MetadataSizes.of(topic));
+    }
+
+    private void replayStart(NodeStartedRecord record) {
+        sharedPartitions.clear();
+        for (TopicImage topic : topics.byName()) {
+            List<PartitionImage> partitions = topic.partitions().stream()
+                    .map(partition -> partition.leader() == record.nodeId() ? partition.inNextEpoch() : partition)
+                    .map(this::shared)
+                    .toList();
+            put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+        }
+    }
+
+    private void replayPartitions(PartitionsRecord record) {
+        TopicImage topic = topic(record.topicId());
+        if (record.firstPartition() < 0
+                || record.firstPartition() > topic.partitions().size()) {
+            throw new IllegalArgumentException("a record adds partitions behind missing ones: " + record);
+        }
+        List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
+        for (int i = 0; i < record.partitions().size(); i++) {
+            PartitionState state = record.partitions().get(i);
+            PartitionImage partition = shared(
+                    new PartitionImage(state.leader(), state.leaderEpoch(), state.replicas(), state.inSyncReplicas()));
+            int number = record.firstPartition() + i;
+            if (number < partitions.size()) {
+                partitions.set(number, partition);
+            } else {
+                partitions.add(partition);
+            }
+        }
+        put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+    }
+
+    private void replayConfig(ConfigRecord record) {
+        TopicImage topic = topic(record.topicId());
+        Map<String, String> configs = new TreeMap<>(topic.configs());
+        if (record.value() == null) {
+            configs.remove(record.name());
+        } else {
+            // Earlier releases wrote the text as it was set.
+            configs.put(record.name(), TopicConfig.canonical(record.name(), record.value()));
+        }
+        put(new TopicImage(topic.name(), topic.id(), topic.partitions(), configs));
+    }
+
+    /** Returns one shared object for equal partitions, because almost all are equal. */
+    private PartitionImage shared(PartitionImage partition) {
+        PartitionImage known = sharedPartitions.putIfAbsent(partition, partition);
+        return known == null ? partition : known;
+    }
+
+    private void put(TopicImage topic) {
+        TopicImage before = topics.byName().find(topic.name());
+        topics = topics.with(topic);
+        touched.add(topic.id());
+        memory.add(MetadataSizes.of(topic) - (before == null ? 0 : MetadataSizes.of(before)));
+    }
+
+    private TopicImage topic(Uuid id) {
+        TopicImage topic = topics.byId().find(id);
+        if (topic == null) {
+            throw new IllegalArgumentException("a record names a topic that does not exist: " + id);
+        }
+        return topic;
+    }
+}
