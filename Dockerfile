@@ -10,8 +10,8 @@ ADD journalq-dist/target/journalq-*.tar.gz /unpacked/
 RUN mv /unpacked/journalq-* /opt/journalq
 
 FROM eclipse-temurin:25-jre
-RUN groupadd --system --gid 10001 journalq \
-    && useradd --system --uid 10001 --gid journalq --home-dir /var/lib/journalq --shell /usr/sbin/nologin journalq \
+RUN groupadd --gid 10001 journalq \
+    && useradd --uid 10001 --gid journalq --no-create-home --home-dir /var/lib/journalq --shell /usr/sbin/nologin journalq \
     && install -d -o journalq -g journalq -m 0750 /var/lib/journalq
 COPY --from=unpacked /opt/journalq /opt/journalq
 
