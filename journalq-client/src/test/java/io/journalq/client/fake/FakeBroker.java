@@ -96,6 +96,11 @@ final class FakeBroker {
             try {
                 Socket socket = server.accept();
                 sockets.add(socket);
+                if (closed) {
+                    // Closed since it was accepted, and perhaps before it was one of the sockets to close.
+                    closeQuietly(socket);
+                    return;
+                }
                 start("fake-connection", () -> serve(socket));
             } catch (IOException e) {
                 return;
