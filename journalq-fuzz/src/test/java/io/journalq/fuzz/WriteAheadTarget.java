@@ -11,6 +11,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.zip.CRC32C;
 
@@ -24,6 +25,11 @@ final class WriteAheadTarget implements FuzzTarget {
     private static final String JOURNAL = JournalUse.DIRECTORY.getFileName().toString();
     private static final Path FILE = DATA.resolve("write-ahead").resolve("01.wal");
     private static final int MAGIC = 0x4A515741;
+    /** The first version without cuts, and the one that a broker writes. */
+    private static final List<Integer> VERSIONS = List.of(1, 2);
+
+    private static final int FIRST_OFFSET = 1_000;
+    private static final int RECORDS_PER_BATCH = 3;
     private static final int HEADER_SIZE_BYTES = 20;
     private static final int RECORD_HEADER_SIZE_BYTES = 38;
     private static final long MAX_ALLOCATED_BYTES = 12 << 20;
@@ -39,22 +45,43 @@ final class WriteAheadTarget implements FuzzTarget {
         List<byte[]> seeds = new ArrayList<>();
         for (String directory : List.of(JOURNAL, "other", "../escape", "")) {
             for (int flag = 0; flag <= RAW; flag++) {
-                byte[] batch = SampleBatches.bytes(CompressionCodec.NONE, 3, RecordBatch.NO_PRODUCER_ID, false);
-                byte[] name = directory.getBytes(StandardCharsets.UTF_8);
-                int sizeBytes = RECORD_HEADER_SIZE_BYTES + name.length + batch.length;
-                ByteBuffer file = ByteBuffer.allocate(1 + HEADER_SIZE_BYTES + 2 * sizeBytes);
-                file.put((byte) flag).putInt(MAGIC).putInt(1).putInt(0).putLong(7);
-                for (int i = 0; i < 2; i++) {
-                    ByteBuffer.wrap(batch).putLong(RecordBatch.BASE_OFFSET, 1_000 + 3L * i);
-                    file.putInt(sizeBytes).putInt(0).putLong(0).putLong(1_000).putLong(1_003 + 3L * i);
-                    file.putInt(i * batch.length).putShort((short) name.length).put(name);
-                    file.put(batch);
+                for (int version : VERSIONS) {
+                    seeds.add(seed(flag, version, directory.getBytes(StandardCharsets.UTF_8)));
                 }
-                fixChecksums(file.slice(1, file.capacity() - 1));
-                seeds.add(file.array());
             }
         }
         return seeds;
+    }
+
+    /** Two batches; in the newer version, a cut between them voids the first. */
+    private static byte[] seed(int flag, int version, byte[] directory) {
+        byte[] batch = SampleBatches.bytes(CompressionCodec.NONE, RECORDS_PER_BATCH, RecordBatch.NO_PRODUCER_ID, false);
+        int headerSizeBytes = RECORD_HEADER_SIZE_BYTES + directory.length;
+        ByteBuffer file = ByteBuffer.allocate(1 + HEADER_SIZE_BYTES + 3 * headerSizeBytes + 2 * batch.length);
+        file.put((byte) flag).putInt(MAGIC).putInt(version).putInt(0).putLong(7);
+        boolean cuts = version > VERSIONS.get(0);
+        putRecord(file, directory, FIRST_OFFSET, 0, FIRST_OFFSET, batch);
+        if (cuts) {
+            putRecord(file, directory, 0, 0, FIRST_OFFSET, new byte[0]);
+        }
+        int before = cuts ? 0 : 1;
+        putRecord(
+                file, directory, FIRST_OFFSET, before * batch.length, FIRST_OFFSET + before * RECORDS_PER_BATCH, batch);
+        byte[] bytes = Arrays.copyOf(file.array(), file.position());
+        fixChecksums(ByteBuffer.wrap(bytes, 1, bytes.length - 1).slice());
+        return bytes;
+    }
+
+    private static void putRecord(
+            ByteBuffer file, byte[] directory, long segment, int position, long baseOffset, byte[] batch) {
+        if (batch.length > 0) {
+            ByteBuffer.wrap(batch).putLong(RecordBatch.BASE_OFFSET, baseOffset);
+        }
+        file.putInt(RECORD_HEADER_SIZE_BYTES + directory.length + batch.length)
+                .putInt(0)
+                .putLong(0);
+        file.putLong(segment).putLong(batch.length > 0 ? baseOffset + RECORDS_PER_BATCH : baseOffset);
+        file.putInt(position).putShort((short) directory.length).put(directory).put(batch);
     }
 
     /** Makes right whatever says that a file is not what was written. */

@@ -178,11 +178,15 @@ class LocalCallTest {
     private ApiMessage call(int version, ApiMessage request, int sizeBytes) throws Exception {
         HandlerRegistry.Served served = core.handlers().find(request.apiKey().id());
         CompletableFuture<ApiMessage> response = new CompletableFuture<>();
-        LocalCall call = new LocalCall(client, served, version, sizeBytes, given -> {
+        LocalCall call = new LocalCall(client, served, version, sizeBytes, message -> {
             assertThat(client.cycle().loop().inLoop()).isTrue();
-            response.complete(given);
+            response.complete(message);
         });
         client.cycle().execute(() -> call.start(request));
-        return response.get(TIMEOUT_S, TimeUnit.SECONDS);
+        ApiMessage given = response.get(TIMEOUT_S, TimeUnit.SECONDS);
+        if (request instanceof ProduceRequest produce) {
+            produce.topicData().get(0).partitionData().get(0).records().release();
+        }
+        return given;
     }
 }
