@@ -20,7 +20,7 @@ import java.util.regex.Pattern;
 import java.util.spi.ToolProvider;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,12 +36,12 @@ class ArchiveContentsTest {
     private static final Pattern CLASSIFIER = Pattern.compile("classifier=([^&]+)");
 
     @TempDir
-    private Path directory;
+    private static Path directory;
 
-    private Path home;
+    private static Path home;
 
-    @BeforeEach
-    void unpack() throws IOException, InterruptedException {
+    @BeforeAll
+    static void unpack() throws IOException, InterruptedException {
         home = UnpackedArchive.in(directory);
     }
 

@@ -14,6 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,22 +25,29 @@ class DistributionTest {
     private static final int CHECK_INTERVAL_MS = 50;
 
     @TempDir
+    private static Path shared;
+
+    private static Path home;
+
+    @TempDir
     private Path directory;
 
-    private Path home;
     private Path data;
 
+    @BeforeAll
+    static void unpack() throws IOException, InterruptedException {
+        home = UnpackedArchive.in(Files.createDirectory(shared.resolve("a path with spaces")));
+    }
+
     @BeforeEach
-    void unpack() throws IOException, InterruptedException {
-        Path place = Files.createDirectory(directory.resolve("a path with spaces"));
-        home = UnpackedArchive.in(place);
+    void chooseData() {
         data = directory.resolve("the data");
     }
 
     @AfterEach
     void shouldLeaveNoProcess() {
         List<ProcessHandle> left = ProcessHandle.allProcesses()
-                .filter(process -> process.info().commandLine().orElse("").contains(directory.toString()))
+                .filter(process -> process.info().commandLine().orElse("").contains(home.toString()))
                 .toList();
         left.forEach(ProcessHandle::destroyForcibly);
         assertThat(left).isEmpty();
