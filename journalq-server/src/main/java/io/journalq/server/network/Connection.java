@@ -3,6 +3,7 @@ package io.journalq.server.network;
 import io.journalq.server.loop.LoopCycle;
 import io.netty.channel.Channel;
 import java.net.SocketAddress;
+import java.security.cert.X509Certificate;
 
 /** A client's connection, as requests see it. Any thread unless a method says otherwise. */
 public interface Connection {
@@ -13,6 +14,9 @@ public interface Connection {
 
     /** Name of the listener that accepted the connection. */
     String listenerName();
+
+    /** The certificate whose key the client has proven to hold; null if it has presented none. On the loop. */
+    X509Certificate clientCertificate();
 
     /** The channel, for state that a layer keeps for each connection (attributes) and for its close future. */
     Channel channel();

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import java.io.IOException;
 import java.net.SocketAddress;
+import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,6 +32,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private final LoopContext loop;
     private final Exchange.Factory exchanges;
     private final Channel channel;
+    private final Transport.Line line;
     private final String listenerName;
     private final ResponseQueue responses = new ResponseQueue();
     private final ResponseMemory responseMemory;
@@ -53,10 +55,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Whether the connection has used its share of this iteration. */
     private boolean turnEnded;
 
-    ConnectionHandler(LoopContext loop, Exchange.Factory exchanges, Channel channel, String listenerName) {
+    ConnectionHandler(
+            LoopContext loop, Exchange.Factory exchanges, Channel channel, Transport.Line line, String listenerName) {
         this.loop = loop;
         this.exchanges = exchanges;
         this.channel = channel;
+        this.line = line;
         this.listenerName = listenerName;
         this.responseMemory = new ResponseMemory(loop.memory().responses(), loop.cycle());
         this.activity = new ConnectionActivity(loop.cycle().loop().nanoTime());
@@ -80,6 +84,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     @Override
     public String listenerName() {
         return listenerName;
+    }
+
+    @Override
+    public X509Certificate clientCertificate() {
+        return line.clientCertificate();
     }
 
     @Override
@@ -167,7 +176,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Changes while the client reads its responses. */
     private long pendingBytes() {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        return outbound == null ? 0 : outbound.totalPendingWriteBytes() - outbound.currentProgress();
+        return outbound == null
+                ? 0
+                : outbound.totalPendingWriteBytes() - outbound.currentProgress() + line.queuedBytes();
     }
 
     @Override

@@ -17,16 +17,36 @@ public final class KafkaDoor implements Door {
                     SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_READ_BYTES)
             .maxMessagesPerRead(READS_AT_A_TIME);
 
+    /** Reads of bytes from which another handler makes those of the frames, such as records of TLS. */
+    private static final int LARGEST_INDIRECT_READ_BYTES = 64 * 1024;
+
+    private static final RecvByteBufAllocator INDIRECT_READS = new AdaptiveRecvByteBufAllocator(
+                    SMALLEST_READ_BYTES, FIRST_READ_BYTES, LARGEST_INDIRECT_READ_BYTES)
+            .maxMessagesPerRead(READS_AT_A_TIME);
+
     private final Exchange.Factory exchanges;
+    private final Transport transport;
 
     /** @param exchanges decodes requests from frames */
     public KafkaDoor(Exchange.Factory exchanges) {
+        this(exchanges, Transport.PLAIN);
+    }
+
+    /**
+     * Creates a door.
+     *
+     * @param exchanges decodes requests from frames
+     * @param transport carries the frames
+     */
+    public KafkaDoor(Exchange.Factory exchanges, Transport transport) {
         this.exchanges = exchanges;
+        this.transport = transport;
     }
 
     @Override
     public AcceptedConnection open(Channel channel, LoopContext loop, String listenerName) {
-        ConnectionHandler connection = new ConnectionHandler(loop, exchanges, channel, listenerName);
+        Transport.Line line = transport.open(channel, loop);
+        ConnectionHandler connection = new ConnectionHandler(loop, exchanges, channel, line, listenerName);
         RequestFrameDecoder decoder = new RequestFrameDecoder(
                 connection::refuseFrame,
                 connection::cutShort,
@@ -36,9 +56,11 @@ public final class KafkaDoor implements Door {
                 loop.limits().maxFrameSizeBytes(),
                 new FrameReservation(
                         loop.gathering(), loop.memory().largeRequests(), loop.cycle()::enqueue, connection::flushLater),
-                new ReceiveLowWatermark(loop.counters()));
+                new ReceiveLowWatermark(loop.counters(), line.carriesFrames()));
         connection.readThrough(decoder);
-        channel.config().setRecvByteBufAllocator(new FrameReads(decoder::allocate, USUAL_READS));
+        channel.config()
+                .setRecvByteBufAllocator(
+                        line.carriesFrames() ? new FrameReads(decoder::allocate, USUAL_READS) : INDIRECT_READS);
         channel.pipeline().addLast(decoder, connection);
         return connection;
     }

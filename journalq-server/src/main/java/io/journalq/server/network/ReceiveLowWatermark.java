@@ -17,10 +17,18 @@ final class ReceiveLowWatermark {
             new IntegerUnixChannelOption("SO_RCVLOWAT", SOL_SOCKET, SO_RCVLOWAT);
 
     private final NetworkCounters counters;
+    private final boolean settable;
     private int bytes = 1;
 
-    ReceiveLowWatermark(NetworkCounters counters) {
+    /**
+     * A watermark of one byte.
+     *
+     * @param settable whether the socket carries the awaited bytes themselves; otherwise it stays at one byte, because
+     *     the bytes may have arrived already, in a record of TLS that is not complete
+     */
+    ReceiveLowWatermark(NetworkCounters counters, boolean settable) {
         this.counters = counters;
+        this.settable = settable;
     }
 
     /** The value that was set last. At first, every byte wakes the loop. */
@@ -29,7 +37,7 @@ final class ReceiveLowWatermark {
     }
 
     void set(Channel channel, int wantedBytes) {
-        if (wantedBytes != bytes && channel.isOpen()) {
+        if (wantedBytes != bytes && settable && channel.isOpen()) {
             bytes = wantedBytes;
             channel.config().setOption(OPTION, wantedBytes);
             if (wantedBytes > 1) {

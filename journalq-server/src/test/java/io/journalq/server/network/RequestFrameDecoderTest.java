@@ -22,7 +22,7 @@ final class RequestFrameDecoderTest {
     private final MemoryShare shared = new MemoryShare(16L << 20);
     private final List<String> refusals = new ArrayList<>();
     private final List<Integer> partBytes = new ArrayList<>();
-    private final ReceiveLowWatermark lowWater = new ReceiveLowWatermark(new NetworkCounters());
+    private final ReceiveLowWatermark lowWater = new ReceiveLowWatermark(new NetworkCounters(), true);
 
     private RequestFrameDecoder decoder() {
         return new RequestFrameDecoder(
