@@ -28,6 +28,11 @@ import java.util.function.IntConsumer;
  */
 final class RequestFrameDecoder extends ChannelInboundHandlerAdapter {
     private static final int LENGTH_SIZE_BYTES = Integer.BYTES;
+    /**
+     * The first three bytes of a TLS handshake: its type of record, and the version that every client names there. A
+     * length that begins like this is 352 MiB.
+     */
+    private static final int TLS_HELLO_BEGINNING = 0x160301;
     /** Size of a read while memory is short. */
     private static final int SHORT_READ_BYTES = 4 * 1024;
     /**
@@ -350,6 +355,10 @@ final class RequestFrameDecoder extends ChannelInboundHandlerAdapter {
     private boolean isAcceptable(int length) {
         if (length < 0 || length > maxFrameSizeBytes) {
             refused = true;
+            if (length >>> Byte.SIZE == TLS_HELLO_BEGINNING) {
+                refuse.accept("the beginning of a TLS handshake; this listener is not encrypted");
+                return false;
+            }
             refuse.accept("a frame of " + length + " bytes; the limit is " + maxFrameSizeBytes
                     + " (socket.request.max.bytes)");
             return false;

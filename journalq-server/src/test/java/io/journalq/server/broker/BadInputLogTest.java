@@ -145,8 +145,8 @@ class BadInputLogTest {
         String size = limit("socket.request.max.bytes");
 
         assertOneLineWhenSent(new byte[] {-1, -1, -1, -1}, Set.of(REFUSED, size), "a frame of -1 bytes");
-        // the beginning of a TLS handshake
-        assertOneLineWhenSent(new byte[] {22, 3, 1, 2, 0, 1}, Set.of(REFUSED, size), "the limit is 2000000");
+        assertOneLineWhenSent(
+                new byte[] {22, 3, 1, 2, 0, 1}, Set.of(REFUSED, size), "TLS handshake; this listener is not encrypted");
         assertOneLineWhenSent(shortFrame.array(), Set.of(REFUSED), "shorter than any request");
         assertOneLineWhenSent(nameCutShort.array(), Set.of(REFUSED), "the client id is incomplete");
         assertOneLineWhenSent(hugeCount.array(), Set.of(REFUSED), "array");
