@@ -129,6 +129,7 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
         BrokerConfig settings = BrokerConfig.defaults()
                 .with("node.id", Integer.toString(BROKER_ID), ConfigOrigin.COMMAND_LINE)
                 .with("listeners", listener + "://localhost:" + port, ConfigOrigin.COMMAND_LINE)
+                .with("listener.security.protocol.map", listener + ":PLAINTEXT", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE);
         leftOut.clear();

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ArchiveContentsTest {
     /** Found by name when a program runs. No class refers to them. */
     private static final Set<String> LOADED_BY_NAME =
-            Set.of("netty-transport-native-epoll", "slf4j-jdk-platform-logging");
+            Set.of("netty-tcnative-boringssl-static", "netty-transport-native-epoll", "slf4j-jdk-platform-logging");
 
     private static final Pattern EDGE = Pattern.compile("(\\S+) -> .*?([^/\\s]+\\.jar)");
     private static final Pattern PACKAGE_URL = Pattern.compile("pkg:maven/[^/]+/([^@]+)@([^?]+)(?:\\?(.*))?");

@@ -239,6 +239,7 @@ class ReferenceTest {
                 | `allocator` | name of the buffer allocator |
                 | `topic` | name of the topic; `(other)` for all topics beyond `metrics.topics.max` |
                 | `group` | id of the group |
+                | `reason` | why TLS ended the connection ([security](../guides/security.md#what-happens-inside)) |
                 | `version` | version of the broker |
                 | `java_version` | version of the JVM |
 

@@ -273,6 +273,17 @@ class ArchitectureTest {
     }
 
     @Test
+    void shouldKnowTlsOnlyWhereListenersArePutTogether() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(ROOT + "network.tls", ROOT + "broker")
+                .should()
+                .dependOnClassesThat(resideInAPackage(ROOT + "network.tls"))
+                .because("a protocol asks the Transport of its connection, whatever that is")
+                .check(classes);
+    }
+
+    @Test
     void shouldKnowNoClientAndNoCommandLine() {
         noClasses()
                 .should()

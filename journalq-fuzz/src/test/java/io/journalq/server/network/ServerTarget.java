@@ -16,6 +16,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.security.PrincipalRules;
 import io.journalq.sim.Defects;
 import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.world.Scheduler;
@@ -250,7 +251,8 @@ public final class ServerTarget implements FuzzTarget {
                 broker.handlers(),
                 new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop().nanoTime()),
                 1_000,
-                MemoryAccount.UNBOUNDED);
+                MemoryAccount.UNBOUNDED,
+                PrincipalRules.DEFAULT);
         SharedMemory memory = SharedMemory.of(limits.maxLoopInFlightBytes(), limits.maxLoopInFlightBytes());
         LogThrottle throttle = new LogThrottle(LoggerFactory.getLogger(ServerTarget.class));
         LoopContext context = LoopContext.of(cycle, limits, memory, counters, throttle, throttle);

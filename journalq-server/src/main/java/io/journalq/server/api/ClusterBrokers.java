@@ -20,11 +20,13 @@ public record ClusterBrokers(int nodeId, Supplier<MetadataImage> images) {
 
     /**
      * The address of a broker for the client that sent a request. An address for every interface of this broker stands
-     * for the one at which the client reached it.
+     * for the one at which the client reached it. Null if the broker does not have the client's listener: then that
+     * client cannot use it.
      */
     public ListenerAddress addressOf(BrokerImage broker, RequestContext context) {
         ListenerAddress address = broker.listener(context.listenerName());
-        if (broker.nodeId() == nodeId
+        if (address != null
+                && broker.nodeId() == nodeId
                 && address.bindsEveryInterface()
                 && context.localAddress() instanceof InetSocketAddress reached) {
             return new ListenerAddress(address.name(), reached.getAddress().getHostAddress(), reached.getPort());

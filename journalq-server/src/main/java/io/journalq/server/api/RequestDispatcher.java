@@ -11,6 +11,7 @@ import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
+import io.journalq.server.security.PrincipalRules;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AttributeKey;
 
@@ -32,16 +33,23 @@ public final class RequestDispatcher implements Exchange.Factory {
     private final ClientThrottles throttles;
     private final int maxEntries;
     private final MemoryAccount connectionMemory;
+    private final PrincipalRules principals;
 
     /**
      * Creates a dispatcher.
      *
      * @param maxEntries maximum number of elements in all arrays of one request
      * @param connectionMemory is charged for connections
+     * @param principals derives the identity of a client from its certificate
      */
     public RequestDispatcher(
-            HandlerRegistry registry, ClientThrottles throttles, int maxEntries, MemoryAccount connectionMemory) {
+            HandlerRegistry registry,
+            ClientThrottles throttles,
+            int maxEntries,
+            MemoryAccount connectionMemory,
+            PrincipalRules principals) {
         this.connectionMemory = connectionMemory;
+        this.principals = principals;
         this.registry = registry;
         this.throttles = throttles;
         this.maxEntries = maxEntries;
@@ -88,8 +96,9 @@ public final class RequestDispatcher implements Exchange.Factory {
     private ClientSession sessionOf(Connection connection) {
         ClientSession session = connection.channel().attr(SESSION).get();
         if (session == null) {
-            ClientSession created =
-                    new ClientSession(Principal.ANONYMOUS, throttles, connectionMemory, connection::pause);
+            // Before the first request is decoded: a client whose certificate no rule matches is refused here.
+            Principal principal = principals.of(connection.clientCertificate());
+            ClientSession created = new ClientSession(principal, throttles, connectionMemory, connection::pause);
             connection.channel().attr(SESSION).set(created);
             connection.channel().closeFuture().addListener(closed -> created.close());
             session = created;

@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
@@ -20,6 +21,7 @@ import io.journalq.server.memory.StatePart;
 import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.Door;
+import io.journalq.server.network.Exchange;
 import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
@@ -114,6 +116,12 @@ public final class Broker implements AutoCloseable {
 
     /** Starts a broker on the given file store and clock. */
     static Broker start(BrokerConfig config, FileStore store, Clock clock) throws StartException {
+        try {
+            // A configuration that was not loaded from a file has not been checked yet.
+            BrokerConfigLoader.checkTogether(config);
+        } catch (ConfigException contradiction) {
+            throw new StartException(contradiction.getMessage(), contradiction);
+        }
         Broker broker = new Broker(config, store, clock);
         try {
             broker.open();
@@ -181,6 +189,8 @@ public final class Broker implements AutoCloseable {
         DataLocks locks = DataLocks.acquire(store instanceof MemoryFileStore ? List.of() : config.dataDirectories());
         closings.push(locks::close);
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
+        ListenerTransports transports = ListenerTransports.open(config, networkCounters);
+        closings.push(transports::close);
         EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
         closings.push(loops::close);
         DirectMemory directMemory = DirectMemory.of(config);
@@ -206,9 +216,9 @@ public final class Broker implements AutoCloseable {
         if (!(store instanceof MemoryFileStore)) {
             reserved.fill();
         }
-        serve(loops, opened, directMemory.smallRequestBytes() / (2L * loops.count()), memory);
+        serve(loops, opened, directMemory.smallRequestBytes() / (2L * loops.count()), memory, transports);
         serving = true;
-        String open = openAddresses();
+        String open = openAddresses(transports);
         locks.announce(bootstrapServers(), open, adminAddress());
         log.info(
                 "broker started: node={} listeners={} shards={} partitions={} tookMs={}",
@@ -220,11 +230,20 @@ public final class Broker implements AutoCloseable {
         if (!open.isEmpty()) {
             log.warn("open to other machines, without authentication and encryption: addresses={}", open);
         }
+        if (!transports.areClientsAuthenticated()) {
+            listeners.stream()
+                    .filter(listener -> transports.isEncrypted(listener) && listener.isOpen())
+                    .forEach(listener -> log.warn(
+                            "open to other machines, without authentication (ssl.client.auth): address={}",
+                            listener.address()));
+        }
     }
 
-    private String openAddresses() {
+    private String openAddresses(ListenerTransports transports) {
         List<String> open = new ArrayList<>();
-        listeners.stream().filter(ListenerAddress::isOpen).forEach(listener -> open.add(listener.address()));
+        listeners.stream()
+                .filter(listener -> !transports.isEncrypted(listener) && listener.isOpen())
+                .forEach(listener -> open.add(listener.address()));
         config.adminListener()
                 .filter(ListenerAddress::isOpen)
                 .ifPresent(listener -> open.add(listener.withPort(adminPort).address()));
@@ -276,14 +295,20 @@ public final class Broker implements AutoCloseable {
         return new Uuid(random.nextLong(), random.nextLong());
     }
 
-    private void serve(EventLoops loops, BrokerCore opened, long loopRequestBytes, SharedMemory memory)
+    private void serve(
+            EventLoops loops,
+            BrokerCore opened,
+            long loopRequestBytes,
+            SharedMemory memory,
+            ListenerTransports transports)
             throws IOException {
         Acceptor acceptor = new Acceptor(loops, connectionLimits(loopRequestBytes), memory, networkCounters);
-        Door door = new KafkaDoor(new RequestDispatcher(
+        Exchange.Factory exchanges = new RequestDispatcher(
                 opened.handlers(),
                 new ClientThrottles(opened::quotas, System::nanoTime),
                 config.get(BrokerSettings.REQUEST_MAX_ENTRIES),
-                stateMemory.part(StatePart.CONNECTIONS)));
+                stateMemory.part(StatePart.CONNECTIONS),
+                transports.principals());
         closings.push(() -> {
             serving = false;
             log.info("broker stopping: listeners={}", listeners);
@@ -292,12 +317,13 @@ public final class Broker implements AutoCloseable {
         });
         List<ListenerAddress> bound = new ArrayList<>();
         for (ListenerAddress wanted : config.listeners()) {
+            Door door = new KafkaDoor(exchanges, transports.of(wanted));
             bound.add(wanted.withPort(acceptor.bind(door, wanted.name(), wanted.host(), wanted.port())));
         }
         listeners = List.copyOf(bound);
-        List<ListenerAddress> advertised =
-                config.advertisedListeners().isEmpty() ? listeners : config.advertisedListeners();
-        opened.describe(advertised, new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool));
+        opened.describe(
+                config.advertisedFor(listeners),
+                new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool));
         acceptor.accept();
     }
 

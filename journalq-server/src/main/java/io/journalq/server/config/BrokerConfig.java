@@ -49,7 +49,7 @@ public final class BrokerConfig {
         return new BrokerConfig(changed);
     }
 
-    /** Returns a copy whose relative data directories are absolute, below {@code home}. */
+    /** Returns a copy whose relative data directories and files are absolute, below {@code home}. */
     BrokerConfig inHome(Path home) {
         String name = BrokerSettings.DATA_DIRECTORIES.name();
         List<String> absolute = dataDirectories().stream()
@@ -58,6 +58,16 @@ public final class BrokerConfig {
                 .toList();
         Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
         changed.put(name, new Setting(absolute, settingByName.get(name).origin()));
+        for (ConfigKey<String> key : BrokerSettings.FILES) {
+            Path file = file(key);
+            if (file != null) {
+                String resolved =
+                        home.resolve(file).toAbsolutePath().normalize().toString();
+                changed.put(
+                        key.name(),
+                        new Setting(resolved, settingByName.get(key.name()).origin()));
+            }
+        }
         return new BrokerConfig(changed);
     }
 
@@ -85,6 +95,47 @@ public final class BrokerConfig {
     /** Addresses to advertise; empty if the addresses of the listeners are advertised. */
     public List<ListenerAddress> advertisedListeners() {
         return addresses(BrokerSettings.ADVERTISED_LISTENERS);
+    }
+
+    /**
+     * The address that clients of each listener are given. A listener that {@link #advertisedListeners} does not name
+     * advertises its own address, and never that of another listener.
+     *
+     * @param bound the listeners, with the ports that they are bound to
+     */
+    public List<ListenerAddress> advertisedFor(List<ListenerAddress> bound) {
+        List<ListenerAddress> advertised = advertisedListeners();
+        return bound.stream()
+                .map(listener -> advertised.stream()
+                        .filter(address -> address.name().equals(listener.name()))
+                        .findFirst()
+                        .orElse(listener))
+                .toList();
+    }
+
+    /**
+     * The security protocol of a listener.
+     *
+     * @throws ConfigException when it is not known or not served, with a line for the operator
+     */
+    public SecurityProtocol securityProtocol(ListenerAddress listener) throws ConfigException {
+        return ListenerProtocols.of(listener.name(), get(BrokerSettings.LISTENER_SECURITY_PROTOCOL_MAP));
+    }
+
+    /** Whether a listener is encrypted. */
+    public boolean hasEncryptedListener() throws ConfigException {
+        for (ListenerAddress listener : listeners()) {
+            if (securityProtocol(listener).isEncrypted()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** The file that a setting names; null if it is empty. */
+    public Path file(ConfigKey<String> key) {
+        String text = get(key);
+        return text.isEmpty() ? null : Path.of(text);
     }
 
     /** Address of metrics and health; empty if they are not served. */

@@ -63,7 +63,8 @@ public final class BrokerConfigLoader {
         for (String assignment : assignments) {
             int equals = assignment.indexOf('=');
             if (equals <= 0) {
-                throw new ConfigException("'" + assignment + "' must be of the form key=value");
+                // Without the text, which may be a secret.
+                throw new ConfigException("--set must be followed by key=value");
             }
             config = at(
                     "--set",
@@ -80,14 +81,19 @@ public final class BrokerConfigLoader {
         return config;
     }
 
-    /** Checks that combine several settings. */
-    private static void checkTogether(BrokerConfig config) throws ConfigException {
+    /**
+     * Checks that combine several settings.
+     *
+     * @throws ConfigException when the settings contradict each other
+     */
+    public static void checkTogether(BrokerConfig config) throws ConfigException {
         Set<String> names = new TreeSet<>();
         for (ListenerAddress listener : config.listeners()) {
             if (!names.add(listener.name())) {
                 throw new ConfigException(
                         "listeners: two listeners are called " + listener.name() + "; give each its own name");
             }
+            config.securityProtocol(listener);
         }
         Set<String> advertised = new TreeSet<>();
         for (ListenerAddress address : config.advertisedListeners()) {
@@ -103,11 +109,33 @@ public final class BrokerConfigLoader {
                         "advertised.listeners: '" + address + "' has no host that a client could connect to");
             }
         }
+        if (config.hasEncryptedListener()) {
+            checkTls(config);
+        }
         Set<Path> directories = new TreeSet<>();
         for (Path directory : config.dataDirectories()) {
             if (!directories.add(directory.toAbsolutePath().normalize())) {
                 throw new ConfigException("data.directories: '" + directory + "' is named twice");
             }
+        }
+    }
+
+    private static void checkTls(BrokerConfig config) throws ConfigException {
+        demand(config, BrokerSettings.SSL_KEYSTORE_LOCATION, "a listener has the security protocol SSL");
+        if (config.get(BrokerSettings.SSL_KEYSTORE_TYPE).equals("PKCS12")) {
+            demand(config, BrokerSettings.SSL_KEYSTORE_PASSWORD_FILE, "ssl.keystore.type is PKCS12");
+        }
+        if (!config.get(BrokerSettings.SSL_CLIENT_AUTH).equals("none")) {
+            demand(config, BrokerSettings.SSL_TRUSTSTORE_LOCATION, "ssl.client.auth is not none");
+            if (config.get(BrokerSettings.SSL_TRUSTSTORE_TYPE).equals("PKCS12")) {
+                demand(config, BrokerSettings.SSL_TRUSTSTORE_PASSWORD_FILE, "ssl.truststore.type is PKCS12");
+            }
+        }
+    }
+
+    private static void demand(BrokerConfig config, ConfigKey<String> key, String reason) throws ConfigException {
+        if (config.file(key) == null) {
+            throw new ConfigException(key.name() + ": must be set, because " + reason);
         }
     }
 

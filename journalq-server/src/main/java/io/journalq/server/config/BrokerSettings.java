@@ -13,6 +13,7 @@ public final class BrokerSettings {
     private static final int MAX_REQUEST_BYTES = 1 << 30;
     private static final long MAX_IN_FLIGHT_BYTES = 1L << 40;
     private static final long DAY_MS = 86_400_000L;
+    private static final List<String> STORE_TYPES = List.of("PKCS12", "PEM");
 
     public static final ConfigKey<Integer> NODE_ID =
             ConfigKey.ofInt("node.id", ConfigUnit.NONE, 0, 0, Integer.MAX_VALUE, "Id of this broker in its cluster.");
@@ -20,22 +21,100 @@ public final class BrokerSettings {
                     "listeners",
                     List.of("PLAINTEXT://localhost:9092"),
                     "Addresses on which clients connect, as NAME://host:port. An empty host binds all interfaces, "
-                            + "and port 0 any free port. Connections are neither authenticated nor encrypted, so the "
-                            + "broker warns about each address that other machines can reach.",
+                            + "and port 0 any free port. listener.security.protocol.map assigns a security protocol to "
+                            + "each name. The broker warns about each listener of PLAINTEXT that other machines can "
+                            + "reach.",
                     BrokerSettings::readListener)
             .atLeastOneItem();
+    public static final ConfigKey<List<String>> LISTENER_SECURITY_PROTOCOL_MAP = ConfigKey.ofList(
+            "listener.security.protocol.map",
+            ListenerProtocols.DEFAULT,
+            "Security protocol of each listener, as NAME:PROTOCOL. The protocols are those of Kafka. This release serves "
+                    + "PLAINTEXT and SSL, and refuses to start with a listener of another or an unknown protocol.",
+            ListenerProtocols::readItem);
     public static final ConfigKey<List<String>> ADVERTISED_LISTENERS = ConfigKey.ofList(
             "advertised.listeners",
             List.of(),
-            "Addresses that the broker gives to clients, as NAME://host:port. If empty, the addresses of "
-                    + "listeners; a listener on all interfaces is advertised by the address that the client connected "
-                    + "to.",
+            "Addresses that the broker gives to clients, as NAME://host:port. Clients of a listener that is not named "
+                    + "here get the listener's own address. If that is all interfaces, they get the address that they "
+                    + "connected to.",
             BrokerSettings::readListener);
     public static final ConfigKey<String> BROKER_RACK = ConfigKey.ofText(
             "broker.rack",
             "",
             "Where this broker is, such as a rack or an availability zone. Clients see it. The replicas of a partition "
                     + "are placed in as many racks as possible. If empty, the broker has no rack.");
+    public static final ConfigKey<String> SSL_KEYSTORE_LOCATION = ConfigKey.ofText(
+                    "ssl.keystore.location",
+                    "",
+                    "File with the private key of the broker and its certificate chain, for listeners of SSL. A relative path is "
+                            + "relative to the directory that contains bin. The broker looks every 10 s whether this and the "
+                            + "other files of ssl.* have changed. New connections then use the new content. If it cannot be "
+                            + "used, the previous one stays in use, and the broker logs an error.")
+            .checkedBy(BrokerSettings::readFile);
+    public static final ConfigKey<String> SSL_KEYSTORE_TYPE = ConfigKey.ofChoice(
+            "ssl.keystore.type",
+            "PKCS12",
+            STORE_TYPES,
+            "Format of ssl.keystore.location. A PEM file contains the key in PKCS #8 and the certificates, that of the "
+                    + "broker first.");
+    public static final ConfigKey<String> SSL_KEYSTORE_PASSWORD_FILE = ConfigKey.ofText(
+                    "ssl.keystore.password.file",
+                    "",
+                    "File with the password of ssl.keystore.location. Required for PKCS12.")
+            .checkedBy(BrokerSettings::readFile);
+    public static final ConfigKey<String> SSL_KEY_PASSWORD_FILE = ConfigKey.ofText(
+                    "ssl.key.password.file",
+                    "",
+                    "File with the password of the private key. If empty, the key of a PKCS12 file has the password of the file, "
+                            + "and the key of a PEM file is not encrypted.")
+            .checkedBy(BrokerSettings::readFile);
+    public static final ConfigKey<String> SSL_TRUSTSTORE_LOCATION = ConfigKey.ofText(
+                    "ssl.truststore.location",
+                    "",
+                    "File with the certificates of the authorities that sign those of clients. Required if ssl.client.auth is not "
+                            + "none. When it changes, connections of clients that it no longer covers are closed.")
+            .checkedBy(BrokerSettings::readFile);
+    public static final ConfigKey<String> SSL_TRUSTSTORE_TYPE =
+            ConfigKey.ofChoice("ssl.truststore.type", "PKCS12", STORE_TYPES, "Format of ssl.truststore.location.");
+    public static final ConfigKey<String> SSL_TRUSTSTORE_PASSWORD_FILE = ConfigKey.ofText(
+                    "ssl.truststore.password.file",
+                    "",
+                    "File with the password of ssl.truststore.location. Required for PKCS12.")
+            .checkedBy(BrokerSettings::readFile);
+    public static final ConfigKey<String> SSL_CLIENT_AUTH = ConfigKey.ofChoice(
+            "ssl.client.auth",
+            "none",
+            List.of("none", "requested", "required"),
+            "Whether clients present a certificate. required: connections without one are closed. requested: a client "
+                    + "without one is User:ANONYMOUS.");
+    public static final ConfigKey<String> SSL_PRINCIPAL_MAPPING_RULES = ConfigKey.ofText(
+            "ssl.principal.mapping.rules",
+            "DEFAULT",
+            "How the distinguished name of a client's certificate becomes the name of its user, as in Kafka: rules of the "
+                    + "form RULE:pattern/replacement/ with an optional L or U at the end for lower or upper case, or "
+                    + "DEFAULT for the name itself, separated by commas. The first rule whose pattern matches the whole "
+                    + "name applies. If none does, the connection is closed. Patterns have the syntax of RE2.");
+    public static final ConfigKey<List<String>> SSL_ENABLED_PROTOCOLS = ConfigKey.ofList(
+                    "ssl.enabled.protocols",
+                    List.of("TLSv1.3", "TLSv1.2"),
+                    "Versions of TLS that clients may use.",
+                    ConfigKey.choiceOf(List.of("TLSv1.3", "TLSv1.2")))
+            .atLeastOneItem();
+    public static final ConfigKey<List<String>> SSL_CIPHER_SUITES = ConfigKey.ofList(
+            "ssl.cipher.suites",
+            List.of(),
+            "Cipher suites that clients may use, in order of preference, by the names of the JDK. If empty, the suites of "
+                    + "TLS 1.3, and those of TLS 1.2 with ECDHE and AES-GCM or ChaCha20. With a list and TLS 1.3, the JDK "
+                    + "encrypts, because BoringSSL cannot choose among the suites of TLS 1.3.");
+    public static final ConfigKey<String> SSL_KEYSTORE_PASSWORD =
+            ConfigKey.ofPassword("ssl.keystore.password", "write it to a file and set ssl.keystore.password.file");
+    public static final ConfigKey<String> SSL_KEY_PASSWORD =
+            ConfigKey.ofPassword("ssl.key.password", "write it to a file and set ssl.key.password.file");
+    public static final ConfigKey<String> SSL_TRUSTSTORE_PASSWORD =
+            ConfigKey.ofPassword("ssl.truststore.password", "write it to a file and set ssl.truststore.password.file");
+    public static final ConfigKey<String> SSL_KEYSTORE_KEY = ConfigKey.ofPassword(
+            "ssl.keystore.key", "write it to a PEM file with the certificates and set ssl.keystore.location");
     public static final ConfigKey<String> ADMIN_LISTENER = ConfigKey.ofText(
                     "admin.listener",
                     "localhost:9644",
@@ -447,6 +526,14 @@ public final class BrokerSettings {
             3_600_000L,
             "Time that a stop waits for requests in flight.");
 
+    /** Settings that are a path of a file, or empty. */
+    static final List<ConfigKey<String>> FILES = List.of(
+            SSL_KEYSTORE_LOCATION,
+            SSL_KEYSTORE_PASSWORD_FILE,
+            SSL_KEY_PASSWORD_FILE,
+            SSL_TRUSTSTORE_LOCATION,
+            SSL_TRUSTSTORE_PASSWORD_FILE);
+
     /** The settings of the broker, followed by the defaults of all topic settings. */
     public static final ConfigKeys ALL = all();
 
@@ -472,8 +559,24 @@ public final class BrokerSettings {
         List<ConfigKey<?>> keys = new ArrayList<>(List.of(
                 NODE_ID,
                 LISTENERS,
+                LISTENER_SECURITY_PROTOCOL_MAP,
                 ADVERTISED_LISTENERS,
                 BROKER_RACK,
+                SSL_KEYSTORE_LOCATION,
+                SSL_KEYSTORE_TYPE,
+                SSL_KEYSTORE_PASSWORD_FILE,
+                SSL_KEY_PASSWORD_FILE,
+                SSL_TRUSTSTORE_LOCATION,
+                SSL_TRUSTSTORE_TYPE,
+                SSL_TRUSTSTORE_PASSWORD_FILE,
+                SSL_CLIENT_AUTH,
+                SSL_PRINCIPAL_MAPPING_RULES,
+                SSL_ENABLED_PROTOCOLS,
+                SSL_CIPHER_SUITES,
+                SSL_KEYSTORE_PASSWORD,
+                SSL_KEY_PASSWORD,
+                SSL_TRUSTSTORE_PASSWORD,
+                SSL_KEYSTORE_KEY,
                 ADMIN_LISTENER,
                 ADMIN_ALLOWED_HOSTS,
                 METRICS_TOPICS_MAX,
@@ -578,6 +681,10 @@ public final class BrokerSettings {
         } catch (InvalidPathException wrong) {
             throw new ConfigException("'" + text + "' is not a path: " + wrong.getReason());
         }
+    }
+
+    private static String readFile(String text) throws ConfigException {
+        return readDirectory(text.strip());
     }
 
     private static String readAdminListener(String text) throws ConfigException {

@@ -102,7 +102,7 @@ public final class ConfigFileText {
                     + String.join(
                             ", ", items.stream().map(ConfigFileText::quoted).toList()) + "]";
         }
-        return key.type() == ConfigKey.Type.STRING ? quoted(key.defaultValue()) : suffixed(key);
+        return key.type() == ConfigKey.Type.STRING || key.isSensitive() ? quoted(key.defaultValue()) : suffixed(key);
     }
 
     private static String quoted(Object value) {

@@ -23,7 +23,9 @@ public final class ConfigKey<T> {
         INT(3),
         LONG(5),
         DOUBLE(6),
-        LIST(7);
+        LIST(7),
+        /** A secret. Its value is shown nowhere. */
+        PASSWORD(9);
 
         private final byte code;
 
@@ -79,6 +81,24 @@ public final class ConfigKey<T> {
         return new ConfigKey<>(name, Type.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> text.strip());
     }
 
+    /**
+     * A secret that Kafka has in its configuration. Here, it is read from a file, so that it is in no configuration,
+     * environment or command line: every value is refused.
+     *
+     * @param insteadUse what to do, as an imperative
+     */
+    static ConfigKey<String> ofPassword(String name, String insteadUse) {
+        Reader<String> reader = text -> {
+            if (text.isEmpty()) {
+                return "";
+            }
+            throw new ConfigException("a secret must not be in the configuration; " + insteadUse);
+        };
+        String documentation =
+                "Not used, because a secret must not be in the configuration. A value is refused: " + insteadUse + ".";
+        return new ConfigKey<>(name, Type.PASSWORD, ConfigUnit.NONE, "", documentation, reader);
+    }
+
     static ConfigKey<String> ofChoice(String name, String defaultValue, List<String> choices, String documentation) {
         return new ConfigKey<>(
                 name, Type.STRING, ConfigUnit.NONE, defaultValue, documentation, text -> oneOf(choices, text));
@@ -131,6 +151,11 @@ public final class ConfigKey<T> {
         return type;
     }
 
+    /** Whether the value is a secret, which no message and no response contains. */
+    public boolean isSensitive() {
+        return type == Type.PASSWORD;
+    }
+
     public ConfigUnit unit() {
         return unit;
     }
@@ -160,7 +185,8 @@ public final class ConfigKey<T> {
         try {
             return reader.read(text);
         } catch (ConfigException wrong) {
-            throw new ConfigException("Invalid value '" + text + "' for " + name + ": " + wrong.getMessage());
+            String shown = isSensitive() ? "" : " '" + text + "'";
+            throw new ConfigException("Invalid value" + shown + " for " + name + ": " + wrong.getMessage());
         }
     }
 

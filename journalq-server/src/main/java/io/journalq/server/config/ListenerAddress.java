@@ -3,13 +3,14 @@ package io.journalq.server.config;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * The address that a listener binds or advertises: {@code NAME://host:port}.
  *
- * @param name name of the listener; an advertised address has the name of the listener that it belongs to
+ * @param name name of the listener, in upper case; an advertised address has the name of the listener that it belongs to
  * @param host host name or address; IPv6 without brackets; empty for every interface
  * @param port 0 to 65535; 0 binds any free port
  */
@@ -18,8 +19,8 @@ public record ListenerAddress(String name, String host, int port) {
             Pattern.compile("(?:([A-Za-z][A-Za-z0-9_]*)://)?(?:\\[(.+)]|([^:\\[\\]/]*)):(\\d{1,5})");
     private static final int HIGHEST_PORT = 65_535;
 
-    /** The only supported security protocol, and the default name of a listener. */
-    public static final String PLAINTEXT = "PLAINTEXT";
+    /** The name of a listener whose address has none. */
+    private static final String DEFAULT_NAME = SecurityProtocol.PLAINTEXT.name();
 
     /** Parses {@code NAME://host:port} or {@code host:port}. */
     public static ListenerAddress parse(String text) throws ConfigException {
@@ -31,8 +32,13 @@ public record ListenerAddress(String name, String host, int port) {
         if (port > HIGHEST_PORT) {
             throw new ConfigException("the port of '" + text + "' must be from 0 to " + HIGHEST_PORT);
         }
-        String name = matcher.group(1) == null ? PLAINTEXT : matcher.group(1);
+        String name = matcher.group(1) == null ? DEFAULT_NAME : canonicalName(matcher.group(1));
         return new ListenerAddress(name, matcher.group(2) == null ? matcher.group(3) : matcher.group(2), port);
+    }
+
+    /** The form in which names of listeners are compared: in upper case, as in Kafka. */
+    static String canonicalName(String name) {
+        return name.toUpperCase(Locale.ROOT);
     }
 
     /** Whether this binds every interface of the machine. */

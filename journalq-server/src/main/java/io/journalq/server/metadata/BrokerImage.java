@@ -27,13 +27,13 @@ public record BrokerImage(BrokerRegistration registration, long epoch, boolean f
         return !fenced;
     }
 
-    /** The address of the listener with this name, or of the first listener if there is none. */
+    /** The address of the listener with this name; null if there is none. Never that of another listener. */
     public ListenerAddress listener(String name) {
         for (ListenerAddress candidate : registration.listeners()) {
             if (candidate.name().equals(name)) {
                 return candidate;
             }
         }
-        return registration.listeners().get(0);
+        return null;
     }
 }

@@ -1,5 +1,8 @@
 package io.journalq.server.network;
 
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -21,6 +24,18 @@ public final class NetworkCounters {
     final LongAdder readYields = new LongAdder();
     final LongAdder acceptPauses = new LongAdder();
     final LongAdder slowParts = new LongAdder();
+
+    final LongAdder tlsHandshakes = new LongAdder();
+    final LongAdder tlsReloads = new LongAdder();
+    final LongAdder tlsReloadFailures = new LongAdder();
+    private volatile long tlsExpirySeconds;
+    private final Map<TlsFailure, LongAdder> tlsFailures = new EnumMap<>(TlsFailure.class);
+
+    public NetworkCounters() {
+        for (TlsFailure failure : TlsFailure.values()) {
+            tlsFailures.put(failure, new LongAdder());
+        }
+    }
 
     public int openConnections() {
         return openConnections.get();
@@ -89,6 +104,57 @@ public final class NetworkCounters {
     /** Bytes of responses passed to the sockets. */
     public long sentBytes() {
         return sentBytes.sum();
+    }
+
+    /** Number of completed TLS handshakes. */
+    public long tlsHandshakes() {
+        return tlsHandshakes.sum();
+    }
+
+    /** A TLS handshake has completed. */
+    public void onTlsHandshake() {
+        tlsHandshakes.increment();
+    }
+
+    /** Number of connections that TLS ended, by reason. */
+    public long tlsFailures(TlsFailure failure) {
+        return tlsFailures.get(failure).sum();
+    }
+
+    /** TLS has ended a connection. */
+    public void onTlsFailure(TlsFailure failure) {
+        tlsFailures.get(failure).increment();
+    }
+
+    /** Number of times that changed keys or certificates came into use. */
+    public long tlsReloads() {
+        return tlsReloads.sum();
+    }
+
+    /** Number of times that changed files of keys or certificates could not be used. */
+    public long tlsReloadFailures() {
+        return tlsReloadFailures.sum();
+    }
+
+    /** When the certificate of the broker expires, in seconds since 1970; 0 without TLS. */
+    public long tlsExpirySeconds() {
+        return tlsExpirySeconds;
+    }
+
+    /** The first certificate is in use. */
+    public void onTlsContext(Instant expiry) {
+        tlsExpirySeconds = expiry.getEpochSecond();
+    }
+
+    /** Changed files are in use. */
+    public void onTlsReload(Instant expiry) {
+        tlsReloads.increment();
+        tlsExpirySeconds = expiry.getEpochSecond();
+    }
+
+    /** Changed files cannot be used. */
+    public void onTlsReloadFailure() {
+        tlsReloadFailures.increment();
     }
 
     /** Number of times that a socket was no longer read because too many requests had no response. */

@@ -29,6 +29,21 @@ public record SharedMemory(MemoryShare largeRequests, MemoryShare responses) {
         return responses.usedBytes();
     }
 
+    /** Counts memory of a response that is allocated already. */
+    public void takeForResponse(long bytes) {
+        responses.take(bytes);
+    }
+
+    /** Ends the effect of {@link #takeForResponse}. */
+    public void giveBackFromResponse(long bytes) {
+        responses.giveBack(bytes);
+    }
+
+    /** Whether the memory for responses is used up. */
+    public boolean isFullOfResponses() {
+        return responses.isFull();
+    }
+
     boolean hasWaiting() {
         return largeRequests.hasWaiting() || responses.hasWaiting();
     }

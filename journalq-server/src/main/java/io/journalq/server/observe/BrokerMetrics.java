@@ -6,6 +6,7 @@ import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.MemoryPart;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
+import io.journalq.server.network.TlsFailure;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Tags;
@@ -121,6 +122,26 @@ public final class BrokerMetrics implements AutoCloseable {
                 "journalq.network.small.reads.deferred",
                 "Times less than 512 bytes of a request arrived, so that the next read waits for the rest or 16 KiB.",
                 counters::slowParts);
+        counter("journalq.tls.handshakes", "Completed TLS handshakes.", counters::tlsHandshakes);
+        for (TlsFailure failure : TlsFailure.values()) {
+            counter(
+                    "journalq.tls.failures",
+                    "Connections to encrypted listeners that were closed for the reason in the label.",
+                    Tags.of("reason", failure.label()),
+                    () -> counters.tlsFailures(failure));
+        }
+        counter(
+                "journalq.tls.reloads",
+                "Times changed files of keys or certificates came into use.",
+                counters::tlsReloads);
+        counter(
+                "journalq.tls.reload.failures",
+                "Times changed files of keys or certificates could not be used. The previous ones stay in use.",
+                counters::tlsReloadFailures);
+        gauge(
+                "journalq.tls.certificate.expiry.timestamp.seconds",
+                "When the certificate of the broker expires, in seconds since 1970. 0 without an encrypted listener.",
+                counters::tlsExpirySeconds);
         secondsCounter(
                 "journalq.network.throttled.seconds",
                 "Time that connections were not read because their clients exceeded a quota, summed over connections.",

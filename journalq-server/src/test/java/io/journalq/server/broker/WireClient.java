@@ -22,7 +22,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.List;
 
-/** A client on one plain socket that sends exactly the given requests. */
+/** A client on one socket that sends exactly the given requests. */
 public final class WireClient implements AutoCloseable {
     private static final int TIMEOUT_MS = 15_000;
 
@@ -32,7 +32,12 @@ public final class WireClient implements AutoCloseable {
     private int correlationId;
 
     public WireClient(int port) throws IOException {
-        socket = new Socket(InetAddress.getLoopbackAddress(), port);
+        this(new Socket(InetAddress.getLoopbackAddress(), port));
+    }
+
+    /** A client on a connected socket, which it closes. */
+    WireClient(Socket connected) throws IOException {
+        socket = connected;
         socket.setSoTimeout(TIMEOUT_MS);
         socket.setTcpNoDelay(true);
         out = new DataOutputStream(socket.getOutputStream());

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BrokerConfigLoaderTest {
     private static final String FETCH_VARIABLE = "JOURNALQ_FETCH_MAX_BYTES";
@@ -51,7 +54,8 @@ class BrokerConfigLoaderTest {
                 "retention.ms: 7d",
                 "listeners:",
                 "  - PLAINTEXT://localhost:0",
-                "  - INTERNAL://[::1]:9094",
+                "  - internal://[::1]:9094",
+                "listener.security.protocol.map: PLAINTEXT:PLAINTEXT,Internal:plaintext",
                 "data.directories: 'one, two'",
                 "auto.create.topics.enable: false");
 
@@ -65,6 +69,21 @@ class BrokerConfigLoaderTest {
                         new ListenerAddress("PLAINTEXT", "localhost", 0), new ListenerAddress("INTERNAL", "::1", 9094));
         assertThat(config.dataDirectories()).containsExactly(Path.of("one"), Path.of("two"));
         assertThat(config.get(BrokerSettings.AUTO_CREATE_TOPICS)).isFalse();
+    }
+
+    @Test
+    void shouldAdvertiseTheListenersOwnAddressWhenOnlyOthersAreAdvertised() throws Exception {
+        BrokerConfig config = BrokerConfigLoader.load(
+                null,
+                Map.of(),
+                List.of(
+                        "listeners=ONE://127.0.0.1:0,TWO://127.0.0.1:0",
+                        "listener.security.protocol.map=ONE:PLAINTEXT,TWO:PLAINTEXT",
+                        "advertised.listeners=ONE://broker.example.com:19092"));
+        ListenerAddress two = new ListenerAddress("TWO", "127.0.0.1", 40_001);
+
+        assertThat(config.advertisedFor(List.of(new ListenerAddress("ONE", "127.0.0.1", 40_000), two)))
+                .containsExactly(new ListenerAddress("ONE", "broker.example.com", 19_092), two);
     }
 
     @Test
@@ -156,7 +175,7 @@ class BrokerConfigLoaderTest {
         assertRefused("listeners", "listeners=", "at least one");
         assertRefused("data.directories", "data.directories=", "at least one");
         assertRefused("data.directories", "data.directories=./data,data", "twice");
-        assertRefused("listeners", "listeners=A://localhost:1,A://localhost:2", "two listeners are called A");
+        assertRefused("listeners", "listeners=SSL://localhost:1,ssl://localhost:2", "two listeners are called SSL");
         assertRefused("advertised.listeners", "advertised.listeners=OUT://broker:9092", "no listener is called OUT");
         assertRefused("advertised.listeners", "advertised.listeners=PLAINTEXT://0.0.0.0:9092", "no host");
     }
@@ -186,6 +205,40 @@ class BrokerConfigLoaderTest {
 
     private Path file(String... lines) throws IOException {
         return Files.write(directory.resolve("journalq.yaml"), List.of(lines));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"SASL_PLAINTEXT", "SASL_SSL"})
+    void shouldRefuseAListenerWhenItsProtocolIsNotServed(String protocol) {
+        assertRefused("listeners", "listeners=" + protocol + "://localhost:1", protocol + ", which this release does");
+    }
+
+    @Test
+    void shouldNameTheMissingFileWhenAListenerIsEncrypted() {
+        List<String> settings = new ArrayList<>(List.of("listeners=SSL://localhost:1"));
+        for (String next : List.of(
+                "ssl.keystore.location",
+                "ssl.keystore.password.file",
+                "ssl.truststore.location",
+                "ssl.truststore.password.file")) {
+            assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), settings))
+                    .isInstanceOf(ConfigException.class)
+                    .hasMessageStartingWith(next + ": must be set, because ");
+            settings.add(next + "=/tmp/file");
+            settings.add("ssl.client.auth=required");
+        }
+    }
+
+    @Test
+    void shouldRefuseAListenerWhenItsProtocolIsUnknown() {
+        assertRefused("listeners", "listeners=INTERNAL://localhost:1", "add INTERNAL:PLAINTEXT");
+        assertRefused("listener.security.protocol.map", "listener.security.protocol.map=A:TLS", "'TLS' is not");
+        assertRefused("listener.security.protocol.map", "listener.security.protocol.map=A", "NAME:PROTOCOL");
+        assertThatThrownBy(() -> BrokerConfigLoader.load(
+                        null,
+                        Map.of(),
+                        List.of("listeners=A://localhost:1", "listener.security.protocol.map=A:PLAINTEXT,a:SSL")))
+                .hasMessage("listener.security.protocol.map: A has two protocols");
     }
 
     @Test

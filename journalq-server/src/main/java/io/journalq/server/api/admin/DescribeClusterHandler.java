@@ -13,6 +13,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
+import java.util.Objects;
 
 /**
  * DescribeCluster, versions 0 to 2: the cluster id and the brokers (KIP-700), in version 2 also those that are fenced
@@ -48,6 +49,7 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
                 .setBrokers(image.brokers().stream()
                         .filter(broker -> broker.isLive() || request.includeFencedBrokers())
                         .map(broker -> describe(broker, context))
+                        .filter(Objects::nonNull)
                         .toList());
         if (request.includeClusterAuthorizedOperations()) {
             response.setClusterAuthorizedOperations(AuthorizedOperations.OF_CLUSTER);
@@ -55,8 +57,12 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
         context.respond(response);
     }
 
+    /** Null if the broker does not have the client's listener. */
     private DescribeClusterBroker describe(BrokerImage broker, RequestContext context) {
         ListenerAddress address = brokers.addressOf(broker, context);
+        if (address == null) {
+            return null;
+        }
         DescribeClusterBroker described = new DescribeClusterBroker()
                 .setBrokerId(broker.nodeId())
                 .setHost(address.host())

@@ -183,6 +183,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             List<MetadataResponseBroker> live = image.brokers().stream()
                     .filter(BrokerImage::isLive)
                     .map(broker -> describe(broker, context))
+                    .filter(Objects::nonNull)
                     .toList();
             known = new AllBrokers(image.brokers(), context.listenerName(), here, live);
             allBrokers = known;
@@ -190,8 +191,12 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return known.brokers();
     }
 
+    /** Null if the broker does not have the client's listener. */
     private MetadataResponseBroker describe(BrokerImage broker, RequestContext context) {
         ListenerAddress address = brokers.addressOf(broker, context);
+        if (address == null) {
+            return null;
+        }
         return new MetadataResponseBroker()
                 .setNodeId(broker.nodeId())
                 .setHost(address.host())

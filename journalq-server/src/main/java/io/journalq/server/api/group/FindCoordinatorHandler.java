@@ -92,10 +92,10 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
 
     private Coordinator coordinator(RequestContext context, String key, CoordinatorTopic topic) {
         BrokerImage broker = brokers.live(topic.leaderFor(key));
-        if (broker == null) {
+        ListenerAddress address = broker == null ? null : brokers.addressOf(broker, context);
+        if (address == null) {
             return refusal(key, ErrorCode.COORDINATOR_NOT_AVAILABLE);
         }
-        ListenerAddress address = brokers.addressOf(broker, context);
         return new Coordinator()
                 .setKey(key)
                 .setNodeId(broker.nodeId())

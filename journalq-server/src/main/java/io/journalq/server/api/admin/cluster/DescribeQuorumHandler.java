@@ -59,18 +59,22 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
                     .map(brokers::live)
                     .filter(Objects::nonNull)
                     .map(broker -> node(broker, brokers.addressOf(broker, context)))
+                    .filter(Objects::nonNull)
                     .toList());
         }
         context.respond(response);
     }
 
+    /** Null if the broker does not have the client's listener. */
     private static Node node(BrokerImage broker, ListenerAddress address) {
-        return new Node()
-                .setNodeId(broker.nodeId())
-                .setListeners(List.of(new Listener()
-                        .setName(address.name())
-                        .setHost(address.host())
-                        .setPort(address.port())));
+        return address == null
+                ? null
+                : new Node()
+                        .setNodeId(broker.nodeId())
+                        .setListeners(List.of(new Listener()
+                                .setName(address.name())
+                                .setHost(address.host())
+                                .setPort(address.port())));
     }
 
     private PartitionData describe(String topic, int partition) {

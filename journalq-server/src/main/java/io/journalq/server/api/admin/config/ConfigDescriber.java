@@ -173,11 +173,15 @@ public final class ConfigDescriber {
                 .setValue(synonyms.get(0).value())
                 .setConfigSource(synonyms.get(0).source())
                 .setConfigType(key.type().code())
+                .setIsSensitive(key.isSensitive())
                 .setDocumentation(key.documentation())
                 .setSynonyms(synonyms);
     }
 
     private static DescribeConfigsSynonym synonym(ConfigKey<?> key, String value, byte source) {
-        return new DescribeConfigsSynonym().setName(key.name()).setValue(value).setSource(source);
+        return new DescribeConfigsSynonym()
+                .setName(key.name())
+                .setValue(key.isSensitive() ? null : value)
+                .setSource(source);
     }
 }

@@ -1,0 +1,96 @@
+package io.journalq.server.network.tls;
+
+import io.journalq.server.network.NetworkCounters;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The files of keys and certificates. Looks every {@value #INTERVAL_MS} ms whether their content has changed. If it has,
+ * it builds a context from the new content and gives it to the {@link TlsTransport}. If that fails, for example because
+ * only one of two files has been replaced yet, the previous context stays in use. A thread of its own, as files may be
+ * slow.
+ */
+public final class TlsFiles implements AutoCloseable {
+    static final long INTERVAL_MS = 10_000;
+
+    private static final Logger log = LoggerFactory.getLogger(TlsFiles.class);
+
+    private final TlsSettings settings;
+    private final HandshakePool handshakes = new HandshakePool();
+    private final NetworkCounters counters;
+    private final TlsTransport transport;
+    private final ScheduledExecutorService thread =
+            Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("journalq-tls-files", true));
+    /** Of the content that was looked at last, whether it could be used or not; of unreadable files, the reason. */
+    private String seen;
+
+    private TlsFiles(TlsSettings settings, NetworkCounters counters) throws TlsException {
+        this.settings = settings;
+        this.counters = counters;
+        TlsContext first = TlsContext.build(settings);
+        counters.onTlsContext(first.expiry());
+        this.seen = first.digest();
+        this.transport = new TlsTransport(first, handshakes, counters);
+    }
+
+    /**
+     * Reads the files and begins to watch them.
+     *
+     * @throws TlsException when TLS cannot be set up with them, with one line for the operator
+     */
+    public static TlsFiles open(TlsSettings settings, NetworkCounters counters) throws TlsException {
+        return open(settings, counters, INTERVAL_MS);
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // ends with the thread; look() reports its failures
+    static TlsFiles open(TlsSettings settings, NetworkCounters counters, long intervalMs) throws TlsException {
+        TlsFiles files = new TlsFiles(settings, counters);
+        files.thread.scheduleWithFixedDelay(files::look, intervalMs, intervalMs, TimeUnit.MILLISECONDS);
+        log.info(
+                "TLS: provider={} certificateExpires={} clientAuth={}",
+                TlsContext.providerName(settings),
+                files.transport.context().expiry(),
+                settings.clientAuth());
+        return files;
+    }
+
+    /** Encrypts connections with what the files hold. */
+    public TlsTransport transport() {
+        return transport;
+    }
+
+    private void look() {
+        String found;
+        try {
+            found = TlsMaterial.digestOf(settings);
+        } catch (TlsException unreadable) {
+            found = unreadable.getMessage();
+        }
+        if (found.equals(seen)) {
+            return;
+        }
+        seen = found;
+        try {
+            TlsContext newest = TlsContext.build(settings);
+            transport.use(newest);
+            counters.onTlsReload(newest.expiry());
+            log.info("TLS files reloaded: certificateExpires={}", newest.expiry());
+        } catch (TlsException unusable) {
+            counters.onTlsReloadFailure();
+            log.error("TLS files changed and cannot be used; the previous ones stay in use: {}", unusable.getMessage());
+        } catch (RuntimeException failure) {
+            counters.onTlsReloadFailure();
+            log.error("TLS files changed and cannot be used; the previous ones stay in use", failure);
+        }
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+        handshakes.close();
+    }
+}

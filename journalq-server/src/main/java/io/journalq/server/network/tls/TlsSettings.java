@@ -1,0 +1,44 @@
+package io.journalq.server.network.tls;
+
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The files and rules of TLS for listeners. Immutable.
+ *
+ * @param keys the private key of the broker and its certificate chain
+ * @param trusted the certificates of authorities that may sign those of clients; null if clients present none
+ * @param clientAuth whether clients present certificates
+ * @param protocols enabled versions, such as {@code TLSv1.3}
+ * @param cipherSuites enabled cipher suites in order of preference; empty for the default
+ */
+public record TlsSettings(
+        Store keys, Store trusted, ClientAuth clientAuth, List<String> protocols, List<String> cipherSuites) {
+    public TlsSettings {
+        protocols = List.copyOf(protocols);
+        cipherSuites = List.copyOf(cipherSuites);
+    }
+
+    /**
+     * A file of keys or certificates. Its passwords are in other files, and are read each time the file is.
+     *
+     * @param passwordFile the password of a PKCS12 store; null for none
+     * @param keyPasswordFile the password of the private key; null if it has none, or that of the store
+     */
+    public record Store(Path location, Format format, Path passwordFile, Path keyPasswordFile) {}
+
+    /** The format of a {@link Store}. */
+    public enum Format {
+        /** Text: certificates and an unencrypted or encrypted PKCS #8 key. */
+        PEM,
+        PKCS12
+    }
+
+    /** Whether clients present certificates. */
+    public enum ClientAuth {
+        NONE,
+        /** A client may present none. */
+        REQUESTED,
+        REQUIRED
+    }
+}

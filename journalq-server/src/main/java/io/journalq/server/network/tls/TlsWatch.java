@@ -1,0 +1,110 @@
+package io.journalq.server.network.tls;
+
+import io.journalq.server.network.LoopContext;
+import io.journalq.server.network.TlsFailure;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DecoderException;
+import io.netty.handler.ssl.NotSslRecordException;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import java.nio.channels.ClosedChannelException;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.util.Arrays;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
+
+/**
+ * Counts the handshakes of a listener and the connections that TLS ends, and closes these. It passes on no exception of
+ * TLS, because their messages contain what the client has sent. One for each connection, on its loop.
+ */
+final class TlsWatch extends ChannelInboundHandlerAdapter {
+    private final LoopContext loop;
+    private final SslHandler tls;
+    private final Consumer<X509Certificate[]> onCertificate;
+    private X509Certificate certificate;
+    private boolean failed;
+
+    /** @param onCertificate receives the chain of a client that has presented one */
+    TlsWatch(LoopContext loop, SslHandler tls, Consumer<X509Certificate[]> onCertificate) {
+        this.loop = loop;
+        this.tls = tls;
+        this.onCertificate = onCertificate;
+    }
+
+    /** The certificate of the client; null before the handshake, and if it has presented none. */
+    X509Certificate certificate() {
+        return certificate;
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (handshake.isSuccess()) {
+                onHandshake();
+            } else {
+                fail(context, failureOf(handshake.cause()));
+            }
+        }
+        context.fireUserEventTriggered(event);
+    }
+
+    private void onHandshake() {
+        loop.counters().onTlsHandshake();
+        try {
+            Certificate[] presented = tls.engine().getSession().getPeerCertificates();
+            X509Certificate[] chain = Arrays.copyOf(presented, presented.length, X509Certificate[].class);
+            certificate = chain[0];
+            onCertificate.accept(chain);
+        } catch (SSLPeerUnverifiedException none) {
+            certificate = null;
+        }
+    }
+
+    @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof DecoderException) {
+            // Also follows each failed handshake, which is counted then.
+            fail(context, failureOf(cause));
+        } else if (cause instanceof SSLException) {
+            context.close(); // A response was written after the client had ended TLS.
+        } else {
+            context.fireExceptionCaught(cause);
+        }
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
+    private void fail(ChannelHandlerContext context, TlsFailure failure) {
+        if (!failed) {
+            failed = true;
+            loop.counters().onTlsFailure(failure);
+            if (failure != TlsFailure.DISCONNECTED) {
+                loop.throttle().warn("connection closed", context.channel().remoteAddress(), failure.reason());
+            }
+        }
+        context.close();
+    }
+
+    private static TlsFailure failureOf(Throwable cause) {
+        for (Throwable each = cause; each != null; each = each.getCause()) {
+            if (each instanceof NotSslRecordException) {
+                return TlsFailure.NOT_TLS;
+            } else if (each instanceof SslHandshakeTimeoutException) {
+                return TlsFailure.TIMEOUT;
+            } else if (each instanceof RejectedExecutionException) {
+                return TlsFailure.OVERLOAD;
+            } else if (each instanceof CertificateException || each instanceof SSLPeerUnverifiedException) {
+                return TlsFailure.CERTIFICATE;
+            } else if (each instanceof ClosedChannelException) {
+                return TlsFailure.DISCONNECTED;
+            }
+        }
+        return TlsFailure.PROTOCOL;
+    }
+}
