@@ -278,7 +278,7 @@ class TlsTest {
         Files.writeString(keys.passwordFile(), "wrong");
         assertThatThrownBy(broker::start)
                 .isInstanceOf(StartException.class)
-                .hasMessageContaining("cannot read " + file + " as PKCS12")
+                .hasMessageContaining("cannot use " + file + " as PKCS12")
                 .hasMessageNotContaining("wrong");
 
         Files.writeString(keys.passwordFile(), TestKeys.PASSWORD);

@@ -1,5 +1,6 @@
 package io.journalq.server.network.tls;
 
+import io.journalq.common.tls.TrustedCertificates;
 import io.journalq.server.network.tls.TlsSettings.ClientAuth;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.handler.ssl.OpenSsl;
@@ -12,12 +13,10 @@ import io.netty.handler.ssl.SupportedCipherSuiteFilter;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
-import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
 /**
@@ -57,23 +56,23 @@ record TlsContext(SslContext ssl, X509TrustManager trust, String digest, Instant
         TlsMaterial material = TlsMaterial.load(settings);
         boolean openSsl = usesOpenSsl(settings);
         try {
-            SslContextBuilder builder = SslContextBuilder.forServer(material.key(), material.chain())
+            SslContextBuilder builder = SslContextBuilder.forServer(
+                            material.keys().key(), material.keys().chain())
                     .sslProvider(openSsl ? SslProvider.OPENSSL : SslProvider.JDK)
                     .protocols(settings.protocols())
                     .ciphers(cipherSuites(settings), SupportedCipherSuiteFilter.INSTANCE)
                     .clientAuth(nettys(settings.clientAuth()));
             X509TrustManager trust = null;
             if (!material.trusted().isEmpty()) {
-                TrustManagerFactory factory = trustOf(material.trusted());
-                trust = (X509TrustManager) factory.getTrustManagers()[0];
-                builder.trustManager(factory);
+                trust = TrustedCertificates.manager(material.trusted());
+                builder.trustManager(trust);
             }
             if (openSsl) {
                 builder.option(OpenSslContextOption.MAX_CERTIFICATE_LIST_BYTES, MAX_CERTIFICATE_LIST_BYTES);
                 // A signature of RSA takes a millisecond. BoringSSL would make it on the event loop.
                 builder.option(
                         OpenSslContextOption.USE_JDK_PROVIDER_SIGNATURES,
-                        material.key().getAlgorithm().equals("RSA"));
+                        material.keys().key().getAlgorithm().equals("RSA"));
             }
             SslContext ssl = builder.build();
             if (ssl.sessionContext() instanceof OpenSslSessionContext sessions) {
@@ -84,7 +83,7 @@ record TlsContext(SslContext ssl, X509TrustManager trust, String digest, Instant
                     ssl,
                     trust,
                     material.digest(),
-                    material.chain().get(0).getNotAfter().toInstant());
+                    material.keys().chain().get(0).getNotAfter().toInstant());
         } catch (IOException | GeneralSecurityException | IllegalArgumentException refused) {
             throw new TlsException(
                     "cannot use " + settings.keys().location() + " for TLS: " + refused.getMessage(), refused);
@@ -112,18 +111,6 @@ record TlsContext(SslContext ssl, X509TrustManager trust, String digest, Instant
             case REQUESTED -> io.netty.handler.ssl.ClientAuth.OPTIONAL;
             case REQUIRED -> io.netty.handler.ssl.ClientAuth.REQUIRE;
         };
-    }
-
-    private static TrustManagerFactory trustOf(List<X509Certificate> certificates)
-            throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-        store.load(null, null);
-        for (int i = 0; i < certificates.size(); i++) {
-            store.setCertificateEntry("trusted-" + i, certificates.get(i));
-        }
-        TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-        factory.init(store);
-        return factory;
     }
 
     /** Whether the trusted certificates cover a client that presented {@code chain}. */

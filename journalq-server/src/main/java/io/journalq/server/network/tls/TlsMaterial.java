@@ -1,45 +1,32 @@
 package io.journalq.server.network.tls;
 
-import io.journalq.server.network.tls.TlsSettings.Format;
+import io.journalq.common.tls.KeyMaterial;
+import io.journalq.common.tls.TrustedCertificates;
 import io.journalq.server.network.tls.TlsSettings.Store;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.Key;
-import java.security.KeyStore;
 import java.security.MessageDigest;
-import java.security.PrivateKey;
-import java.security.PublicKey;
-import java.security.Signature;
-import java.security.cert.Certificate;
 import java.security.cert.X509Certificate;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
- * The private key, its certificate chain and the trusted certificates, as the files held them at one moment. The key
- * belongs to the chain, whose first certificate is valid now. Blocks; any thread.
+ * The keys of the broker and the trusted certificates, as the files held them at one moment. Blocks; any thread.
  *
  * @param trusted empty if clients present no certificates
  * @param digest of all files, to find out whether they have changed
  */
-record TlsMaterial(PrivateKey key, List<X509Certificate> chain, List<X509Certificate> trusted, String digest) {
+record TlsMaterial(KeyMaterial keys, List<X509Certificate> trusted, String digest) {
     private static final int MAX_FILE_SIZE_BYTES = 1 << 20;
-
-    /** Shows no key. */
-    @Override
-    public String toString() {
-        return "TlsMaterial(" + chain.get(0).getSubjectX500Principal() + ")";
-    }
+    private static final Pattern LINE_BREAKS = Pattern.compile("[\\r\\n]+$");
 
     /**
      * A digest of the content of all files.
@@ -57,124 +44,45 @@ record TlsMaterial(PrivateKey key, List<X509Certificate> chain, List<X509Certifi
      */
     static TlsMaterial load(TlsSettings settings) throws TlsException {
         Map<Path, byte[]> files = readAll(settings);
-        List<X509Certificate> chain = new ArrayList<>();
-        PrivateKey key = readKeys(settings.keys(), files, chain);
+        KeyMaterial keys = readKeys(settings.keys(), files);
         List<X509Certificate> trusted = settings.trusted() == null ? List.of() : readTrusted(settings.trusted(), files);
-        Path location = settings.keys().location();
+        return new TlsMaterial(keys, trusted, digest(files));
+    }
+
+    private static KeyMaterial readKeys(Store store, Map<Path, byte[]> files) throws TlsException {
         try {
-            chain.get(0).checkValidity();
-            checkPair(key, chain.get(0).getPublicKey());
+            return KeyMaterial.parse(
+                    files.get(store.location()),
+                    store.format(),
+                    password(store.passwordFile(), files),
+                    password(store.keyPasswordFile(), files));
         } catch (GeneralSecurityException unusable) {
-            throw new TlsException(
-                    "the first certificate of " + location + " is not usable: " + unusable.getMessage(), unusable);
+            throw cannotUse(store, unusable);
         }
-        return new TlsMaterial(key, List.copyOf(chain), List.copyOf(trusted), digest(files));
-    }
-
-    private static PrivateKey readKeys(Store store, Map<Path, byte[]> files, List<X509Certificate> chain)
-            throws TlsException {
-        byte[] file = files.get(store.location());
-        char[] storePassword = password(store.passwordFile(), files);
-        char[] keyPassword = password(store.keyPasswordFile(), files);
-        try {
-            PrivateKey key;
-            if (store.format() == Format.PEM) {
-                chain.addAll(PemBlocks.certificates(file));
-                key = PemBlocks.privateKey(file, keyPassword);
-            } else {
-                key = readPkcs12(file, storePassword, keyPassword == null ? storePassword : keyPassword, chain);
-            }
-            if (chain.isEmpty()) {
-                throw new TlsException(store.location() + " holds no certificate for its private key");
-            }
-            return key;
-        } catch (GeneralSecurityException | IOException | IllegalArgumentException unreadable) {
-            throw unusable(store, unreadable);
-        }
-    }
-
-    private static PrivateKey readPkcs12(
-            byte[] file, char[] storePassword, char[] keyPassword, List<X509Certificate> chain)
-            throws GeneralSecurityException, IOException {
-        KeyStore keys = open(file, storePassword);
-        for (String alias : Collections.list(keys.aliases())) {
-            Key key = keys.isKeyEntry(alias) ? keys.getKey(alias, keyPassword) : null;
-            if (key instanceof PrivateKey found) {
-                for (Certificate certificate : keys.getCertificateChain(alias)) {
-                    chain.add((X509Certificate) certificate);
-                }
-                return found;
-            }
-        }
-        throw new GeneralSecurityException("there is no private key");
     }
 
     private static List<X509Certificate> readTrusted(Store store, Map<Path, byte[]> files) throws TlsException {
-        byte[] file = files.get(store.location());
-        List<X509Certificate> trusted = new ArrayList<>();
         try {
-            if (store.format() == Format.PEM) {
-                trusted.addAll(PemBlocks.certificates(file));
-            } else {
-                KeyStore entries = open(file, password(store.passwordFile(), files));
-                for (String alias : Collections.list(entries.aliases())) {
-                    if (entries.isCertificateEntry(alias)) {
-                        trusted.add((X509Certificate) entries.getCertificate(alias));
-                    }
-                }
-            }
-        } catch (GeneralSecurityException | IOException | IllegalArgumentException unreadable) {
-            throw unusable(store, unreadable);
+            return TrustedCertificates.parse(
+                    files.get(store.location()), store.format(), password(store.passwordFile(), files));
+        } catch (GeneralSecurityException unusable) {
+            throw cannotUse(store, unusable);
         }
-        if (trusted.isEmpty()) {
-            throw new TlsException(store.location() + " holds no trusted certificate");
-        }
-        return trusted;
     }
 
-    private static KeyStore open(byte[] file, char[] password) throws GeneralSecurityException, IOException {
-        if (password == null) {
-            throw new GeneralSecurityException("a PKCS12 file needs a password file");
-        }
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(new ByteArrayInputStream(file), password);
-        return store;
-    }
-
-    /** Whether a signature of the key is one of the certificate's owner. */
-    private static void checkPair(PrivateKey key, PublicKey certified) throws GeneralSecurityException {
-        String algorithm =
-                switch (key.getAlgorithm()) {
-                    case "RSA" -> "SHA256withRSA";
-                    case "EC" -> "SHA256withECDSA";
-                    default -> key.getAlgorithm();
-                };
-        Signature signature = Signature.getInstance(algorithm);
-        byte[] text = "pair".getBytes(StandardCharsets.US_ASCII);
-        signature.initSign(key);
-        signature.update(text);
-        byte[] signed = signature.sign();
-        signature.initVerify(certified);
-        signature.update(text);
-        if (!signature.verify(signed)) {
-            throw new GeneralSecurityException("it does not belong to the private key");
-        }
+    private static TlsException cannotUse(Store store, GeneralSecurityException cause) {
+        return new TlsException(
+                "cannot use " + store.location() + " as " + store.format() + ": " + cause.getMessage(), cause);
     }
 
     /** The text of a password file, without the line break at its end; null without a file. */
     private static char[] password(Path file, Map<Path, byte[]> files) {
         return file == null
                 ? null
-                : new String(files.get(file), StandardCharsets.UTF_8)
-                        .stripTrailing()
+                : LINE_BREAKS
+                        .matcher(new String(files.get(file), StandardCharsets.UTF_8))
+                        .replaceFirst("")
                         .toCharArray();
-    }
-
-    private static TlsException unusable(Store store, Exception cause) {
-        return cause instanceof TlsException known
-                ? known
-                : new TlsException(
-                        "cannot read " + store.location() + " as " + store.format() + ": " + cause.getMessage(), cause);
     }
 
     private static Map<Path, byte[]> readAll(TlsSettings settings) throws TlsException {

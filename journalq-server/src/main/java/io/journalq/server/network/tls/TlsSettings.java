@@ -1,5 +1,6 @@
 package io.journalq.server.network.tls;
 
+import io.journalq.common.tls.StoreFormat;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -25,14 +26,7 @@ public record TlsSettings(
      * @param passwordFile the password of a PKCS12 store; null for none
      * @param keyPasswordFile the password of the private key; null if it has none, or that of the store
      */
-    public record Store(Path location, Format format, Path passwordFile, Path keyPasswordFile) {}
-
-    /** The format of a {@link Store}. */
-    public enum Format {
-        /** Text: certificates and an unencrypted or encrypted PKCS #8 key. */
-        PEM,
-        PKCS12
-    }
+    public record Store(Path location, StoreFormat format, Path passwordFile, Path keyPasswordFile) {}
 
     /** Whether clients present certificates. */
     public enum ClientAuth {
