@@ -110,9 +110,11 @@ final class RegionPump extends ChannelOutboundHandlerAdapter implements FairSche
             while (pass()) {
                 context.flush();
             }
-        } catch (IOException unreadable) {
-            releaseQueue(unreadable);
-            context.fireExceptionCaught(unreadable);
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
+            // Also those of a turn or of a chunk that was sent, whose callers serve other connections. The client has
+            // received a part of the response, so the connection ends.
+            releaseQueue(failure);
+            context.fireExceptionCaught(failure);
         } finally {
             pumping = false;
         }
@@ -200,7 +202,7 @@ final class RegionPump extends ChannelOutboundHandlerAdapter implements FairSche
         releaseQueue(new ClosedChannelException());
     }
 
-    private void releaseQueue(IOException cause) {
+    private void releaseQueue(Throwable cause) {
         queuedBytes = 0;
         for (Part part = queue.poll(); part != null; part = queue.poll()) {
             ReferenceCountUtil.release(part.message());
