@@ -5,6 +5,8 @@ import static io.journalq.client.internal.check.Arguments.positiveMillis;
 
 import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.HostAndPort;
+import io.journalq.client.internal.network.TlsClient;
+import io.journalq.client.security.TlsConfig;
 import java.time.Duration;
 
 /**
@@ -26,6 +28,7 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     private static final int DEFAULT_RETRY_BACKOFF_MAX_MS = 1_000;
 
     private String bootstrapServers = "localhost:9092";
+    private TlsConfig tls;
     private String clientId = "journalq";
     private int connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS;
     private int requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS;
@@ -49,6 +52,15 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     public B bootstrapServers(String servers) {
         HostAndPort.parseList(notNull(servers, "bootstrapServers"));
         this.bootstrapServers = servers;
+        return self();
+    }
+
+    /**
+     * Encrypts the connections, and authenticates the client if the configuration has a certificate. For listeners of
+     * the security protocol SSL. By default, connections are not encrypted.
+     */
+    public B tls(TlsConfig config) {
+        this.tls = notNull(config, "tls");
         return self();
     }
 
@@ -114,6 +126,7 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
         return new ClientConfig(
                 api,
                 HostAndPort.parseList(bootstrapServers),
+                tls == null ? null : new TlsClient(tls),
                 clientId,
                 connectTimeoutMs,
                 requestTimeoutMs,

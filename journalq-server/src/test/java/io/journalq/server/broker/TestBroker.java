@@ -4,6 +4,7 @@ import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.memory.MemoryBudget;
@@ -127,6 +128,11 @@ public final class TestBroker implements AutoCloseable {
         return broker.bootstrapServers();
     }
 
+    public List<ListenerAddress> listeners() {
+        return broker.listeners();
+    }
+
+    /** Port of the first listener. */
     public int port() {
         return broker.listeners().get(0).port();
     }

@@ -1,6 +1,7 @@
 package io.journalq.server.broker;
 
 import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.CertificateBuilder.Algorithm;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -13,14 +14,14 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 
 /** An authority, and the keys and certificates that it signs for brokers and clients. */
-final class TestKeys {
+public final class TestKeys {
     /** The password of every file. A word that appears nowhere else, so that a test can look for it. */
-    static final String PASSWORD = "canary-7f3a91";
+    public static final String PASSWORD = "canary-7f3a91";
 
     private final Path directory;
     private final X509Bundle authority;
 
-    TestKeys(Path directory, String name) throws Exception {
+    public TestKeys(Path directory, String name) throws Exception {
         this.directory = Files.createDirectories(directory);
         this.authority = new CertificateBuilder()
                 .subject("CN=" + name)
@@ -34,7 +35,7 @@ final class TestKeys {
         store(trusted, directory.resolve("authority.p12"));
     }
 
-    Path directory() {
+    public Path directory() {
         return directory;
     }
 
@@ -42,24 +43,28 @@ final class TestKeys {
         return directory.resolve("password");
     }
 
-    X509Bundle sign(String subject, CertificateBuilder.Algorithm algorithm) throws Exception {
-        return new CertificateBuilder()
+    /** Signs a certificate for a program on this machine. */
+    public X509Bundle sign(String subject, Algorithm algorithm) throws Exception {
+        return sign(new CertificateBuilder()
                 .subject(subject)
                 .algorithm(algorithm)
                 .addSanDnsName("localhost")
-                .addSanIpAddress("127.0.0.1")
-                .buildIssuedBy(authority);
+                .addSanIpAddress("127.0.0.1"));
+    }
+
+    public X509Bundle sign(CertificateBuilder certificate) throws Exception {
+        return certificate.buildIssuedBy(authority);
     }
 
     /** Writes the key and chain of a bundle to NAME.pem and NAME.p12, each at once. */
-    void write(String name, X509Bundle keys) throws Exception {
+    public void write(String name, X509Bundle keys) throws Exception {
         replace(name + ".pem", keys.getPrivateKeyPEM() + keys.getCertificatePathPEM());
         Path part = directory.resolve(name + ".p12.part");
         store(keys.toKeyStore(PASSWORD.toCharArray()), part);
         Files.move(part, directory.resolve(name + ".p12"), StandardCopyOption.REPLACE_EXISTING);
     }
 
-    void replace(String file, String content) throws IOException {
+    public void replace(String file, String content) throws IOException {
         Path part = directory.resolve(file + ".part");
         Files.writeString(part, content);
         Files.move(part, directory.resolve(file), StandardCopyOption.REPLACE_EXISTING);

@@ -21,6 +21,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCounted;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -89,9 +90,14 @@ public final class BrokerConnection {
                     @Override
                     protected void initChannel(Channel opened) {
                         FrameDecoder decoder = new FrameDecoder(MAX_FRAME_SIZE_BYTES);
-                        opened.config()
-                                .setRecvByteBufAllocator(new FrameReads(
-                                        decoder::allocate, opened.config().getRecvByteBufAllocator()));
+                        if (config.tls() == null) {
+                            // With TLS, the socket carries records, which must not be read into the buffer of a frame.
+                            opened.config()
+                                    .setRecvByteBufAllocator(new FrameReads(
+                                            decoder::allocate, opened.config().getRecvByteBufAllocator()));
+                        } else {
+                            opened.pipeline().addLast(config.tls().handler(opened, address, config.connectTimeoutMs()));
+                        }
                         opened.pipeline().addLast(decoder, new Inbound());
                     }
                 });
@@ -186,6 +192,15 @@ public final class BrokerConnection {
         failAll(inFlight, cause);
         failAll(waiting, cause);
         listener.onClosed(this, cause);
+    }
+
+    /**
+     * Closes the connection because TLS failed. Calls may be repeated: another broker, or this one after a change of its
+     * files, may serve them. {@link Cluster} decides when that is hopeless.
+     */
+    private void closeByTls(Throwable cause) {
+        JournalQException failure = TlsFailures.explain(address, cause);
+        close(failure.retriable() ? failure : new ConnectionFailedException(failure.getMessage(), failure));
     }
 
     void closeForGood() {
@@ -318,9 +333,33 @@ public final class BrokerConnection {
         }
     }
 
+    /** A reason why a broker closes a connection before it has responded to anything. */
+    private String uncertainProtocol() {
+        return config.tls() == null
+                ? ", or the listener may require TLS"
+                : ", or may have rejected the certificate of this client";
+    }
+
     private final class Inbound extends ChannelInboundHandlerAdapter {
         @Override
         public void channelActive(ChannelHandlerContext context) {
+            if (config.tls() == null) {
+                negotiate(context);
+            }
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) {
+            if (event instanceof SslHandshakeCompletionEvent handshake) {
+                if (handshake.isSuccess()) {
+                    negotiate(context);
+                } else {
+                    closeByTls(handshake.cause());
+                }
+            }
+        }
+
+        private void negotiate(ChannelHandlerContext context) {
             VersionsCall call = new VersionsCall();
             call.handedOver(System.nanoTime());
             writeAs(call, call.newestVersion());
@@ -341,8 +380,8 @@ public final class BrokerConnection {
 
         @Override
         public void channelInactive(ChannelHandlerContext context) {
-            close(new ConnectionFailedException(address
-                    + " closed the connection; it may be stopping, or may have rejected" + " a request: see its log"));
+            close(new ConnectionFailedException(address + " closed the connection; it may be stopping, or may have"
+                    + " rejected a request" + (versions == null ? uncertainProtocol() : "") + ": see its log"));
         }
 
         @Override
@@ -354,6 +393,10 @@ public final class BrokerConnection {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+            if (TlsFailures.isOne(cause)) {
+                closeByTls(cause);
+                return;
+            }
             close(new ConnectionFailedException(
                     "the connection to " + address + " broke (" + cause.getMessage() + "); the client reconnects",
                     cause));

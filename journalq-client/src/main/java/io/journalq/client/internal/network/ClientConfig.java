@@ -8,10 +8,12 @@ import java.util.concurrent.ThreadLocalRandom;
  * and documents them.
  *
  * @param api the class that the application uses; its name is the name of the logger
+ * @param tls encrypts the connections; null if they are not encrypted
  */
 public record ClientConfig(
         Class<?> api,
         List<HostAndPort> bootstrapServers,
+        TlsClient tls,
         String clientId,
         int connectTimeoutMs,
         int requestTimeoutMs,

@@ -3,6 +3,7 @@ package io.journalq.client.internal.network;
 import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.TlsFailedException;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import java.util.ArrayList;
@@ -53,6 +54,9 @@ public final class Cluster {
 
     private ScheduledFuture<?> ticks;
     private boolean closed;
+    /** Whether a connection has ever been ready. */
+    private boolean everReady;
+
     private int nextNode;
     private volatile JournalQException lastFailure;
 
@@ -268,6 +272,14 @@ public final class Cluster {
         return true;
     }
 
+    /**
+     * Whether TLS has failed with every broker since the client was built. Then its configuration is wrong, and its calls
+     * fail at once. If TLS has worked before, brokers may be about to replace their certificates, so calls are retried.
+     */
+    private boolean isHopeless(JournalQException cause) {
+        return !everReady && cause.getCause() instanceof TlsFailedException && isNoneReachable();
+    }
+
     private HostAndPort addressOf(int nodeId) {
         if (nodeId < 0 && nodeId >= -config.bootstrapServers().size()) {
             return config.bootstrapServers().get(-1 - nodeId);
@@ -294,6 +306,7 @@ public final class Cluster {
         @Override
         public void onReady(BrokerConnection connection) {
             failures.remove(connection.nodeId());
+            everReady = true;
             lastFailure = null;
             listener.onConnectionReady(connection);
         }
@@ -312,6 +325,10 @@ public final class Cluster {
             if (failed.unreachable && isNoneReachable()) {
                 failureLog.report(
                         FailureLog.Cause.NO_BROKER, config.bootstrapServers().toString(), cause);
+            }
+            if (isHopeless(cause)) {
+                lastFailure = (TlsFailedException) cause.getCause();
+                metadata.failWaiters(lastFailure);
             }
             metadata.requestUpdate();
             listener.onConnectionClosed(connection);

@@ -87,7 +87,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         lengthBytesRead = 0;
         if (frameSizeBytes < Integer.BYTES || frameSizeBytes > maxFrameSizeBytes) {
             throw new ConnectionFailedException("a frame of " + frameSizeBytes
-                    + " bytes; check that the address is a listener of a broker, without TLS");
+                    + " bytes; check that the address is a listener of a broker, and whether it requires TLS");
         }
         return true;
     }

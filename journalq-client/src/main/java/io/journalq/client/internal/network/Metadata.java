@@ -4,6 +4,7 @@ import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.RequestTimedOutException;
+import io.journalq.client.error.TlsFailedException;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
@@ -175,8 +176,8 @@ public final class Metadata {
             throw new RequestTimedOutException(
                     "no broker sent the metadata of topic " + topic + " in time: " + cause.getMessage(), cause);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof ClientClosedException closedCause) {
-                throw closedCause;
+            if (e.getCause() instanceof ClientClosedException || e.getCause() instanceof TlsFailedException) {
+                throw (JournalQException) e.getCause();
             }
             // All other failures are retried until the timeout.
         } catch (InterruptedException e) {
@@ -242,7 +243,8 @@ public final class Metadata {
                 + TimeUnit.MILLISECONDS.toNanos(config.retryBackoff().delayMs(failedTries));
     }
 
-    private void failWaiters(JournalQException cause) {
+    /** Fails the calls that wait for metadata. */
+    void failWaiters(JournalQException cause) {
         List<CompletableFuture<ClusterView>> failed = List.copyOf(waiters);
         waiters.clear();
         failed.forEach(waiter -> waiter.completeExceptionally(cause));

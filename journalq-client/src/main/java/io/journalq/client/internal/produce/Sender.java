@@ -66,7 +66,10 @@ public final class Sender implements AutoCloseable {
         this.deliveryTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs());
         this.clientLoop = ClientLoop.acquire();
         this.loop = new ProduceLoop(config, topics.values(), counters, clientLoop.eventLoop(), memory, gate);
-        this.direct = loop.expectsResponses() && !config.transactional()
+        // The direct path writes to a socket itself, which it cannot do through TLS.
+        this.direct = loop.expectsResponses()
+                        && !config.transactional()
+                        && config.client().tls() == null
                 ? new DirectSender(loop, config, counters, memory)
                 : null;
         loop.setDirect(direct);
