@@ -10,7 +10,9 @@ import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.disk.SimDisk.CrashKind;
 import io.journalq.sim.world.Interference;
 import io.journalq.sim.world.Scheduler;
+import io.journalq.sim.world.SimClock;
 import io.journalq.sim.world.SimFollower;
+import io.journalq.sim.world.SimProcess;
 import io.journalq.sim.world.Violations;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -43,6 +45,7 @@ final class FollowerLogs implements SimDisk.Surroundings {
     private final long seed;
     private final Random random;
     private final Scheduler scheduler;
+    private final SimProcess process;
     private final SimDisk disk;
     private final Violations violations = new Violations();
     private final Interference interference;
@@ -112,6 +115,7 @@ final class FollowerLogs implements SimDisk.Surroundings {
         this.interference = interference;
         this.random = new Random(seed);
         this.scheduler = new Scheduler(random);
+        this.process = scheduler.newProcess(new SimClock(scheduler));
         this.disk = new SimDisk(random, this);
         JournalConfig config = JournalConfig.DEFAULT
                 .withSegmentSizeBytes(SEGMENT_SIZES[random.nextInt(SEGMENT_SIZES.length)])
@@ -170,7 +174,7 @@ final class FollowerLogs implements SimDisk.Surroundings {
                 disk.crashAfter(1L + random.nextInt(CHANGES_IN_A_START));
             }
             try {
-                follower = SimFollower.start(plan, scheduler, random, interference);
+                follower = SimFollower.start(plan, process, random, interference);
                 disk.crashNever();
                 return worst;
             } catch (SimDisk.Crash crashed) {
@@ -396,5 +400,10 @@ final class FollowerLogs implements SimDisk.Surroundings {
     @Override
     public void onCrash() {
         scheduler.stop();
+    }
+
+    @Override
+    public String bootId() {
+        return "boot";
     }
 }

@@ -19,13 +19,14 @@ import io.journalq.sim.workload.World;
 import io.journalq.sim.world.Interference;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.SimClock;
+import io.journalq.sim.world.SimNode;
 import io.journalq.sim.world.SimSlices;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -33,18 +34,20 @@ import java.util.function.BooleanSupplier;
  * guarantees is compared with everything that it has. Then {@link FollowerLogs} runs with the same seed. The seed
  * determines everything. One thread.
  */
-public final class Simulation implements SimDisk.Surroundings {
+public final class Simulation {
     private static final long LIFE_MS = 400;
     private static final long CHECK_MS = 60_000;
     private static final int CHANGES_IN_A_LIFE = 400;
     private static final int CHANGES_IN_A_START = 30;
     private static final int MOST_FAULTY_STARTS = 3;
     private static final int FLUSHER_TICK_MS = 50;
+    private static final int NODE_ID = 0;
 
     private final long seed;
     private final Random random;
     private final Scheduler scheduler;
     private final Violations violations = new Violations();
+    private final SimNode node;
     private final SimDisk disk;
     private final Scenario scenario;
     private final SimSlices slices;
@@ -60,8 +63,6 @@ public final class Simulation implements SimDisk.Surroundings {
     private Interference interference = Interference.NONE;
     private SimBroker broker;
     private NothingAcknowledgedIsLost.End lastEnd;
-    private long firstFailedSyncMs = Long.MAX_VALUE;
-    private long slowNanos;
     private int crashes;
 
     /** The broker could not be started any more, for an expected reason. */
@@ -71,11 +72,12 @@ public final class Simulation implements SimDisk.Surroundings {
         this.seed = seed;
         this.random = new Random(seed);
         this.scheduler = new Scheduler(random);
-        this.disk = new SimDisk(random, this);
+        this.node = new SimNode(NODE_ID, scheduler, random, new SimClock(scheduler), scheduler::stop);
+        this.disk = node.disk();
         this.scenario = Scenario.of(random);
         this.slices = new SimSlices(random, disk, scenario.faults().writeErrorOdds());
-        this.plan = new SimBroker.Plan(
-                scenario.config(random), disk, slices, scenario.loops(), scenario.longestPoolDelayMs());
+        this.plan =
+                new SimBroker.Plan(scenario.config(random), slices, scenario.loops(), scenario.longestPoolDelayMs());
         this.world = new World(scheduler, random, violations, new SeenContent(violations));
         if (scenario.faults().capacityBytes() < Long.MAX_VALUE) {
             world.setDiskFillsUp();
@@ -156,7 +158,7 @@ public final class Simulation implements SimDisk.Surroundings {
             return;
         }
         clients.start();
-        slowNanos = 0;
+        node.forgetSlowness();
         disk.setFaults(scenario.faults());
         if (random.nextInt(4) > 0) {
             disk.crashAfter(1 + random.nextInt(CHANGES_IN_A_LIFE));
@@ -181,7 +183,7 @@ public final class Simulation implements SimDisk.Surroundings {
     private void crash() {
         CrashKind kind = random.nextInt(scenario.powerLossOdds()) == 0 ? CrashKind.POWER_LOSS : CrashKind.KILL;
         crashes++;
-        disk.die();
+        node.crash();
         clients.stop();
         if (broker != null) {
             broker.forget();
@@ -189,15 +191,15 @@ public final class Simulation implements SimDisk.Surroundings {
         }
         scheduler.clear();
         scheduler.trace().add(kind.name().hashCode(), disk.changes());
-        long slackMs = FLUSHER_TICK_MS + 3 * scenario.longestPoolDelayMs() + TimeUnit.NANOSECONDS.toMillis(slowNanos);
+        long slackMs = FLUSHER_TICK_MS + 3 * scenario.longestPoolDelayMs() + node.slowMs();
         boolean powerLost = kind == CrashKind.POWER_LOSS;
-        long atMs = Math.min(scheduler.nowMs(), firstFailedSyncMs);
+        long atMs = Math.min(scheduler.nowMs(), node.firstFailedSyncMs());
         if (lastEnd != null) {
             // The broker crashed again before it could be checked. The effects of both ends count.
             powerLost |= lastEnd.powerLost();
             atMs = Math.min(atMs, lastEnd.atMs());
         }
-        for (Damage bit : disk.restart(kind)) {
+        for (Damage bit : node.restart(kind)) {
             damage.onDamage(bit);
             interference.onDamage(disk, bit);
         }
@@ -247,7 +249,7 @@ public final class Simulation implements SimDisk.Surroundings {
     /** Tries to start the broker. Returns null if it serves all partitions, otherwise the reason why not. */
     private String tryToStart() {
         try {
-            broker = SimBroker.start(plan, scheduler, random, violations);
+            broker = SimBroker.start(plan, node, violations);
             if (disk.isDead()) {
                 return "the broker crashed";
             }
@@ -282,7 +284,7 @@ public final class Simulation implements SimDisk.Surroundings {
         }
         offsets.forEach(offset -> check(offset, readings));
         lastEnd = null;
-        firstFailedSyncMs = Long.MAX_VALUE;
+        node.forgetFailedSyncs();
     }
 
     private void check(CommittedOffsetQuery found, List<ReadBack> readings) {
@@ -310,28 +312,5 @@ public final class Simulation implements SimDisk.Surroundings {
             violations.report("EveryRequestGetsAResponse", broker.pendingRequests() + " requests have no response");
         }
         return violations.isEmpty();
-    }
-
-    @Override
-    public void onSync() {
-        long before = scheduler.nowNanos();
-        scheduler.yieldToLoops();
-        slowNanos += scheduler.nowNanos() - before;
-    }
-
-    @Override
-    public void onSlow(long ms) {
-        slowNanos += TimeUnit.MILLISECONDS.toNanos(ms);
-        scheduler.spend(ms);
-    }
-
-    @Override
-    public void onFailedSync() {
-        firstFailedSyncMs = Math.min(firstFailedSyncMs, scheduler.nowMs());
-    }
-
-    @Override
-    public void onCrash() {
-        scheduler.stop();
     }
 }

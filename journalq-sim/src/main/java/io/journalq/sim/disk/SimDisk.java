@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.UUID;
 
 /**
  * A simulated disk with the page cache of the operating system. A write to a file is durable after an fsync of the
@@ -27,9 +26,6 @@ public final class SimDisk implements FileStore {
     private final SimDirectory root = new SimDirectory();
     private DiskFaults faults = DiskFaults.NONE;
     private long changes;
-    /** Number of power losses so far. */
-    private int boots;
-
     private long crashAt = NEVER;
     private boolean dead;
     private boolean harmed;
@@ -48,6 +44,9 @@ public final class SimDisk implements FileStore {
 
         /** The last allowed call was made, and the process has crashed. */
         void onCrash();
+
+        /** Identifies the current run of the operating system, see {@link FileStore#bootId}. */
+        String bootId();
     }
 
     /** A file or a directory. */
@@ -141,7 +140,6 @@ public final class SimDisk implements FileStore {
         crashAt = NEVER;
         if (kind == CrashKind.POWER_LOSS) {
             root.losePower(random);
-            boots++;
         }
         List<Damage> damage = new ArrayList<>();
         List<Path> files = files(Path.of(""), root, new ArrayList<>());
@@ -160,7 +158,7 @@ public final class SimDisk implements FileStore {
 
     @Override
     public String bootId() {
-        return UUID.nameUUIDFromBytes(new byte[] {(byte) boots}).toString();
+        return surroundings.bootId();
     }
 
     /** Cuts off the end of a file, on the disk as well. */

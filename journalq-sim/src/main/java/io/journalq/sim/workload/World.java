@@ -159,7 +159,7 @@ public final class World {
     /** Runs {@code work} after a random time, if the life of the broker has not ended by then. */
     void later(long longestMs, Runnable work) {
         SimBroker now = broker;
-        scheduler.soon(Scheduler.Kind.CLIENT, TimeUnit.MILLISECONDS.toNanos(longestMs), () -> {
+        scheduler.later(TimeUnit.MILLISECONDS.toNanos(longestMs), () -> {
             if (broker == now) {
                 work.run();
             }
@@ -169,7 +169,7 @@ public final class World {
     /** Delivers a response to its client after a random time. */
     void deliver(Runnable work) {
         SimBroker now = broker;
-        scheduler.soon(Scheduler.Kind.CLIENT, LONGEST_DELIVERY_NANOS, () -> {
+        scheduler.later(LONGEST_DELIVERY_NANOS, () -> {
             if (broker == now) {
                 work.run();
             }

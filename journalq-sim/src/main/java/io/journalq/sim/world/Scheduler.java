@@ -3,32 +3,31 @@ package io.journalq.sim.world;
 import io.journalq.sim.disk.SimDisk;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Runs events in the order of a simulated time, which moves only from one event to the next. An event that waits runs
- * others meanwhile, as a blocked thread lets other threads run.
+ * Runs the events of all processes in the order of a simulated time, which moves only from one event to the next. An
+ * event that waits runs others meanwhile, as a blocked thread lets other threads run. Clients belong to a process that
+ * never crashes.
  */
 public final class Scheduler {
+    /** Waiting events of one process within each other. */
     private static final int MAX_NESTING = 20;
+
     private static final int LONGEST_YIELD_NANOS = 500_000;
 
-    private static final Kind[] KINDS = Kind.values();
-
-    /** By the number of the kind. */
-    private final List<PriorityQueue<Event>> queues = new ArrayList<>();
-
+    private final List<SimProcess> processes = new ArrayList<>();
+    private final SimProcess clients;
     private final Random random;
     private final Trace trace = new Trace();
     private long nowNanos;
     private long lastNumber;
     private int nesting;
-    private boolean controlRuns;
+    /** The process of the running event; null for none. */
+    private SimProcess running;
+
     private boolean stopped;
 
     /** The thread that runs an event. */
@@ -42,14 +41,15 @@ public final class Scheduler {
         /** A client. */
         CLIENT(3);
 
-        private final int number;
+        final int number;
 
         Kind(int number) {
             this.number = number;
         }
     }
 
-    private record Event(long atNanos, long number, Runnable work) implements Comparable<Event> {
+    /** Work that runs at a time. */
+    record Event(long atNanos, long number, Runnable work) implements Comparable<Event> {
         @Override
         public int compareTo(Event other) {
             int byTime = Long.compare(atNanos, other.atNanos);
@@ -88,13 +88,19 @@ public final class Scheduler {
 
     public Scheduler(Random random) {
         this.random = random;
-        for (int i = 0; i < KINDS.length; i++) {
-            queues.add(new PriorityQueue<>());
-        }
+        this.clients = newProcess(new SimClock(this));
     }
 
-    private PriorityQueue<Event> queue(Kind kind) {
-        return queues.get(kind.number);
+    /** Adds a process without events on a machine with this clock. */
+    public SimProcess newProcess(SimClock clock) {
+        SimProcess process = new SimProcess(this, random, clock);
+        processes.add(process);
+        return process;
+    }
+
+    /** Removes a process and its events. */
+    void remove(SimProcess process) {
+        processes.remove(process);
     }
 
     public Trace trace() {
@@ -114,26 +120,24 @@ public final class Scheduler {
         nowNanos += TimeUnit.MILLISECONDS.toNanos(ms);
     }
 
-    /** Runs {@code work} after a delay. */
-    public void after(Kind kind, long delayNanos, Runnable work) {
-        queue(kind).add(new Event(nowNanos + delayNanos, lastNumber++, work));
+    /** Runs {@code work} of a client after a random delay. */
+    public void later(long longestDelayNanos, Runnable work) {
+        clients.soon(Kind.CLIENT, longestDelayNanos, work);
     }
 
-    /** Like {@link #after}, with a random delay. */
-    public void soon(Kind kind, long longestDelayNanos, Runnable work) {
-        after(kind, (long) (random.nextDouble() * longestDelayNanos), work);
+    Event event(long delayNanos, Runnable work) {
+        return new Event(nowNanos + delayNanos, lastNumber++, work);
     }
 
-    /** The broker has crashed. None of its events run any more, and its waiting events fail. */
+    /** Stops all processes. No event runs any more, and waiting events fail. */
     public void stop() {
         stopped = true;
     }
 
     /** Removes all events. The time stays the same. */
     public void clear() {
-        queues.forEach(PriorityQueue::clear);
+        processes.forEach(SimProcess::clear);
         stopped = false;
-        controlRuns = false;
         nesting = 0;
     }
 
@@ -141,12 +145,12 @@ public final class Scheduler {
         return stopped;
     }
 
-    /** Runs the next event. Returns false if there is none, or if the broker has crashed. */
+    /** Runs the next event. Returns false if there is none, or if all processes are stopped. */
     public boolean step() {
         return step(true);
     }
 
-    /** Runs events until {@code done}. Returns false if no event is left, or if the broker has crashed. */
+    /** Runs events until {@code done}. Returns false if no event is left, or if all processes are stopped. */
     public boolean runUntil(BooleanSupplier done) {
         while (!done.getAsBoolean()) {
             if (!step()) {
@@ -156,30 +160,8 @@ public final class Scheduler {
         return true;
     }
 
-    /**
-     * Waits for {@code wanted} like a thread: runs other events until it is complete.
-     *
-     * @throws SimDisk.Crash if the process crashes meanwhile
-     */
-    public <T> T join(CompletableFuture<T> wanted) {
-        if (!runUntil(wanted::isDone) && !stopped) {
-            throw new IllegalStateException("no event is left, and the awaited future is not complete");
-        }
-        if (!wanted.isDone()) {
-            throw new SimDisk.Crash();
-        }
-        try {
-            return wanted.join();
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof SimDisk.Crash crash) {
-                throw crash;
-            }
-            throw failure;
-        }
-    }
-
     /** Lets event loops run while a thread blocks for a short time. */
-    public void yieldToLoops() {
+    void yieldToLoops() {
         long untilNanos = nowNanos + random.nextInt(LONGEST_YIELD_NANOS);
         for (int i = random.nextInt(4); i > 0 && isLoopDue(untilNanos) && step(false); i--) {
             // Each step is one iteration of an event loop.
@@ -188,48 +170,48 @@ public final class Scheduler {
     }
 
     private boolean isLoopDue(long untilNanos) {
-        Event next = queue(Kind.LOOP).peek();
-        return next != null && next.atNanos <= untilNanos;
+        SimProcess next = next(false);
+        return next != null && next.head(false).atNanos() <= untilNanos;
     }
 
     private boolean step(boolean all) {
-        if (stopped || nesting >= MAX_NESTING) {
+        if (stopped || nesting >= MAX_NESTING * (processes.size() - 1)) {
             return false;
         }
-        Kind next = nextKind(all);
+        SimProcess next = next(all);
         if (next == null) {
             return false;
         }
-        Event event = queue(next).poll();
-        nowNanos = Math.max(nowNanos, event.atNanos);
-        trace.add(next.number, nowNanos);
-        boolean control = next == Kind.CONTROL;
+        SimProcess outer = running;
+        running = next;
         nesting++;
-        controlRuns |= control;
         try {
-            event.work.run();
+            next.runHead(all);
         } catch (SimDisk.Crash gone) {
-            stopped = true;
-            if (nesting > 1) {
+            next.stop();
+            if (outer == next) {
                 throw gone;
             }
         } finally {
             nesting--;
-            if (control) {
-                controlRuns = false;
-            }
+            running = outer;
         }
         return !stopped;
     }
 
-    private Kind nextKind(boolean all) {
-        Kind best = null;
+    void advance(Kind kind, long toNanos) {
+        nowNanos = Math.max(nowNanos, toNanos);
+        trace.add(kind.number, nowNanos);
+    }
+
+    /** The process with the next event; null if no event is left. */
+    private SimProcess next(boolean all) {
+        SimProcess best = null;
         Event earliest = null;
-        for (Kind kind : KINDS) {
-            boolean mayRun = kind == Kind.LOOP || (all && !(kind == Kind.CONTROL && controlRuns));
-            Event head = queue(kind).peek();
-            if (mayRun && head != null && (earliest == null || head.compareTo(earliest) < 0)) {
-                best = kind;
+        for (SimProcess process : processes) {
+            Event head = process.head(all);
+            if (head != null && (earliest == null || head.compareTo(earliest) < 0)) {
+                best = process;
                 earliest = head;
             }
         }

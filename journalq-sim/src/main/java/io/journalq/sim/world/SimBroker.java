@@ -14,7 +14,6 @@ import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
-import io.journalq.sim.disk.SimDisk;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -33,7 +32,7 @@ public final class SimBroker {
     private static final InetSocketAddress NOWHERE = new InetSocketAddress(address(), 9092);
     private static final ListenerAddress ADDRESS = new ListenerAddress("PLAINTEXT", "simulated", 9092);
 
-    private final Scheduler scheduler;
+    private final SimProcess process;
     private final Random random;
     private final Violations violations;
     private final List<LoopCycle> cycles;
@@ -81,8 +80,8 @@ public final class SimBroker {
     }
 
     private SimBroker(
-            Scheduler scheduler, Random random, Violations violations, List<LoopCycle> cycles, BrokerCore core) {
-        this.scheduler = scheduler;
+            SimProcess process, Random random, Violations violations, List<LoopCycle> cycles, BrokerCore core) {
+        this.process = process;
         this.random = random;
         this.violations = violations;
         this.cycles = cycles;
@@ -106,32 +105,33 @@ public final class SimBroker {
      * @param loops number of event loops
      * @param longestPoolDelayMs longest time that a blocking task waits for a thread
      */
-    public record Plan(BrokerConfig config, SimDisk disk, SimSlices slices, int loops, long longestPoolDelayMs) {}
+    public record Plan(BrokerConfig config, SimSlices slices, int loops, long longestPoolDelayMs) {}
 
     /**
-     * Starts a broker, which serves requests when this returns. Other events may run meanwhile.
+     * Starts a broker in the current process of a machine. It requests when this returns. Other events may run meanwhile.
      *
      * @throws IOException if it cannot start
      */
-    public static SimBroker start(Plan plan, Scheduler scheduler, Random random, Violations violations)
-            throws IOException {
+    public static SimBroker start(Plan plan, SimNode node, Violations violations) throws IOException {
+        SimProcess process = node.process();
+        Random random = node.random();
         SimLoop.Running running = new SimLoop.Running();
         List<SimLoop> loops = new ArrayList<>();
         for (int i = 0; i < plan.loops(); i++) {
-            loops.add(new SimLoop(scheduler, random, running));
+            loops.add(new SimLoop(process, random, running));
         }
         List<LoopCycle> cycles = LoopCycle.cycles(loops);
         BrokerCore core = BrokerCore.open(
                 plan.config(),
                 new BrokerCore.Environment(
-                        plan.disk(),
+                        node.disk(),
                         cycles,
-                        new SimExecutor(scheduler, Scheduler.Kind.POOL, plan.longestPoolDelayMs()),
-                        new SimExecutor(scheduler, Scheduler.Kind.CONTROL, 0),
+                        new SimExecutor(process, Scheduler.Kind.POOL, plan.longestPoolDelayMs()),
+                        new SimExecutor(process, Scheduler.Kind.CONTROL, 0),
                         MemoryBudget.of(HEAP_BYTES, part -> 0),
-                        new SimClock(scheduler),
+                        node.clock(),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
-                        scheduler::join),
+                        process::join),
                 plan.slices());
         try {
             core.describe(List.of(ADDRESS), () -> CompletableFuture.completedFuture(List.of()));
@@ -139,7 +139,7 @@ public final class SimBroker {
             core.close();
             throw failure;
         }
-        return new SimBroker(scheduler, random, violations, cycles, core);
+        return new SimBroker(process, random, violations, cycles, core);
     }
 
     /** Puts {@code planted} between this broker and its clients. */
@@ -167,7 +167,7 @@ public final class SimBroker {
 
     /** False after a crash or a stop. Responses after that are lost. */
     public boolean isRunning() {
-        return running && !scheduler.isStopped();
+        return running && !process.isStopped();
     }
 
     /** Partitions that could not be opened. */

@@ -7,14 +7,14 @@ import java.util.concurrent.TimeUnit;
 
 /** The blocking pool or the thread of the controller. Tasks run after a random or no delay. */
 final class SimExecutor extends AbstractExecutorService {
-    private final Scheduler scheduler;
+    private final SimProcess process;
     private final Scheduler.Kind kind;
     private final long longestDelayNanos;
     private int waiting;
     private boolean shutDown;
 
-    SimExecutor(Scheduler scheduler, Scheduler.Kind kind, long longestDelayMs) {
-        this.scheduler = scheduler;
+    SimExecutor(SimProcess process, Scheduler.Kind kind, long longestDelayMs) {
+        this.process = process;
         this.kind = kind;
         this.longestDelayNanos = TimeUnit.MILLISECONDS.toNanos(longestDelayMs);
     }
@@ -33,9 +33,9 @@ final class SimExecutor extends AbstractExecutorService {
             }
         };
         if (kind == Scheduler.Kind.CONTROL) {
-            scheduler.after(kind, 0, counted);
+            process.after(kind, 0, counted);
         } else {
-            scheduler.soon(kind, longestDelayNanos, counted);
+            process.soon(kind, longestDelayNanos, counted);
         }
     }
 
@@ -62,6 +62,6 @@ final class SimExecutor extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) {
-        return scheduler.runUntil(() -> waiting == 0);
+        return process.runUntil(() -> waiting == 0);
     }
 }

@@ -85,14 +85,14 @@ public final class SimFollower {
     public record Plan(SimDisk disk, Path directory, int count, JournalConfig config, long writeAheadBytes) {}
 
     /** Replays the write-ahead files and opens the logs. */
-    public static SimFollower start(Plan plan, Scheduler scheduler, Random random, Interference interference)
+    public static SimFollower start(Plan plan, SimProcess process, Random random, Interference interference)
             throws IOException {
-        SimLoop loop = new SimLoop(scheduler, random, new SimLoop.Running());
+        SimLoop loop = new SimLoop(process, random, new SimLoop.Running());
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
-        SimExecutor pool = new SimExecutor(scheduler, Scheduler.Kind.POOL, LONGEST_POOL_DELAY_MS);
+        SimExecutor pool = new SimExecutor(process, Scheduler.Kind.POOL, LONGEST_POOL_DELAY_MS);
         WalReplay.run(plan.disk(), plan.directory());
         WalSyncers walSyncers = new WalSyncers(
-                plan.disk(), List.of(plan.directory()), plan.writeAheadBytes(), 1, pool, new SimClock(scheduler));
+                plan.disk(), List.of(plan.directory()), plan.writeAheadBytes(), 1, pool, process.clock());
         SimFollower follower = new SimFollower(cycle, walSyncers, interference);
         Flusher flusher = new Flusher(cycle, pool);
         WalLoopBuffers buffers = new WalLoopBuffers(walSyncers, cycle);

@@ -3,14 +3,13 @@ package io.journalq.sim.world;
 import io.journalq.server.loop.Loop;
 import java.util.ArrayDeque;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 
 /** The event loop of a shard. Tasks run in order, a random number of them in each iteration. */
 final class SimLoop implements Loop {
     private static final long LONGEST_WAKE_UP_NANOS = 200_000;
     private static final int MOST_TASKS = 4;
 
-    private final Scheduler scheduler;
+    private final SimProcess process;
     private final Random random;
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
     private final ArrayDeque<Runnable> tails = new ArrayDeque<>();
@@ -22,8 +21,8 @@ final class SimLoop implements Loop {
         private SimLoop loop;
     }
 
-    SimLoop(Scheduler scheduler, Random random, Running running) {
-        this.scheduler = scheduler;
+    SimLoop(SimProcess process, Random random, Running running) {
+        this.process = process;
         this.random = random;
         this.running = running;
     }
@@ -50,7 +49,7 @@ final class SimLoop implements Loop {
     @Override
     public Timer schedule(Runnable work, long delayMs) {
         boolean[] cancelled = {false};
-        scheduler.after(Scheduler.Kind.LOOP, TimeUnit.MILLISECONDS.toNanos(delayMs), () -> {
+        process.onTimer(Scheduler.Kind.LOOP, delayMs, () -> {
             if (!cancelled[0]) {
                 execute(work);
             }
@@ -60,13 +59,13 @@ final class SimLoop implements Loop {
 
     @Override
     public long nanoTime() {
-        return scheduler.nowNanos();
+        return process.clock().nanoTime();
     }
 
     private void wakeUp() {
         if (!woken) {
             woken = true;
-            scheduler.soon(Scheduler.Kind.LOOP, LONGEST_WAKE_UP_NANOS, this::iterate);
+            process.soon(Scheduler.Kind.LOOP, LONGEST_WAKE_UP_NANOS, this::iterate);
         }
     }
 

@@ -63,6 +63,11 @@ class JournalPowerLossTest {
 
         @Override
         public void onCrash() {}
+
+        @Override
+        public String bootId() {
+            return "boot";
+        }
     }
 
     private Journal open() throws IOException {

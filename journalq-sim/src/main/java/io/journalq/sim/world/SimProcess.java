@@ -1,0 +1,156 @@
+package io.journalq.sim.world;
+
+import io.journalq.sim.disk.SimDisk;
+import io.journalq.sim.world.Scheduler.Event;
+import io.journalq.sim.world.Scheduler.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The threads of one process, from its start to its end. After a crash, none of its events run any more, and its
+ * waiting events fail.
+ */
+public final class SimProcess {
+    private static final Kind[] KINDS = Kind.values();
+
+    private final Scheduler scheduler;
+    private final Random random;
+    private final SimClock clock;
+
+    /** By the number of the kind. */
+    private final List<PriorityQueue<Event>> queues = new ArrayList<>();
+
+    private boolean controlRuns;
+    private boolean stopped;
+
+    SimProcess(Scheduler scheduler, Random random, SimClock clock) {
+        this.scheduler = scheduler;
+        this.random = random;
+        this.clock = clock;
+        for (int i = 0; i < KINDS.length; i++) {
+            queues.add(new PriorityQueue<>());
+        }
+    }
+
+    /** The time of day and the time of timers on its machine. */
+    SimClock clock() {
+        return clock;
+    }
+
+    /** Runs {@code work} on a thread of this process after a delay. */
+    public void after(Kind kind, long delayNanos, Runnable work) {
+        queue(kind).add(scheduler.event(delayNanos, work));
+    }
+
+    /** Like {@link #after}, with a random delay. */
+    void soon(Kind kind, long longestDelayNanos, Runnable work) {
+        after(kind, (long) (random.nextDouble() * longestDelayNanos), work);
+    }
+
+    /** Like {@link #after}, with a delay that the clock of the machine measures. */
+    void onTimer(Kind kind, long delayMs, Runnable work) {
+        after(kind, clock.simulatedNanos(TimeUnit.MILLISECONDS.toNanos(delayMs)), work);
+    }
+
+    /** The process has crashed. */
+    void stop() {
+        stopped = true;
+    }
+
+    /** Whether the process has crashed. */
+    public boolean isStopped() {
+        return stopped || scheduler.isStopped();
+    }
+
+    /** Removes all events. */
+    void clear() {
+        queues.forEach(PriorityQueue::clear);
+        controlRuns = false;
+        stopped = false;
+    }
+
+    /** Runs events of all processes until {@code done}. Returns false if no event is left, or after a crash. */
+    public boolean runUntil(BooleanSupplier done) {
+        while (!done.getAsBoolean()) {
+            if (stopped || !scheduler.step()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Waits for {@code wanted} like a thread: runs other events until it is complete.
+     *
+     * @throws SimDisk.Crash if the process crashes meanwhile
+     */
+    public <T> T join(CompletableFuture<T> wanted) {
+        if (!runUntil(wanted::isDone) && !isStopped()) {
+            throw new IllegalStateException("no event is left, and the awaited future is not complete");
+        }
+        if (!wanted.isDone()) {
+            throw new SimDisk.Crash();
+        }
+        try {
+            return wanted.join();
+        } catch (CompletionException failure) {
+            if (failure.getCause() instanceof SimDisk.Crash crash) {
+                throw crash;
+            }
+            throw failure;
+        }
+    }
+
+    /**
+     * The next event; null if there is none.
+     *
+     * @param all whether threads other than event loops may run
+     */
+    Event head(boolean all) {
+        Kind kind = nextKind(all);
+        return kind == null ? null : queue(kind).peek();
+    }
+
+    /** Runs the next event, which exists. */
+    void runHead(boolean all) {
+        Kind kind = nextKind(all);
+        Event event = queue(kind).poll();
+        scheduler.advance(kind, event.atNanos());
+        boolean control = kind == Kind.CONTROL;
+        controlRuns |= control;
+        try {
+            event.work().run();
+        } finally {
+            if (control) {
+                controlRuns = false;
+            }
+        }
+    }
+
+    private PriorityQueue<Event> queue(Kind kind) {
+        return queues.get(kind.number);
+    }
+
+    private Kind nextKind(boolean all) {
+        if (stopped) {
+            return null;
+        }
+        Kind best = null;
+        Event earliest = null;
+        for (Kind kind : KINDS) {
+            boolean mayRun = kind == Kind.LOOP || (all && !(kind == Kind.CONTROL && controlRuns));
+            Event head = queue(kind).peek();
+            if (mayRun && head != null && (earliest == null || head.compareTo(earliest) < 0)) {
+                best = kind;
+                earliest = head;
+            }
+        }
+        return best;
+    }
+}
