@@ -293,6 +293,15 @@ class ArchitectureTest {
     }
 
     @Test
+    void shouldKnowNoQuorum() {
+        noClasses()
+                .should()
+                .dependOnClassesThat(resideInAnyPackage("io.journalq.quorum..", "org.apache.ratis.."))
+                .because("a single broker runs without a quorum; use control.MetadataLog, which both implement")
+                .check(classes);
+    }
+
+    @Test
     void shouldTouchNoThreadsFilesOrSocketsWhenPure() {
         withoutEffects(PURE).check(classes);
     }

@@ -1,0 +1,282 @@
+package io.journalq.quorum;
+
+import io.journalq.server.journal.file.FileStore;
+import java.io.File;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.io.MD5Hash;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
+import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.storage.FileInfo;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.StateMachineStorage;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
+import org.apache.ratis.util.LifeCycle;
+import org.apache.ratis.util.MD5FileUtil;
+
+/**
+ * What Ratis calls: passes committed entries to {@link AppliedMetadata}, and events to a {@link Listener}. Belongs to one
+ * Ratis server, and is dropped with it. It never throws from an apply: after a failure it refuses all further entries,
+ * and the listener opens the server again.
+ *
+ * <p>Ratis calls the methods that apply entries, take snapshots and install them on one thread, and reports events on
+ * several.
+ */
+final class MetadataStateMachine extends BaseStateMachine {
+    /** The reply to a proposal that was applied. */
+    static final Message APPLIED = Message.valueOf("applied");
+
+    /** The reply to a proposal that did not fit the log. */
+    static final Message DROPPED = Message.valueOf("dropped");
+
+    private final FileStore store;
+    private final AppliedMetadata applied;
+    private final int snapshotBytes;
+    private final Listener listener;
+    private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
+
+    /** Why no entry is applied any more; null while they are. */
+    private Exception failure;
+
+    /** The term of the newest configuration, which a leader writes when its term begins. Set by the applying thread. */
+    private long configurationTerm;
+
+    /** Whether this broker is a voter of the newest configuration. Set by the applying thread. */
+    private boolean voted;
+
+    private boolean snapshotRequested;
+
+    /** Set when the server is to be replaced. No entry is applied from then on. Guarded by {@link #applied}. */
+    private boolean detached;
+
+    /** Events of the server. Any thread; must not block. */
+    interface Listener {
+        /** This broker leads, and has applied everything that was committed before its term. */
+        void onLeaderReady(long term);
+
+        /** This broker does not lead. */
+        void onNotLeader();
+
+        /** This broker is no longer a voter. */
+        void onRemoved();
+
+        /** A snapshot is due because of the size of the batches. */
+        void onSnapshotDue();
+
+        /**
+         * The server is closed or has to be closed.
+         *
+         * @param cause null if it has closed itself for a reason of its own
+         * @param permanent whether the same would happen after it is opened again
+         */
+        void onServerFailed(Throwable cause, boolean permanent);
+    }
+
+    MetadataStateMachine(FileStore store, AppliedMetadata applied, int snapshotBytes, Listener listener) {
+        this.store = store;
+        this.applied = applied;
+        this.snapshotBytes = snapshotBytes;
+        this.listener = listener;
+    }
+
+    /** Stops applying entries. Returns when none is being applied. */
+    void detach() {
+        synchronized (applied) {
+            detached = true;
+        }
+    }
+
+    @Override
+    public void initialize(RaftServer server, RaftGroupId groupId, RaftStorage raftStorage) throws IOException {
+        getLifeCycle()
+                .startAndTransition(
+                        () -> {
+                            super.initialize(server, groupId, raftStorage);
+                            storage.init(raftStorage);
+                            restore();
+                        },
+                        IOException.class);
+    }
+
+    private void restore() throws IOException {
+        SingleFileSnapshotInfo newest = storage.loadLatestSnapshot();
+        if (newest == null) {
+            applied.beginAtStart();
+            return;
+        }
+        Path file = newest.getFile().getPath();
+        if (!newest.hasMd5()) {
+            throw new IOException("the metadata snapshot " + file + " has no checksum");
+        }
+        MD5FileUtil.verifySavedMD5(file.toFile(), MD5FileUtil.computeMd5ForFile(file.toFile()));
+        applied.restore(newest.getIndex(), store.read(file, Integer.MAX_VALUE));
+        setLastAppliedTermIndex(newest.getTermIndex());
+    }
+
+    @Override
+    public StateMachineStorage getStateMachineStorage() {
+        return storage;
+    }
+
+    // ---- applying
+
+    @Override
+    public CompletableFuture<Message> applyTransaction(TransactionContext transaction) {
+        LogEntryProto entry = transaction.getLogEntry();
+        try {
+            synchronized (applied) {
+                if (failure == null && !detached) {
+                    boolean fits = applied.apply(
+                            entry.getIndex(),
+                            entry.getTerm(),
+                            entry.getStateMachineLogEntry().getLogData().toByteArray());
+                    updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
+                    requestSnapshotIfDue();
+                    return CompletableFuture.completedFuture(fits ? APPLIED : DROPPED);
+                }
+            }
+        } catch (IOException cannotWrite) {
+            fail(cannotWrite, false);
+        } catch (RuntimeException damaged) {
+            fail(damaged, true);
+        }
+        return CompletableFuture.failedFuture(new IOException("the metadata log applies no entries", failure));
+    }
+
+    private void fail(Exception cause, boolean permanent) {
+        failure = cause;
+        listener.onServerFailed(cause, permanent);
+    }
+
+    private void requestSnapshotIfDue() {
+        if (!snapshotRequested && applied.bytesSinceSnapshot() >= snapshotBytes) {
+            snapshotRequested = true;
+            listener.onSnapshotDue();
+        }
+    }
+
+    @Override
+    public void notifyTermIndexUpdated(long term, long index) {
+        synchronized (applied) {
+            if (failure == null && !detached) {
+                super.notifyTermIndexUpdated(term, index);
+                applied.skip(index);
+            }
+        }
+    }
+
+    // ---- snapshots
+
+    @Override
+    public long takeSnapshot() throws IOException {
+        synchronized (applied) {
+            TermIndex last = getLastAppliedTermIndex();
+            if (failure != null || detached || last.getIndex() != applied.index()) {
+                // The state is not that of the entries that this server has passed.
+                return RaftLog.INVALID_LOG_INDEX;
+            }
+            snapshotRequested = false;
+            byte[] content = applied.snapshot();
+            File file = storage.getSnapshotFile(last.getTerm(), last.getIndex());
+            MD5Hash md5 = MD5Hash.newInstance(MD5FileUtil.newMD5().digest(content));
+            // First, so that there is never a snapshot without a checksum.
+            MD5FileUtil.saveMD5File(file, md5);
+            store.replace(file.toPath(), ByteBuffer.wrap(content), true);
+            storage.updateLatestSnapshot(new SingleFileSnapshotInfo(new FileInfo(file.toPath(), md5), last));
+            applied.snapshotTaken();
+            return last.getIndex();
+        }
+    }
+
+    /** Ratis has received a part of a snapshot. Called for each part, on another thread than the applying one. */
+    @Override
+    public void pause() {
+        LifeCycle lifeCycle = getLifeCycle();
+        if (lifeCycle.getCurrentState() == LifeCycle.State.RUNNING) {
+            lifeCycle.transition(LifeCycle.State.PAUSING);
+            lifeCycle.transition(LifeCycle.State.PAUSED);
+        }
+    }
+
+    /** The whole snapshot has been received. */
+    @Override
+    public void reinitialize() throws IOException {
+        getLifeCycle()
+                .startAndTransition(
+                        () -> {
+                            synchronized (applied) {
+                                if (!detached) {
+                                    restore();
+                                }
+                            }
+                        },
+                        IOException.class);
+    }
+
+    // ---- events
+
+    @Override
+    public void notifyConfigurationChanged(long term, long index, RaftConfigurationProto configuration) {
+        configurationTerm = term;
+        boolean votes = configuration.getPeersList().stream().anyMatch(this::isThisPeer)
+                || configuration.getOldPeersList().stream().anyMatch(this::isThisPeer);
+        if (voted && !votes) {
+            listener.onRemoved();
+        }
+        // A voter that catches up also sees the configurations from before it was added.
+        voted = votes;
+    }
+
+    private boolean isThisPeer(RaftPeerProto peer) {
+        return RaftPeerId.valueOf(peer.getId()).equals(getId());
+    }
+
+    @Override
+    public void notifyLeaderReady() {
+        listener.onLeaderReady(configurationTerm);
+    }
+
+    @Override
+    public void notifyNotLeader(Collection<TransactionContext> pending) {
+        listener.onNotLeader();
+    }
+
+    @Override
+    public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
+        if (!member.getPeerId().equals(leader)) {
+            listener.onNotLeader();
+        }
+    }
+
+    @Override
+    public void notifyLogFailed(Throwable cause, LogEntryProto entry) {
+        listener.onServerFailed(cause, false);
+    }
+
+    @Override
+    public void notifyServerShutdown(RoleInfoProto role, boolean allServers) {
+        listener.onServerFailed(null, false);
+    }
+
+    /** Ratis reports a server that it closes in several ways, but it closes the state machine of each. */
+    @Override
+    public void close() throws IOException {
+        super.close();
+        listener.onServerFailed(null, false);
+    }
+}

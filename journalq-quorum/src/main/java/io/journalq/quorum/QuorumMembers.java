@@ -1,0 +1,121 @@
+package io.journalq.quorum;
+
+import io.journalq.common.id.Uuid;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.server.RaftServer;
+
+/**
+ * The voters of a quorum, and how they change. A voter is a directory of a broker: a broker whose directory was emptied
+ * comes back with another directory id, so it is another voter and cannot vote twice in a term. Any thread.
+ */
+public final class QuorumMembers {
+    /** Between the node id and the directory id in the id of a peer. Node ids are not negative. */
+    private static final char SEPARATOR = '-';
+
+    private final ClientId client;
+    private final RaftPeerId self;
+    private final RaftGroupId group;
+    private final LongSupplier callIds;
+
+    QuorumMembers(QuorumConfig config, ClientId client, LongSupplier callIds) {
+        this.client = client;
+        this.self = peerId(config.self());
+        this.group = groupId(config.clusterId());
+        this.callIds = callIds;
+    }
+
+    /**
+     * A broker that votes.
+     *
+     * @param directoryId the directory that holds its log
+     * @param host at which the other voters reach it
+     */
+    public record Voter(int nodeId, Uuid directoryId, String host, int port) {}
+
+    static RaftGroupId groupId(Uuid clusterId) {
+        return RaftGroupId.valueOf(new UUID(clusterId.mostSignificantBits(), clusterId.leastSignificantBits()));
+    }
+
+    static RaftGroup group(QuorumConfig config) {
+        return RaftGroup.valueOf(
+                groupId(config.clusterId()),
+                config.founders().stream().map(QuorumMembers::peer).toList());
+    }
+
+    static RaftPeerId peerId(Voter voter) {
+        return RaftPeerId.valueOf(voter.nodeId() + String.valueOf(SEPARATOR) + voter.directoryId());
+    }
+
+    static int nodeId(RaftPeerId peer) {
+        String id = peer.toString();
+        return Integer.parseInt(id.substring(0, id.indexOf(SEPARATOR)));
+    }
+
+    private static RaftPeer peer(Voter voter) {
+        return RaftPeer.newBuilder()
+                .setId(peerId(voter))
+                .setAddress(voter.host() + ":" + voter.port())
+                .build();
+    }
+
+    /**
+     * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
+     * lead, or if another change is in progress.
+     */
+    CompletableFuture<Void> add(RaftServer server, Voter voter) {
+        return change(server, peers -> {
+            if (peers.stream().noneMatch(peer -> peer.getId().equals(peerId(voter)))) {
+                peers.add(peer(voter));
+            }
+        });
+    }
+
+    /** Removes a voter. Completes when the others have committed that. Fails like {@link #add}. */
+    CompletableFuture<Void> remove(RaftServer server, int nodeId, Uuid directoryId) {
+        RaftPeerId removed = peerId(new Voter(nodeId, directoryId, "", 0));
+        return change(server, peers -> peers.removeIf(peer -> peer.getId().equals(removed)));
+    }
+
+    /** Changes a list of peers. */
+    private interface Change {
+        void on(List<RaftPeer> peers);
+    }
+
+    private CompletableFuture<Void> change(RaftServer server, Change change) {
+        try {
+            Collection<RaftPeer> now = server.getDivision(group).getRaftConf().getCurrentPeers();
+            List<RaftPeer> next = new ArrayList<>(now);
+            change.on(next);
+            SetConfigurationRequest.Arguments arguments = SetConfigurationRequest.Arguments.newBuilder()
+                    .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
+                    .setServersInCurrentConf(List.copyOf(now))
+                    .setServersInNewConf(next)
+                    .build();
+            return server.setConfigurationAsync(
+                            new SetConfigurationRequest(client, self, group, callIds.getAsLong(), arguments))
+                    .thenCompose(QuorumMembers::toResult);
+        } catch (IOException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    private static CompletableFuture<Void> toResult(RaftClientReply reply) {
+        return reply.isSuccess()
+                ? CompletableFuture.completedFuture(null)
+                : CompletableFuture.failedFuture(
+                        new IOException("the voters did not change: " + reply.getException(), reply.getException()));
+    }
+}

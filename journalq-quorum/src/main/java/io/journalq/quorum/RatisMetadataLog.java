@@ -1,0 +1,490 @@
+package io.journalq.quorum;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.quorum.QuorumMembers.Voter;
+import io.journalq.server.control.MetadataBatch;
+import io.journalq.server.control.MetadataLog;
+import io.journalq.server.control.MetadataLogCodec;
+import io.journalq.server.journal.file.FileStore;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SnapshotManagementRequest;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.storage.RaftStorage.StartupOption;
+import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The metadata log of a cluster: a Ratis server with one group, whose entries are record batches. A batch carries the
+ * offset at which it was decided on and the term of the leader that decided. A voter applies it only if both still match,
+ * so a repeated or late proposal does no harm.
+ *
+ * <p>Ratis closes its server after a long pause of the process, and after a failure of the disk or of an apply. This log
+ * then opens another one, until that succeeds. The applied state stays.
+ *
+ * <p>Any thread may call any method. Ratis threads call the replica, one at a time, and complete proposals.
+ */
+public final class RatisMetadataLog implements MetadataLog {
+    private static final Logger log = LoggerFactory.getLogger(RatisMetadataLog.class);
+
+    /** Holds Ratis's log, votes and snapshots, in the data directory. */
+    static final String QUORUM_DIRECTORY = "quorum";
+
+    /** Holds the journal of applied batches, as for a single broker. */
+    static final String METADATA_DIRECTORY = "metadata";
+
+    /** Ratis writes this file last when it formats a directory. */
+    private static final String FORMATTED_FILE = "current/raft-meta";
+
+    /**
+     * Ratis does not sync the directory in which it stores a vote, so a power loss can take the vote back. A voter that
+     * comes back waits until that election is over.
+     */
+    private static final int LOST_VOTE_WAIT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
+
+    private static final int SNAPSHOT_TIMEOUT_MS = 60_000;
+    private static final int REOPEN_DELAY_MIN_MS = 500;
+    private static final int REOPEN_DELAY_MAX_MS = 10_000;
+
+    /** A server that was open for this long is not expected to fail at once when it is opened again. */
+    private static final int STABLE_AFTER_MS = 60_000;
+
+    private final QuorumConfig config;
+    private final FileStore store;
+    private final Clock clock;
+    private final ByteBufAllocator allocator;
+    private final Path storageDirectory;
+    private final RaftPeerId self;
+    private final RaftGroupId group;
+    private final ClientId client = ClientId.randomId();
+    private final AtomicLong callIds = new AtomicLong();
+    private final QuorumMembers quorum;
+    private final AtomicReference<CompletableFuture<Void>> inFlight = new AtomicReference<>();
+    private final ScheduledExecutorService background =
+            Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "journalq-quorum"));
+
+    private Consumer<Role> roleListener = role -> {};
+    private AppliedMetadata applied;
+
+    /** Guards the role. Never held while Ratis is called. */
+    private final Object roles = new Object();
+
+    private volatile Role role = Role.FOLLOWING;
+    private volatile int term;
+    private volatile IOException failure;
+    private volatile Members lastMembers = new Members(Members.NO_LEADER, 0, List.of());
+
+    /** Null while there is none. Set while this log's monitor is held. */
+    private volatile OpenServer server;
+
+    private boolean closed;
+    private int reopenDelayMs = REOPEN_DELAY_MIN_MS;
+
+    /** Creates a log; {@link #open} opens it. */
+    public RatisMetadataLog(QuorumConfig config, FileStore store, Clock clock, ByteBufAllocator allocator) {
+        this.config = config;
+        this.store = store;
+        this.clock = clock;
+        this.allocator = allocator;
+        this.storageDirectory = config.dataDirectory().resolve(QUORUM_DIRECTORY);
+        this.self = QuorumMembers.peerId(config.self());
+        this.group = QuorumMembers.groupId(config.clusterId());
+        this.quorum = new QuorumMembers(config, client, callIds::incrementAndGet);
+    }
+
+    /** A Ratis server and what it reports. */
+    private final class OpenServer implements MetadataStateMachine.Listener {
+        private final MetadataStateMachine machine;
+        private final RaftServer ratis;
+        private final AtomicBoolean failed = new AtomicBoolean();
+        private final long openedNanos = System.nanoTime();
+        private volatile boolean removed;
+
+        OpenServer(StartupOption option) throws IOException {
+            machine = new MetadataStateMachine(store, applied, config.sizes().snapshotBytes(), this);
+            ratis = RaftServer.newBuilder()
+                    .setServerId(self)
+                    .setGroup(QuorumMembers.group(config))
+                    .setStateMachine(machine)
+                    .setProperties(RatisSettings.of(config, storageDirectory))
+                    .setParameters(RatisSettings.parameters(self))
+                    .setOption(option)
+                    .build();
+        }
+
+        @Override
+        public void onLeaderReady(long newTerm) {
+            if (server == this) {
+                lead((int) newTerm);
+            }
+        }
+
+        @Override
+        public void onNotLeader() {
+            if (server == this) {
+                follow();
+            }
+        }
+
+        @Override
+        public void onRemoved() {
+            removed = true;
+        }
+
+        @Override
+        public void onSnapshotDue() {
+            SnapshotManagementRequest request = SnapshotManagementRequest.newCreate(
+                    client, self, group, callIds.incrementAndGet(), SNAPSHOT_TIMEOUT_MS, 1);
+            var unused = ratis.snapshotManagementAsync(request).whenComplete((reply, failure) -> {
+                if (failure != null) {
+                    log.warn("no snapshot of the metadata is taken: reason=\"{}\"", failure.getMessage(), failure);
+                }
+            });
+        }
+
+        @Override
+        public void onServerFailed(Throwable cause, boolean permanent) {
+            if (server != this || !failed.compareAndSet(false, true)) {
+                return;
+            }
+            if (permanent) {
+                fail(new IOException("the metadata log cannot be applied: " + cause, cause));
+                inBackground(this::close, 0);
+            } else if (removed) {
+                log.info("this broker is no longer a voter of the metadata quorum");
+                follow();
+            } else {
+                log.warn(
+                        "the server of the metadata quorum cannot go on: reason=\"{}\"",
+                        cause == null ? "it has closed itself" : cause.getMessage(),
+                        cause);
+                follow();
+                inBackground(() -> replace(this), 0);
+            }
+        }
+
+        void close() {
+            machine.detach();
+            try {
+                ratis.close();
+            } catch (IOException failure) {
+                log.warn(
+                        "the server of the metadata quorum did not close: reason=\"{}\"",
+                        failure.getMessage(),
+                        failure);
+            }
+        }
+    }
+
+    @Override
+    public void onRole(Consumer<Role> listener) {
+        roleListener = listener;
+    }
+
+    @Override
+    public synchronized void open(Replica replica) throws IOException {
+        ProcessExit.forbid();
+        applied = new AppliedMetadata(
+                store, config.dataDirectory().resolve(METADATA_DIRECTORY), background, allocator, replica);
+        applied.open();
+        boolean formatted = isFormatted();
+        if (!formatted && applied.hasRecords()) {
+            throw new IOException(
+                    config.dataDirectory() + " has a metadata log, but no part of a metadata quorum; use a"
+                            + " directory without data for a new voter");
+        }
+        if (formatted && config.lostPower()) {
+            awaitLostElection();
+        }
+        startServer();
+    }
+
+    private boolean isFormatted() throws IOException {
+        Path file = storageDirectory.resolve(group.getUuid().toString()).resolve(FORMATTED_FILE);
+        return store.list(file.getParent()).contains(file.getFileName().toString());
+    }
+
+    private static void awaitLostElection() throws IOException {
+        try {
+            Thread.sleep(LOST_VOTE_WAIT_MS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while an election may be in progress");
+        }
+    }
+
+    private void startServer() throws IOException {
+        boolean formatted = isFormatted();
+        store.createDurableDirectories(storageDirectory);
+        OpenServer opened = new OpenServer(formatted ? StartupOption.RECOVER : StartupOption.FORMAT);
+        server = opened;
+        try {
+            opened.ratis.start();
+            if (!formatted) {
+                Path directory = storageDirectory.resolve(group.getUuid().toString());
+                store.syncDirectory(directory.resolve(FORMATTED_FILE).getParent());
+                store.syncDirectory(directory);
+                store.syncDirectory(storageDirectory);
+            }
+        } catch (IOException | RuntimeException | Error failure) {
+            server = null;
+            opened.close();
+            throw ProcessExit.asIoException(failure);
+        }
+    }
+
+    /** Closes a server that cannot go on, and opens another one later. */
+    private synchronized void replace(OpenServer useless) {
+        if (closed || server != useless) {
+            return;
+        }
+        server = null;
+        useless.close();
+        failInFlight("the server of the metadata quorum was closed");
+        if (System.nanoTime() - useless.openedNanos > TimeUnit.MILLISECONDS.toNanos(STABLE_AFTER_MS)) {
+            reopenDelayMs = REOPEN_DELAY_MIN_MS;
+        }
+        reopenLater();
+    }
+
+    private synchronized void reopen() {
+        if (closed || role == Role.FAILED) {
+            return;
+        }
+        try {
+            startServer();
+        } catch (IOException | RuntimeException failure) {
+            log.warn("the server of the metadata quorum does not open: reason=\"{}\"", failure.getMessage(), failure);
+            reopenLater();
+        }
+    }
+
+    private void reopenLater() {
+        log.info("the server of the metadata quorum opens again in {} ms", reopenDelayMs);
+        inBackground(this::reopen, reopenDelayMs);
+        reopenDelayMs = Math.min(REOPEN_DELAY_MAX_MS, 2 * reopenDelayMs);
+    }
+
+    private void inBackground(Runnable work, int delayMs) {
+        try {
+            var unused = background.schedule(work, delayMs, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException closing) {
+            log.debug("the metadata log is closed", closing);
+        }
+    }
+
+    // ---- role
+
+    private void lead(int newTerm) {
+        synchronized (roles) {
+            if (role == Role.FAILED) {
+                return;
+            }
+            term = newTerm;
+            role = Role.LEADING;
+            roleListener.accept(Role.LEADING);
+        }
+    }
+
+    private void follow() {
+        followAfter(term);
+    }
+
+    /** Ends the leadership of {@code endedTerm}, and not that of a later term. */
+    private void followAfter(int endedTerm) {
+        synchronized (roles) {
+            if (role == Role.LEADING && term == endedTerm) {
+                role = Role.FOLLOWING;
+                roleListener.accept(Role.FOLLOWING);
+            }
+        }
+    }
+
+    private void fail(IOException reason) {
+        synchronized (roles) {
+            failure = reason;
+            role = Role.FAILED;
+            roleListener.accept(Role.FAILED);
+        }
+        failInFlight("the metadata log has failed");
+    }
+
+    @Override
+    public void fence(IOException reason) {
+        fail(reason);
+        OpenServer useless = server;
+        if (useless != null) {
+            inBackground(useless::close, 0);
+        }
+    }
+
+    @Override
+    public Members members() {
+        OpenServer now = server;
+        if (now != null) {
+            try {
+                RaftServer.Division division = now.ratis.getDivision(group);
+                DivisionInfo info = division.getInfo();
+                RaftPeerId leader = info.getLeaderId();
+                lastMembers = new Members(
+                        leader == null ? Members.NO_LEADER : QuorumMembers.nodeId(leader),
+                        (int) info.getCurrentTerm(),
+                        division.getRaftConf().getCurrentPeers().stream()
+                                .map(peer -> QuorumMembers.nodeId(peer.getId()))
+                                .toList());
+            } catch (IOException closedNow) {
+                log.debug("the members of the metadata quorum are those of before", closedNow);
+            }
+        }
+        return lastMembers;
+    }
+
+    /** The server that is open now; null if there is none. Tests close it as Ratis does. */
+    RaftServer ratis() {
+        OpenServer now = server;
+        return now == null ? null : now.ratis;
+    }
+
+    /** Adds a voter, see {@link QuorumMembers#add}. */
+    public CompletableFuture<Void> addVoter(Voter voter) {
+        OpenServer now = server;
+        return now == null ? notOpen() : quorum.add(now.ratis, voter);
+    }
+
+    /** Removes a voter, see {@link QuorumMembers#remove}. */
+    public CompletableFuture<Void> removeVoter(int nodeId, Uuid directoryId) {
+        OpenServer now = server;
+        return now == null ? notOpen() : quorum.remove(now.ratis, nodeId, directoryId);
+    }
+
+    private static CompletableFuture<Void> notOpen() {
+        return CompletableFuture.failedFuture(new IOException("the server of the metadata quorum is not open"));
+    }
+
+    // ---- proposals
+
+    @Override
+    public CompletableFuture<Void> propose(MetadataBatch batch) {
+        OpenServer now = server;
+        if (role != Role.LEADING || now == null) {
+            return CompletableFuture.failedFuture(refusal());
+        }
+        int proposedTerm = term;
+        byte[] content = encode(batch, proposedTerm);
+        if (content.length > RatisSettings.MAX_BATCH_BYTES) {
+            return CompletableFuture.failedFuture(new IOException("a metadata batch of " + content.length
+                    + " bytes exceeds the limit of " + RatisSettings.MAX_BATCH_BYTES + " bytes"));
+        }
+        CompletableFuture<Void> proposal = new CompletableFuture<>();
+        if (!inFlight.compareAndSet(null, proposal)) {
+            return CompletableFuture.failedFuture(new IllegalStateException("a metadata proposal is in flight"));
+        }
+        RaftClientRequest request = RaftClientRequest.newBuilder()
+                .setClientId(client)
+                .setServerId(self)
+                .setGroupId(group)
+                .setCallId(callIds.incrementAndGet())
+                .setMessage(Message.valueOf(UnsafeByteOperations.unsafeWrap(content)))
+                .setType(RaftClientRequest.writeRequestType())
+                .build();
+        try {
+            var unused = now.ratis.submitClientRequestAsync(request).whenComplete((reply, failed) -> {
+                if (reply != null && reply.getNotLeaderException() != null) {
+                    followAfter(proposedTerm);
+                }
+                settle(proposal, batch.baseOffset(), reply, failed);
+            });
+        } catch (IOException notRunning) {
+            settle(proposal, batch.baseOffset(), null, notRunning);
+        }
+        return proposal;
+    }
+
+    private IOException refusal() {
+        IOException reason = failure;
+        return reason != null
+                ? new IOException("the metadata log has failed: " + reason.getMessage(), reason)
+                : new IOException("this broker does not lead the metadata quorum");
+    }
+
+    private byte[] encode(MetadataBatch batch, int epoch) {
+        ByteBuf encoded = MetadataLogCodec.batch(batch.records(), applied.level(), clock.millis(), allocator);
+        try {
+            RecordBatch.setBaseOffset(encoded, encoded.readerIndex(), batch.baseOffset());
+            RecordBatch.setLeaderEpoch(encoded, encoded.readerIndex(), epoch);
+            byte[] content = new byte[encoded.readableBytes()];
+            encoded.readBytes(content);
+            return content;
+        } finally {
+            encoded.release();
+        }
+    }
+
+    private void settle(CompletableFuture<Void> proposal, long baseOffset, RaftClientReply reply, Throwable failed) {
+        inFlight.compareAndSet(proposal, null);
+        Throwable cause = failed == null && !reply.isSuccess() ? reply.getException() : failed;
+        if (cause != null) {
+            proposal.completeExceptionally(new IOException(
+                    "the metadata quorum may or may not commit the batch for offset " + baseOffset + ": "
+                            + cause.getMessage(),
+                    cause));
+        } else if (reply.getMessage().getContent().equals(MetadataStateMachine.APPLIED.getContent())) {
+            proposal.complete(null);
+        } else {
+            proposal.completeExceptionally(new IOException("a batch for offset " + baseOffset
+                    + " does not fit the metadata log, which ends at offset " + applied.endOffset()));
+        }
+    }
+
+    private void failInFlight(String reason) {
+        CompletableFuture<Void> proposal = inFlight.getAndSet(null);
+        if (proposal != null) {
+            proposal.completeExceptionally(
+                    new IOException("the metadata quorum may or may not commit the batch in flight: " + reason));
+        }
+    }
+
+    @Override
+    public synchronized void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        try {
+            OpenServer last = server;
+            server = null;
+            if (last != null) {
+                last.close();
+            }
+            failInFlight("the broker stops");
+            if (applied != null) {
+                applied.close();
+            }
+        } finally {
+            background.shutdown();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package io.journalq.quorum;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.Parameters;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.RaftServerConfigKeys.Log;
+import org.apache.ratis.server.RaftServerConfigKeys.Rpc;
+import org.apache.ratis.server.RaftServerConfigKeys.Snapshot;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+
+/** The settings of Ratis that differ from its defaults. Decision 20 has the reasons. Stateless. */
+final class RatisSettings {
+    /** A follower that hears nothing from its leader for this long begins an election. */
+    static final int ELECTION_TIMEOUT_MIN_MS = 1_000;
+
+    static final int ELECTION_TIMEOUT_MAX_MS = 2_000;
+
+    private static final int FIRST_ELECTION_TIMEOUT_MIN_MS = 300;
+    private static final int FIRST_ELECTION_TIMEOUT_MAX_MS = 600;
+    private static final int PREALLOCATED_BYTES = 1 << 20;
+    private static final int APPENDER_BUFFER_BYTES = 2 << 20;
+    private static final int WRITE_BUFFER_BYTES = 4 << 20;
+    private static final int GRPC_MESSAGE_BYTES = 4 << 20;
+    private static final int SNAPSHOT_CHUNK_BYTES = 1 << 20;
+    private static final int CACHED_SEGMENTS = 2;
+    private static final int QUEUED_BYTES = 8 << 20;
+    private static final int KEPT_SNAPSHOTS = 2;
+    private static final int WORKER_THREADS = 2;
+
+    /** A batch larger than this is refused. Ratis needs room for it in each of its buffers. */
+    static final int MAX_BATCH_BYTES = 1 << 20;
+
+    private RatisSettings() {}
+
+    static RaftProperties of(QuorumConfig config, Path storageDirectory) {
+        RaftProperties properties = new RaftProperties();
+        RaftServerConfigKeys.setStorageDir(properties, List.of(storageDirectory.toFile()));
+        setTimes(properties);
+        setLog(properties, config.sizes());
+        setSnapshots(properties, config.sizes());
+        GrpcConfigKeys.Server.setHost(properties, config.self().host());
+        GrpcConfigKeys.Server.setPort(properties, config.self().port());
+        GrpcConfigKeys.Server.setBossGroupSize(properties, 1);
+        GrpcConfigKeys.Server.setWorkerGroupSize(properties, WORKER_THREADS);
+        GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(GRPC_MESSAGE_BYTES));
+        return properties;
+    }
+
+    /** What Ratis accepts as objects only. */
+    static Parameters parameters(RaftPeerId self) {
+        Parameters parameters = new Parameters();
+        AddressedVoter addressed = new AddressedVoter(self);
+        GrpcConfigKeys.Server.setServicesCustomizer(parameters, (services, types) -> services.intercept(addressed));
+        return parameters;
+    }
+
+    private static void setTimes(RaftProperties properties) {
+        Rpc.setTimeoutMin(properties, milliseconds(ELECTION_TIMEOUT_MIN_MS));
+        Rpc.setTimeoutMax(properties, milliseconds(ELECTION_TIMEOUT_MAX_MS));
+        Rpc.setFirstElectionTimeoutMin(properties, milliseconds(FIRST_ELECTION_TIMEOUT_MIN_MS));
+        Rpc.setFirstElectionTimeoutMax(properties, milliseconds(FIRST_ELECTION_TIMEOUT_MAX_MS));
+        Log.Appender.setWaitTimeMin(properties, milliseconds(0));
+    }
+
+    private static void setLog(RaftProperties properties, QuorumConfig.LogSizes sizes) {
+        Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(sizes.segmentBytes()));
+        Log.setPreallocatedSize(properties, SizeInBytes.valueOf(Math.min(PREALLOCATED_BYTES, sizes.segmentBytes())));
+        Log.setWriteBufferSize(properties, SizeInBytes.valueOf(WRITE_BUFFER_BYTES));
+        Log.setSegmentCacheNumMax(properties, CACHED_SEGMENTS);
+        Log.setQueueByteLimit(properties, SizeInBytes.valueOf(QUEUED_BYTES));
+        Log.setCorruptionPolicy(properties, Log.CorruptionPolicy.EXCEPTION);
+        Log.setPurgeUptoSnapshotIndex(properties, true);
+        Log.setPurgePreservationLogNum(properties, sizes.keptEntries());
+        Log.setPurgeGap(properties, Math.max(1, sizes.keptEntries() / 10));
+        Log.Appender.setBufferByteLimit(properties, SizeInBytes.valueOf(APPENDER_BUFFER_BYTES));
+        Log.Appender.setSnapshotChunkSizeMax(properties, SizeInBytes.valueOf(SNAPSHOT_CHUNK_BYTES));
+        RaftServerConfigKeys.Write.setByteLimit(properties, SizeInBytes.valueOf(QUEUED_BYTES));
+    }
+
+    private static void setSnapshots(RaftProperties properties, QuorumConfig.LogSizes sizes) {
+        Snapshot.setAutoTriggerEnabled(properties, true);
+        Snapshot.setAutoTriggerThreshold(properties, sizes.snapshotEntries());
+        Snapshot.setCreationGap(properties, 1);
+        Snapshot.setTriggerWhenStopEnabled(properties, false);
+        Snapshot.setTriggerWhenRemoveEnabled(properties, false);
+        Snapshot.setRetentionFileNum(properties, KEPT_SNAPSHOTS);
+    }
+
+    private static TimeDuration milliseconds(int value) {
+        return TimeDuration.valueOf(value, TimeUnit.MILLISECONDS);
+    }
+}

@@ -1,0 +1,130 @@
+package io.journalq.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.quorum.QuorumConfig.LogSizes;
+import io.journalq.quorum.QuorumMembers.Voter;
+import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.journal.file.SystemFileStore;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Voters that are added, removed and replaced. */
+@Tag("long")
+class MembershipTest {
+    @TempDir
+    Path directory;
+
+    private static List<Long> upTo(long end) {
+        return LongStream.range(0, end).boxed().toList();
+    }
+
+    private static void addVoter(TestVoter leader, TestVoter added) throws Exception {
+        leader.log.addVoter(added.voter).get(30, TimeUnit.SECONDS);
+    }
+
+    private static void removeVoter(TestVoter leader, Voter removed) throws Exception {
+        leader.log.removeVoter(removed.nodeId(), removed.directoryId()).get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldKeepEverythingWhenItGrowsToThreeAndShrinksToAnotherOne() throws Exception {
+        try (TestQuorum quorum = TestQuorum.ofOne(directory, TestVoter.SMALL)) {
+            // given a log without its first entries
+            TestVoter founder = quorum.awaitLeader();
+            founder.proposeAll(0, 300);
+
+            // when it grows
+            TestVoter second = quorum.addJoining(2).open();
+            TestVoter third = quorum.addJoining(3).open();
+            addVoter(founder, second);
+            assertThat(founder.log.members().voters()).containsExactlyInAnyOrder(1, 2);
+            founder.proposeAll(300, 10);
+            addVoter(founder, third);
+            assertThat(founder.log.members().voters()).containsExactlyInAnyOrder(1, 2, 3);
+            founder.proposeAll(310, 10);
+
+            // then
+            second.awaitValues(upTo(320));
+            third.awaitValues(upTo(320));
+
+            // and when the leader itself is removed
+            removeVoter(founder, founder.voter);
+            founder.stop();
+            TestVoter leader = quorum.awaitLeader();
+            leader.proposeAll(320, 10);
+            TestVoter last = leader == second ? third : second;
+            last.awaitValues(upTo(330));
+            removeVoter(leader, last.voter);
+            last.stop();
+
+            // then
+            leader.proposeAll(330, 10);
+            assertThat(leader.replica.values()).isEqualTo(upTo(340));
+            assertThat(leader.log.members().voters()).containsExactly(leader.voter.nodeId());
+        }
+    }
+
+    @Test
+    void shouldRefuseAChangeOfVotersWhenItDoesNotLead() throws Exception {
+        try (TestQuorum quorum = TestQuorum.ofThree(directory, LogSizes.DEFAULT)) {
+            TestVoter leader = quorum.awaitLeader();
+            TestVoter follower = quorum.others(leader).get(0);
+
+            assertThatThrownBy(() -> removeVoter(follower, leader.voter))
+                    .cause()
+                    .hasMessageContaining("the voters did not change");
+            assertThat(leader.log.members().voters()).hasSize(3);
+        }
+    }
+
+    @Test
+    void shouldNotVoteAsBeforeWhenItsDirectoryWasEmptied() throws Exception {
+        try (TestQuorum quorum = TestQuorum.ofThree(directory, LogSizes.DEFAULT)) {
+            // given
+            TestVoter leader = quorum.awaitLeader();
+            leader.proposeAll(0, 20);
+            TestVoter other = quorum.others(leader).get(0);
+            TestVoter emptied = quorum.others(leader).get(1);
+            emptied.stop();
+            new SystemFileStore().delete(emptied.directory);
+
+            // when it comes back, with another directory at the same address
+            Voter before = emptied.voter;
+            TestVoter again = quorum.add(
+                    new Voter(before.nodeId(), new Uuid(2, before.nodeId()), before.host(), before.port()), List.of());
+            again.open();
+            leader.proposeAll(20, 10);
+            Thread.sleep(2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS);
+
+            // then it accepts nothing that is addressed to its predecessor
+            assertThat(again.replica.size()).isZero();
+
+            // and when it is needed for a majority
+            other.stop();
+
+            // then nothing is committed
+            assertThat(leader.propose(30)).failsWithin(30, TimeUnit.SECONDS);
+            TestVoter.await("the leader notices that it has no majority", () -> leader.role == Role.FOLLOWING);
+            Thread.sleep(2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS);
+            assertThat(leader.role).isEqualTo(Role.FOLLOWING);
+            assertThat(again.replica.size()).isZero();
+
+            // and when it replaces its predecessor
+            other.open();
+            TestVoter newLeader = quorum.awaitLeader();
+            removeVoter(newLeader, before);
+            addVoter(newLeader, again);
+            newLeader.proposeAll(newLeader.replica.size(), 10);
+            again.awaitValues(newLeader.replica.values());
+            assertThat(newLeader.replica.values()).isEqualTo(upTo(newLeader.replica.size()));
+        }
+    }
+}
