@@ -342,6 +342,11 @@ public final class RatisMetadataLog implements MetadataLog {
     }
 
     @Override
+    public boolean electsLeader() {
+        return true;
+    }
+
+    @Override
     public Members members() {
         OpenServer now = server;
         if (now != null) {

@@ -53,8 +53,17 @@ public final class Controller implements AutoCloseable {
     private final Supplier<Uuid> ids;
     private final ExecutorService thread;
 
-    /** Null until the log is open. */
+    /** What the log has reported last, on any thread. Null before that. */
+    private volatile Role reported;
+
+    /** Null until the log is open. As {@link #reported}, but {@code LEADING} only from the begin of the term. */
     private volatile Role role;
+
+    /** Whether the metadata is that of this broker's cluster, so that records may follow it. */
+    private volatile boolean checked;
+
+    /** Completed when this broker has begun to decide for the first time. */
+    private final CompletableFuture<Void> started = new CompletableFuture<>();
 
     /** Number of submitted operations that are not complete. */
     private final AtomicInteger operations = new AtomicInteger();
@@ -85,7 +94,8 @@ public final class Controller implements AutoCloseable {
     }
 
     /**
-     * Opens the log, assigns an id to a new cluster, and starts the partitions' next leader epochs.
+     * Opens the log, assigns an id to a new cluster, and starts the partitions' next leader epochs. In a quorum, it waits
+     * until this broker leads.
      *
      * @param check receives the cluster's id after the replay, before anything is written
      * @return completed when the first image is published; fails with an {@link IOException} if the log cannot be
@@ -94,10 +104,16 @@ public final class Controller implements AutoCloseable {
      *     fails
      */
     public CompletableFuture<Void> start(ClusterCheck check) throws IOException {
-        metadataLog.onRole(now -> role = now);
+        metadataLog.onRole(this::onRole);
         metadataLog.open(replica);
         MetadataImage image = replica.image();
         check.accept(image.clusterId());
+        checked = true;
+        if (metadataLog.electsLeader()) {
+            onRole(reported);
+            return started;
+        }
+        role = reported;
         MetadataMachine decider = replica.newDecider(image);
         Decision first = decider.isFormatted() ? decider.startNode() : decider.format(ids.get());
         if (first.records().isEmpty()) {
@@ -106,6 +122,60 @@ public final class Controller implements AutoCloseable {
         return metadataLog
                 .propose(new MetadataBatch(image.version(), first.records()))
                 .thenCompose(applied -> replica.published());
+    }
+
+    private void onRole(Role now) {
+        reported = now;
+        if (!checked) {
+            return;
+        }
+        if (now == Role.LEADING && metadataLog.electsLeader()) {
+            beginTermSoon();
+            return;
+        }
+        role = now;
+        if (now == Role.FAILED) {
+            started.completeExceptionally(new IOException("the metadata log has failed; see the broker's log"));
+        }
+    }
+
+    /** The thread of the log must not wait for the controller's. */
+    private void beginTermSoon() {
+        try {
+            thread.execute(this::beginTerm);
+        } catch (RejectedExecutionException closed) {
+            log.debug("the controller is closed", closed);
+        }
+    }
+
+    /** Begins to decide, on the state that everything up to the election has produced. */
+    private synchronized void beginTerm() {
+        role = Role.LEADING;
+        if (reported != Role.LEADING) {
+            // It has changed in the meantime.
+            role = reported;
+            return;
+        }
+        int term = metadataLog.members().term();
+        Operation<Void> first = new Operation<>(
+                draft -> {
+                    draft.add(new Step(draft.decider.beginTerm(term), null), false);
+                    if (!started.isDone()) {
+                        draft.add(new Step(draft.decider.startNode(), null), false);
+                    }
+                    return null;
+                },
+                Controller::failed);
+        var unused = first.result.whenComplete((begun, failure) -> {
+            if (failure == null) {
+                log.info("this broker is the controller: term={}", term);
+                started.complete(null);
+            } else {
+                log.warn("this broker cannot begin its term as the controller: term={}", term, failure);
+            }
+        });
+        delayed.addFirst(first);
+        runDelayed();
     }
 
     /** May reject the metadata of a cluster at the start. */
@@ -359,6 +429,10 @@ public final class Controller implements AutoCloseable {
     }
 
     private <T> void run(Operation<T> operation) {
+        if (role == Role.FOLLOWING || role == null) {
+            operation.fail(new NotControllerException(metadataLog.members()));
+            return;
+        }
         MetadataImage image = replica.image();
         Draft draft = new Draft(replica.newDecider(image));
         try {
@@ -386,6 +460,11 @@ public final class Controller implements AutoCloseable {
     private <T> void onProposed(CompletableFuture<Void> proposal, Operation<T> operation, T decided) {
         proposing = false;
         var unused = proposal.whenComplete((applied, failure) -> {
+            if (failure != null && metadataLog.electsLeader() && role != Role.FAILED) {
+                log.warn("event=metadata-change-unknown reason=\"{}\"", failure.getMessage());
+                operation.fail(new NotControllerException(failure));
+                return;
+            }
             if (failure != null) {
                 log.error(
                         "event=metadata-log-failed remedy=\"free space on the disk or repair it, then restart the"

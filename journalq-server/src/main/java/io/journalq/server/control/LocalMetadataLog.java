@@ -103,6 +103,11 @@ public final class LocalMetadataLog implements MetadataLog {
     }
 
     @Override
+    public boolean electsLeader() {
+        return false;
+    }
+
+    @Override
     public void open(Replica opened) throws IOException {
         replica = opened;
         snapshotOffset = replaySnapshot();

@@ -83,6 +83,12 @@ public interface MetadataLog extends Closeable {
     /** The voters and their leader. Any thread. */
     Members members();
 
+    /**
+     * Whether brokers elect the one that may propose. Each of its terms begins with a record that names it. Without
+     * elections, this broker may propose when {@link #open} has returned.
+     */
+    boolean electsLeader();
+
     /** Rejects all proposals until a restart, because the log's files cannot be relied on. Any thread. */
     void fence(IOException reason);
 

@@ -9,6 +9,7 @@ import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
@@ -44,7 +45,8 @@ final class MetadataRecordCodec {
             new Type(SnapshotEndRecord.class, SnapshotEndRecord::read, ClusterVersion.FIRST),
             new Type(ResourceConfigRecord.class, ResourceConfigRecord::read, ClusterVersion.FIRST),
             new Type(BrokerRecord.class, BrokerRecord::read, ClusterVersion.FIRST),
-            new Type(BrokerChangeRecord.class, BrokerChangeRecord::read, ClusterVersion.FIRST));
+            new Type(BrokerChangeRecord.class, BrokerChangeRecord::read, ClusterVersion.FIRST),
+            new Type(ControllerRecord.class, ControllerRecord::read, ClusterVersion.FIRST));
 
     private MetadataRecordCodec() {}
 

@@ -24,6 +24,9 @@ public record Outcome(ErrorCode error, String reason, Uuid topicId) {
 
     /** The outcome of an operation whose future failed. */
     public static Outcome of(Throwable failure) {
+        if (failure instanceof NotControllerException moved) {
+            return new Outcome(ErrorCode.NOT_CONTROLLER, moved.getMessage(), null);
+        }
         return failure instanceof TimeoutException ? TIMED_OUT : NOT_TAKEN;
     }
 }

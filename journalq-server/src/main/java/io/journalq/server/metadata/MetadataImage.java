@@ -6,11 +6,19 @@ import java.util.Collection;
 /** All metadata at one moment. An image shares with the previous one what did not change. Immutable, any thread. */
 public final class MetadataImage {
     /** No metadata. */
-    public static final MetadataImage EMPTY =
-            new MetadataImage("", 0, BrokerImage.NONE, TopicIndexes.EMPTY, 0, ClientQuotas.NONE, ResourceConfigs.NONE);
+    public static final MetadataImage EMPTY = new MetadataImage(
+            "",
+            0,
+            ActiveController.NONE,
+            BrokerImage.NONE,
+            TopicIndexes.EMPTY,
+            0,
+            ClientQuotas.NONE,
+            ResourceConfigs.NONE);
 
     private final String clusterId;
     private final long version;
+    private final ActiveController controller;
     private final SortedIndex<Integer, BrokerImage> brokers;
     private final TopicIndexes topics;
     private final long nextProducerId;
@@ -20,6 +28,7 @@ public final class MetadataImage {
     MetadataImage(
             String clusterId,
             long version,
+            ActiveController controller,
             SortedIndex<Integer, BrokerImage> brokers,
             TopicIndexes topics,
             long nextProducerId,
@@ -27,6 +36,7 @@ public final class MetadataImage {
             ResourceConfigs resources) {
         this.clusterId = clusterId;
         this.version = version;
+        this.controller = controller;
         this.brokers = brokers;
         this.topics = topics;
         this.nextProducerId = nextProducerId;
@@ -41,6 +51,11 @@ public final class MetadataImage {
     /** Number of records of the metadata log that the image contains. */
     public long version() {
         return version;
+    }
+
+    /** The broker that has decided on the newest records. */
+    public ActiveController controller() {
+        return controller;
     }
 
     /** Every registered broker, by node id. The same object as long as no broker changes. */

@@ -157,6 +157,13 @@ public final class MetadataMachine {
                 : Decision.append(List.of(new NodeStartedRecord().setNodeId(limits.nodeId())));
     }
 
+    /** Begins a term of this node as the controller. */
+    public Decision beginTerm(int term) {
+        ActiveController elected = new ActiveController(limits.nodeId(), term);
+        return Decision.append(
+                elected.equals(state.controller()) ? List.of() : List.of(MetadataSnapshot.controllerRecord(elected)));
+    }
+
     /**
      * Registers a broker that can serve clients. A registration that is already known is not repeated for another
      * process: nothing depends on the process of a broker that is alone, and its start needs no write.

@@ -9,6 +9,7 @@ import io.journalq.server.metadata.record.BrokerRecord.BrokerListener;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
@@ -30,6 +31,9 @@ final class MetadataSnapshot {
     static List<Message> records(MetadataImage image) {
         List<Message> records = new ArrayList<>();
         records.add(new ClusterRecord().setClusterId(image.clusterId()));
+        if (image.controller().isElected()) {
+            records.add(controllerRecord(image.controller()));
+        }
         image.brokers().forEach(broker -> records.add(brokerRecord(broker)));
         image.topics().forEach(topic -> addTopic(records, topic));
         records.add(new ProducerIdsRecord().setNextProducerId(image.nextProducerId()));
@@ -43,6 +47,11 @@ final class MetadataSnapshot {
                         configs.forEach((name, value) -> records.add(resourceRecord(resource, name, value))));
         records.add(new SnapshotEndRecord().setVersion(image.version()));
         return records;
+    }
+
+    /** The broker that decides on the metadata. */
+    static ControllerRecord controllerRecord(ActiveController controller) {
+        return new ControllerRecord().setNodeId(controller.nodeId()).setTerm(controller.term());
     }
 
     /** The registration of a broker. */

@@ -9,6 +9,7 @@ import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
@@ -36,6 +37,7 @@ final class MetadataState {
 
     private String clusterId;
     private long version;
+    private ActiveController controller;
     private SortedIndex<Integer, BrokerImage> brokers;
     private TopicIndexes topics;
     private long nextProducerId;
@@ -51,6 +53,7 @@ final class MetadataState {
         this.memory = memory;
         this.clusterId = image.clusterId();
         this.version = image.version();
+        this.controller = image.controller();
         this.brokers = image.brokerIndex();
         this.topics = image.indexes();
         this.nextProducerId = image.nextProducerId();
@@ -65,6 +68,10 @@ final class MetadataState {
     /** Number of records that have been applied. */
     long version() {
         return version;
+    }
+
+    ActiveController controller() {
+        return controller;
     }
 
     SortedIndex<Integer, BrokerImage> brokers() {
@@ -88,7 +95,7 @@ final class MetadataState {
     }
 
     MetadataImage image() {
-        return new MetadataImage(clusterId, version, brokers, topics, nextProducerId, quotas, resources);
+        return new MetadataImage(clusterId, version, controller, brokers, topics, nextProducerId, quotas, resources);
     }
 
     /**
@@ -145,6 +152,8 @@ final class MetadataState {
             replayBroker(broker);
         } else if (record instanceof BrokerChangeRecord change) {
             replayBrokerChange(change);
+        } else if (record instanceof ControllerRecord elected) {
+            controller = new ActiveController(elected.nodeId(), elected.term());
         } else {
             throw new IllegalArgumentException("not a metadata record: " + record);
         }

@@ -419,6 +419,11 @@ class ControllerTest {
         }
 
         @Override
+        public boolean electsLeader() {
+            return inner.electsLeader();
+        }
+
+        @Override
         public Members members() {
             return inner.members();
         }

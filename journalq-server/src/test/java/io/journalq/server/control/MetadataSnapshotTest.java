@@ -26,6 +26,7 @@ import io.journalq.server.metadata.record.BrokerRecord.BrokerListener;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
+import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
@@ -128,7 +129,8 @@ class MetadataSnapshotTest {
                 new BrokerChangeRecord().setNodeId(NODE + 1).setEpoch(5).setFenced(true),
                 resource("consumer.session.timeout.ms", "50000"),
                 resource("consumer.heartbeat.interval.ms", "7000"),
-                resource("consumer.heartbeat.interval.ms", null));
+                resource("consumer.heartbeat.interval.ms", null),
+                new ControllerRecord().setNodeId(NODE).setTerm(3));
     }
 
     private static BrokerRecord broker(int nodeId, String rack) {
@@ -349,6 +351,11 @@ class MetadataSnapshotTest {
         @Override
         public void onRole(Consumer<Role> listener) {
             inner.onRole(listener);
+        }
+
+        @Override
+        public boolean electsLeader() {
+            return inner.electsLeader();
         }
 
         @Override

@@ -1,0 +1,179 @@
+package io.journalq.server.control;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.metadata.ActiveController;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
+import io.journalq.server.metadata.TopicSpec;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** A controller whose log elects the broker that decides. */
+class ControllerRolesTest {
+    private static final int SELF = ControllerFixture.NODE;
+    private static final int OTHER = 2;
+
+    private final AtomicLong ids = new AtomicLong();
+    private final MetadataPublisher publisher = new MetadataPublisher(Runnable::run);
+    private ElectedLog log;
+    private Controller controller;
+    private MetadataMachine other;
+
+    @BeforeEach
+    void create() throws IOException {
+        Journal journal = Journal.openWhole(
+                new MemoryFileStore(), Path.of("metadata-0"), LocalMetadataLog.JOURNAL_CONFIG, Runnable::run);
+        LocalMetadataLog local =
+                new LocalMetadataLog(SELF, journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);
+        log = new ElectedLog(local);
+        MetadataReplica replica = new MetadataReplica(new MetadataMachine(ControllerFixture.LIMITS), publisher);
+        controller = new Controller(replica, log, this::newId, Controller.newThread());
+        other = new MetadataMachine(ControllerFixture.LIMITS);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        controller.close();
+    }
+
+    private Uuid newId() {
+        return new Uuid(1, ids.incrementAndGet());
+    }
+
+    /** Starts the controller, with a cluster that already has an id and this broker. */
+    private CompletableFuture<Void> start() throws IOException {
+        CompletableFuture<Void> started = controller.start(clusterId -> {});
+        commitOfOther(other.format(newId()));
+        commitOfOther(other.registerBroker(TestBrokers.registration(SELF)));
+        return started;
+    }
+
+    /** Commits what another controller has decided. */
+    private void commitOfOther(MetadataMachine.Decision decision) {
+        long offset = publisher.current().version();
+        other.replay(decision.records());
+        log.commit(new MetadataBatch(offset, decision.records()));
+    }
+
+    private static TopicSpec topic(String name) {
+        return new TopicSpec(name, 1, 1, List.of(), Map.of());
+    }
+
+    private Outcome createTopic(String name) throws Exception {
+        try {
+            return controller
+                    .createTopics(List.of(topic(name)), false)
+                    .get(20, TimeUnit.SECONDS)
+                    .get(0);
+        } catch (ExecutionException failure) {
+            return Outcome.of(failure.getCause());
+        }
+    }
+
+    @Test
+    void shouldStartOnlyWhenThisBrokerIsElected() throws Exception {
+        CompletableFuture<Void> started = start();
+        assertThatThrownBy(() -> started.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+
+        log.elect(SELF, 3, SELF);
+
+        started.get(20, TimeUnit.SECONDS);
+        assertThat(publisher.current().controller()).isEqualTo(new ActiveController(SELF, 3));
+        assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldNameTheBrokerThatLeadsWhenItIsNotTheController() throws Exception {
+        CompletableFuture<Void> started = start();
+        assertThat(createTopic("orders").reason()).contains("none is known at the moment");
+        log.elect(SELF, 3, SELF);
+        started.get(20, TimeUnit.SECONDS);
+
+        log.elect(OTHER, 4, SELF);
+        Outcome outcome = createTopic("orders");
+
+        assertThat(outcome.error()).isEqualTo(ErrorCode.NOT_CONTROLLER);
+        assertThat(outcome.reason()).contains("not the controller").contains("broker " + OTHER + " is");
+        assertThatThrownBy(() -> controller.allocateProducerIds(1).get(20, TimeUnit.SECONDS))
+                .hasMessageContaining("not the controller");
+        assertThat(publisher.current().topics()).isEmpty();
+    }
+
+    @Test
+    void shouldKnowWhatOthersHaveCommittedWhenItIsElectedAgain() throws Exception {
+        CompletableFuture<Void> started = start();
+        log.elect(SELF, 3, SELF);
+        started.get(20, TimeUnit.SECONDS);
+        log.elect(OTHER, 4, SELF);
+
+        commitOfOther(other.createTopic(topic("orders"), newId()));
+        log.elect(SELF, 5, SELF);
+
+        // The controller's thread begins the term first.
+        assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.TOPIC_ALREADY_EXISTS);
+        assertThat(createTopic("payments").error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldForgetItsDecisionWhenTheProposalFailsAndIsNotCommitted() throws Exception {
+        CompletableFuture<Void> started = start();
+        log.elect(SELF, 3, SELF);
+        started.get(20, TimeUnit.SECONDS);
+        log.failure = new IOException("planted");
+
+        Outcome lost = createTopic("orders");
+        log.failure = null;
+
+        assertThat(lost.error()).isEqualTo(ErrorCode.NOT_CONTROLLER);
+        assertThat(lost.reason()).contains("may or may not be committed");
+        assertThat(publisher.current().topics()).isEmpty();
+        assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldKnowItsDecisionWhenTheProposalFailsAndIsCommitted() throws Exception {
+        CompletableFuture<Void> started = start();
+        log.elect(SELF, 3, SELF);
+        started.get(20, TimeUnit.SECONDS);
+        log.failure = new IOException("planted");
+        log.commitsWhenItFails = true;
+
+        assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.NOT_CONTROLLER);
+        log.failure = null;
+
+        assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.TOPIC_ALREADY_EXISTS);
+    }
+
+    @Test
+    void shouldBeginTheNextTermWhenItCouldNotBeginTheFirst() throws Exception {
+        CompletableFuture<Void> started = start();
+        log.failure = new IOException("planted");
+        log.elect(SELF, 3, SELF);
+        assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.NOT_CONTROLLER);
+        assertThat(started).isNotDone();
+
+        log.failure = null;
+        log.elect(SELF, 4, SELF);
+
+        started.get(20, TimeUnit.SECONDS);
+        assertThat(publisher.current().controller()).isEqualTo(new ActiveController(SELF, 4));
+    }
+}

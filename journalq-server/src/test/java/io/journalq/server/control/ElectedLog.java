@@ -1,0 +1,81 @@
+package io.journalq.server.control;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** A log in a journal whose leader is the one that a test elects. It has the role of a follower at first. */
+final class ElectedLog implements MetadataLog {
+    private final MetadataLog journal;
+    private Consumer<Role> listener;
+    private volatile Members members = new Members(Members.NO_LEADER, 0, List.of());
+    private volatile boolean leads;
+
+    /** Fails the next proposals if set; whether they are committed all the same is up to the test. */
+    volatile IOException failure;
+
+    volatile boolean commitsWhenItFails;
+
+    ElectedLog(MetadataLog journal) {
+        this.journal = journal;
+    }
+
+    /** Elects a broker. The listener is informed only if it is {@code self}, or was the leader before. */
+    void elect(int nodeId, int term, int self) {
+        boolean led = leads;
+        members = new Members(nodeId, term, List.of(nodeId));
+        leads = nodeId == self;
+        if (leads || led) {
+            listener.accept(leads ? Role.LEADING : Role.FOLLOWING);
+        }
+    }
+
+    /** Commits what another broker has decided. */
+    void commit(MetadataBatch batch) {
+        journal.propose(batch).join();
+    }
+
+    @Override
+    public void open(Replica replica) throws IOException {
+        journal.onRole(role -> {});
+        journal.open(replica);
+        listener.accept(Role.FOLLOWING);
+    }
+
+    @Override
+    public CompletableFuture<Void> propose(MetadataBatch batch) {
+        if (!leads) {
+            return CompletableFuture.failedFuture(new IOException("this broker does not lead"));
+        }
+        if (failure == null || commitsWhenItFails) {
+            commit(batch);
+        }
+        return failure == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failure);
+    }
+
+    @Override
+    public void onRole(Consumer<Role> informed) {
+        listener = informed;
+    }
+
+    @Override
+    public Members members() {
+        return members;
+    }
+
+    @Override
+    public boolean electsLeader() {
+        return true;
+    }
+
+    @Override
+    public void fence(IOException reason) {
+        journal.fence(reason);
+    }
+
+    @Override
+    public void close() throws IOException {
+        journal.close();
+    }
+}
