@@ -29,7 +29,11 @@ import org.junit.jupiter.api.io.TempDir;
 class ArchiveContentsTest {
     /** Found by name when a program runs. No class refers to them. */
     private static final Set<String> LOADED_BY_NAME =
-            Set.of("netty-tcnative-boringssl-static", "netty-transport-native-epoll", "slf4j-jdk-platform-logging");
+            Set.of(
+                    "netty-tcnative-boringssl-static",
+                    "netty-transport-native-epoll",
+                    "slf4j-jdk-platform-logging",
+                    "ratis-metrics-default");
 
     private static final Pattern EDGE = Pattern.compile("(\\S+) -> .*?([^/\\s]+\\.jar)");
     private static final Pattern PACKAGE_URL = Pattern.compile("pkg:maven/[^/]+/([^@]+)@([^?]+)(?:\\?(.*))?");
@@ -48,7 +52,7 @@ class ArchiveContentsTest {
     @Test
     void shouldHoldNoClientOfAnotherBrokerWhenPackaged() throws Exception {
         assertThat(names(jars()))
-                .contains("journalq-server", "journalq-bench", "kafka-clients")
+                .contains("journalq-server", "journalq-quorum", "journalq-bench", "kafka-clients")
                 .doesNotContain("jnats", "stream-client", "amqp-client", "proton-j", "bcprov-lts8on", "netty-codec")
                 .doesNotContain("junit-jupiter", "assertj-core", "journalq-embedded", "journalq-client-integrations")
                 .doesNotContain("journalq-spring-boot-starter", "spring-core", "asciidoctorj", "jruby");

@@ -166,10 +166,20 @@ final class AppliedMetadata implements Closeable {
 
     /** The content of a snapshot of the current state. */
     synchronized byte[] snapshot() {
+        return snapshot(replica, endOffset, endEpoch, allocator);
+    }
+
+    /**
+     * The content of a snapshot.
+     *
+     * @param endOffset number of records that have produced the state
+     * @param endEpoch of the last one
+     */
+    static byte[] snapshot(Replica state, long endOffset, int endEpoch, ByteBufAllocator allocator) {
         ByteBuf content = allocator.heapBuffer();
         try {
             content.writeByte(SNAPSHOT_VERSION).writeLong(endOffset).writeInt(endEpoch);
-            MetadataLogCodec.writeRecords(replica.snapshot(), replica.level(), content);
+            MetadataLogCodec.writeRecords(state.snapshot(), state.level(), content);
             byte[] bytes = new byte[content.readableBytes()];
             content.readBytes(bytes);
             return bytes;

@@ -3,7 +3,6 @@ package io.journalq.quorum;
 import io.journalq.server.journal.file.FileStore;
 import java.io.File;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
@@ -27,7 +26,6 @@ import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 import org.apache.ratis.statemachine.impl.SingleFileSnapshotInfo;
 import org.apache.ratis.util.LifeCycle;
-import org.apache.ratis.util.MD5FileUtil;
 
 /**
  * What Ratis calls: passes committed entries to {@link AppliedMetadata}, and events to a {@link Listener}. Belongs to one
@@ -43,6 +41,9 @@ final class MetadataStateMachine extends BaseStateMachine {
 
     /** The reply to a proposal that did not fit the log. */
     static final Message DROPPED = Message.valueOf("dropped");
+
+    /** The reply to a proposal that the next server applies, because this one is being closed. */
+    static final Message LEFT_TO_NEXT = Message.valueOf("left to the next server");
 
     private final FileStore store;
     private final AppliedMetadata applied;
@@ -123,8 +124,7 @@ final class MetadataStateMachine extends BaseStateMachine {
         if (!newest.hasMd5()) {
             throw new IOException("the metadata snapshot " + file + " has no checksum");
         }
-        MD5FileUtil.verifySavedMD5(file.toFile(), MD5FileUtil.computeMd5ForFile(file.toFile()));
-        applied.restore(newest.getIndex(), store.read(file, Integer.MAX_VALUE));
+        applied.restore(newest.getIndex(), SnapshotFile.read(store, file));
         setLastAppliedTermIndex(newest.getTermIndex());
     }
 
@@ -140,7 +140,10 @@ final class MetadataStateMachine extends BaseStateMachine {
         LogEntryProto entry = transaction.getLogEntry();
         try {
             synchronized (applied) {
-                if (failure == null && !detached) {
+                if (detached) {
+                    return CompletableFuture.completedFuture(LEFT_TO_NEXT);
+                }
+                if (failure == null) {
                     boolean fits = applied.apply(
                             entry.getIndex(),
                             entry.getTerm(),
@@ -191,12 +194,8 @@ final class MetadataStateMachine extends BaseStateMachine {
                 return RaftLog.INVALID_LOG_INDEX;
             }
             snapshotRequested = false;
-            byte[] content = applied.snapshot();
             File file = storage.getSnapshotFile(last.getTerm(), last.getIndex());
-            MD5Hash md5 = MD5Hash.newInstance(MD5FileUtil.newMD5().digest(content));
-            // First, so that there is never a snapshot without a checksum.
-            MD5FileUtil.saveMD5File(file, md5);
-            store.replace(file.toPath(), ByteBuffer.wrap(content), true);
+            MD5Hash md5 = SnapshotFile.write(store, file, applied.snapshot());
             storage.updateLatestSnapshot(new SingleFileSnapshotInfo(new FileInfo(file.toPath(), md5), last));
             applied.snapshotTaken();
             return last.getIndex();

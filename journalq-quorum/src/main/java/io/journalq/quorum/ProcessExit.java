@@ -19,13 +19,18 @@ final class ProcessExit {
     }
 
     /**
-     * The failure of a start as an {@link IOException}. Ratis throws an exception of its own where it would have ended
-     * the process.
+     * The failure of a start as an {@link IOException} with the first cause in its message. Ratis throws an exception of
+     * its own where it would have ended the process.
+     *
+     * @param address at which the server was to be reached
      */
-    static IOException asIoException(Throwable failure) {
+    static IOException asIoException(Throwable failure, String address) {
         ExitUtils.clear();
-        return failure instanceof IOException expected
-                ? expected
-                : new IOException("cannot start the server of the metadata quorum: " + failure.getMessage(), failure);
+        Throwable first = failure;
+        while (first.getCause() != null) {
+            first = first.getCause();
+        }
+        return new IOException(
+                "cannot open the metadata quorum at " + address + " (quorum.listener): " + first.getMessage(), failure);
     }
 }

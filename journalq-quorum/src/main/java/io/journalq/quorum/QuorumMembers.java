@@ -67,7 +67,7 @@ public final class QuorumMembers {
     private static RaftPeer peer(Voter voter) {
         return RaftPeer.newBuilder()
                 .setId(peerId(voter))
-                .setAddress(voter.host() + ":" + voter.port())
+                .setAddress((voter.host().contains(":") ? "[" + voter.host() + "]" : voter.host()) + ":" + voter.port())
                 .build();
     }
 

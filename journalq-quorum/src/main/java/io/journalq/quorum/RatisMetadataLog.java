@@ -6,6 +6,7 @@ import io.journalq.quorum.QuorumMembers.Voter;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataLogCodec;
+import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.journal.file.FileStore;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -23,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.logging.Level;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -50,8 +52,9 @@ import org.slf4j.LoggerFactory;
 public final class RatisMetadataLog implements MetadataLog {
     private static final Logger log = LoggerFactory.getLogger(RatisMetadataLog.class);
 
-    /** Holds Ratis's log, votes and snapshots, in the data directory. */
-    static final String QUORUM_DIRECTORY = "quorum";
+    /** gRPC logs there, and its messages would go to standard error. Referenced, because its level is lost otherwise. */
+    private static final java.util.logging.Logger GRPC_LOG =
+            java.util.logging.Logger.getLogger("org.apache.ratis.thirdparty.io.grpc");
 
     /** Holds the journal of applied batches, as for a single broker. */
     static final String METADATA_DIRECTORY = "metadata";
@@ -76,7 +79,7 @@ public final class RatisMetadataLog implements MetadataLog {
     private final FileStore store;
     private final Clock clock;
     private final ByteBufAllocator allocator;
-    private final Path storageDirectory;
+    private final VoterDirectory directory;
     private final RaftPeerId self;
     private final RaftGroupId group;
     private final ClientId client = ClientId.randomId();
@@ -109,7 +112,10 @@ public final class RatisMetadataLog implements MetadataLog {
         this.store = store;
         this.clock = clock;
         this.allocator = allocator;
-        this.storageDirectory = config.dataDirectory().resolve(QUORUM_DIRECTORY);
+        this.directory = VoterDirectory.in(
+                config.dataDirectory().resolve(QuorumProvider.DIRECTORY),
+                config.self().directoryId(),
+                config.clusterId());
         this.self = QuorumMembers.peerId(config.self());
         this.group = QuorumMembers.groupId(config.clusterId());
         this.quorum = new QuorumMembers(config, client, callIds::incrementAndGet);
@@ -129,7 +135,7 @@ public final class RatisMetadataLog implements MetadataLog {
                     .setServerId(self)
                     .setGroup(QuorumMembers.group(config))
                     .setStateMachine(machine)
-                    .setProperties(RatisSettings.of(config, storageDirectory))
+                    .setProperties(RatisSettings.of(config, directory.storage()))
                     .setParameters(RatisSettings.parameters(self))
                     .setOption(option)
                     .build();
@@ -207,6 +213,7 @@ public final class RatisMetadataLog implements MetadataLog {
     @Override
     public synchronized void open(Replica replica) throws IOException {
         ProcessExit.forbid();
+        GRPC_LOG.setLevel(Level.WARNING);
         applied = new AppliedMetadata(
                 store, config.dataDirectory().resolve(METADATA_DIRECTORY), background, allocator, replica);
         applied.open();
@@ -223,7 +230,7 @@ public final class RatisMetadataLog implements MetadataLog {
     }
 
     private boolean isFormatted() throws IOException {
-        Path file = storageDirectory.resolve(group.getUuid().toString()).resolve(FORMATTED_FILE);
+        Path file = directory.group().resolve(FORMATTED_FILE);
         return store.list(file.getParent()).contains(file.getFileName().toString());
     }
 
@@ -238,21 +245,21 @@ public final class RatisMetadataLog implements MetadataLog {
 
     private void startServer() throws IOException {
         boolean formatted = isFormatted();
-        store.createDurableDirectories(storageDirectory);
+        store.createDurableDirectories(directory.storage());
         OpenServer opened = new OpenServer(formatted ? StartupOption.RECOVER : StartupOption.FORMAT);
         server = opened;
         try {
             opened.ratis.start();
             if (!formatted) {
-                Path directory = storageDirectory.resolve(group.getUuid().toString());
-                store.syncDirectory(directory.resolve(FORMATTED_FILE).getParent());
-                store.syncDirectory(directory);
-                store.syncDirectory(storageDirectory);
+                store.syncDirectory(directory.group().resolve(FORMATTED_FILE).getParent());
+                store.syncDirectory(directory.group());
+                store.syncDirectory(directory.storage());
             }
         } catch (IOException | RuntimeException | Error failure) {
             server = null;
             opened.close();
-            throw ProcessExit.asIoException(failure);
+            throw ProcessExit.asIoException(
+                    failure, config.self().host() + ":" + config.self().port());
         }
     }
 
@@ -458,6 +465,9 @@ public final class RatisMetadataLog implements MetadataLog {
                     cause));
         } else if (reply.getMessage().getContent().equals(MetadataStateMachine.APPLIED.getContent())) {
             proposal.complete(null);
+        } else if (reply.getMessage().getContent().equals(MetadataStateMachine.LEFT_TO_NEXT.getContent())) {
+            proposal.completeExceptionally(new IOException("the batch for offset " + baseOffset
+                    + " is committed, and not applied, because the server of the metadata quorum is being closed"));
         } else {
             proposal.completeExceptionally(new IOException("a batch for offset " + baseOffset
                     + " does not fit the metadata log, which ends at offset " + applied.endOffset()));

@@ -9,6 +9,7 @@ import io.journalq.server.control.LocalMetadataLog;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.metadata.record.ClusterRecord;
@@ -46,7 +47,7 @@ class SingleVoterTest {
     }
 
     private List<Path> snapshots() throws IOException {
-        try (Stream<Path> files = Files.walk(directory.resolve(RatisMetadataLog.QUORUM_DIRECTORY))) {
+        try (Stream<Path> files = Files.walk(directory.resolve(QuorumProvider.DIRECTORY))) {
             return files.filter(file -> file.getFileName().toString().matches("snapshot\\.\\d+_\\d+"))
                     .sorted()
                     .toList();

@@ -186,6 +186,9 @@ public final class Broker implements AutoCloseable {
     private synchronized void open() throws IOException, StartException {
         long startNanos = System.nanoTime();
         log.info("memory for state: {}", stateMemory);
+        if (store instanceof MemoryFileStore && config.quorumListener().isPresent()) {
+            throw new StartException("a broker in memory cannot be part of a metadata quorum; remove quorum.listener");
+        }
         DataLocks locks = DataLocks.acquire(store instanceof MemoryFileStore ? List.of() : config.dataDirectories());
         closings.push(locks::close);
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
@@ -247,6 +250,7 @@ public final class Broker implements AutoCloseable {
         config.adminListener()
                 .filter(ListenerAddress::isOpen)
                 .ifPresent(listener -> open.add(listener.withPort(adminPort).address()));
+        config.quorumListener().filter(ListenerAddress::isOpen).ifPresent(listener -> open.add(listener.address()));
         return String.join(",", open);
     }
 

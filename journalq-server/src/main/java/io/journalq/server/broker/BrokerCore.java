@@ -13,7 +13,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
-import io.journalq.server.control.LocalMetadataLog;
+import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.MetadataReplica;
 import io.journalq.server.directory.DataDirectories;
@@ -25,6 +25,7 @@ import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.BrokerRegistration;
@@ -50,7 +51,6 @@ import io.journalq.server.shard.metadata.MetadataApplier;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.RecoveredEnd;
 import io.journalq.server.store.CoordinatorSlice;
-import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -219,21 +219,11 @@ public final class BrokerCore implements AutoCloseable {
             Journal.deleteLeftovers(store, directory);
             WalReplay.run(store, directory);
         }
-        Journal journal = Journal.openWhole(
-                store,
-                config.dataDirectories().get(0).resolve(METADATA_DIRECTORY),
-                LocalMetadataLog.JOURNAL_CONFIG,
-                environment.blockingPool());
-        MetadataMachine.Limits limits = new MetadataMachine.Limits(
-                config.get(BrokerSettings.NODE_ID),
-                config.get(BrokerSettings.NUM_PARTITIONS),
-                config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
-                config.get(BrokerSettings.MAX_PARTITIONS));
-        MetadataMachine machine = new MetadataMachine(
-                limits, new ConfigRules(config), environment.memory().part(StatePart.METADATA));
+        MetadataLog log = new MetadataLogOpener(config, environment, directories)
+                .open(newMachine(MemoryAccount.UNBOUNDED), this::await);
         Controller opened = new Controller(
-                new MetadataReplica(machine, metadata),
-                new LocalMetadataLog(limits.nodeId(), journal, environment.clock(), PooledByteBufAllocator.DEFAULT),
+                new MetadataReplica(newMachine(environment.memory().part(StatePart.METADATA)), metadata),
+                log,
                 environment.ids(),
                 environment.controllerThread());
         try {
@@ -244,6 +234,15 @@ public final class BrokerCore implements AutoCloseable {
             throw failure;
         }
         return opened;
+    }
+
+    private MetadataMachine newMachine(MemoryAccount memory) {
+        MetadataMachine.Limits limits = new MetadataMachine.Limits(
+                config.get(BrokerSettings.NODE_ID),
+                config.get(BrokerSettings.NUM_PARTITIONS),
+                config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
+                config.get(BrokerSettings.MAX_PARTITIONS));
+        return new MetadataMachine(limits, new ConfigRules(config), memory);
     }
 
     /** Waits for a write to the metadata log. */

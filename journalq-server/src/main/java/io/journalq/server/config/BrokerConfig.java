@@ -144,6 +144,12 @@ public final class BrokerConfig {
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
+    /** Address at which the broker votes on the metadata; empty if it has a metadata log of its own. */
+    public Optional<ListenerAddress> quorumListener() {
+        String text = get(BrokerSettings.QUORUM_LISTENER);
+        return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
+    }
+
     /** Directories of the journals, at least one. */
     public List<Path> dataDirectories() {
         return get(BrokerSettings.DATA_DIRECTORIES).stream().map(Path::of).toList();

@@ -153,6 +153,14 @@ public final class BrokerSettings {
                             + "distributed over all of them.",
                     BrokerSettings::readDirectory)
             .atLeastOneItem();
+    public static final ConfigKey<String> QUORUM_LISTENER = ConfigKey.ofText(
+                    "quorum.listener",
+                    "",
+                    "Address at which this broker votes on the metadata of a cluster, as host:port. If empty, the "
+                            + "metadata log is a journal of this broker. With an address, the broker becomes the only "
+                            + "voter of a metadata quorum at its next start, with all its data. There is no way back. "
+                            + "Other brokers cannot join yet. Connections are neither authenticated nor encrypted.")
+            .checkedBy(BrokerSettings::readQuorumListener);
     public static final ConfigKey<Integer> SHARDS = ConfigKey.ofInt(
             "shards",
             ConfigUnit.NONE,
@@ -582,6 +590,7 @@ public final class BrokerSettings {
                 METRICS_TOPICS_MAX,
                 METRICS_GROUPS_MAX,
                 DATA_DIRECTORIES,
+                QUORUM_LISTENER,
                 SHARDS,
                 AUTO_CREATE_TOPICS,
                 AUTO_CREATE_TOPICS_MAX_RATE,
@@ -690,6 +699,16 @@ public final class BrokerSettings {
     private static String readAdminListener(String text) throws ConfigException {
         if (!text.isBlank()) {
             ListenerAddress.parse(text);
+        }
+        return text.strip();
+    }
+
+    private static String readQuorumListener(String text) throws ConfigException {
+        if (!text.isBlank()) {
+            ListenerAddress address = ListenerAddress.parse(text);
+            if (address.bindsEveryInterface() || address.port() == 0) {
+                throw new ConfigException("'" + text + "' must be the address of one interface, with a port");
+            }
         }
         return text.strip();
     }

@@ -113,6 +113,7 @@ public final class Controller implements AutoCloseable {
             onRole(reported);
             return started;
         }
+        checkNotOfQuorum(image);
         role = reported;
         MetadataMachine decider = replica.newDecider(image);
         Decision first = decider.isFormatted() ? decider.startNode() : decider.format(ids.get());
@@ -122,6 +123,19 @@ public final class Controller implements AutoCloseable {
         return metadataLog
                 .propose(new MetadataBatch(image.version(), first.records()))
                 .thenCompose(applied -> replica.published());
+    }
+
+    /**
+     * Checks that the metadata in the log of a single broker is not what remains of a quorum's.
+     *
+     * @throws IOException if it is; the message is one line that says what to do
+     */
+    public static void checkNotOfQuorum(MetadataImage image) throws IOException {
+        if (image.controller().isElected()) {
+            throw new IOException("the metadata is that of a metadata quorum, and the directory "
+                    + QuorumProvider.DIRECTORY + " of the first data directory is missing; restore all data"
+                    + " directories from a backup");
+        }
     }
 
     private void onRole(Role now) {

@@ -283,6 +283,12 @@ public final class DataDirectories {
                 .toList();
     }
 
+    /** The id of the first directory; null if its identity could not be written. */
+    public Uuid firstId() {
+        DirectoryIdentity first = all.get(0).identity;
+        return first == null ? null : first.directoryId();
+    }
+
     /** The directories that have an identity, so that their loss can be detected. */
     public List<Path> identified() {
         return all.stream()

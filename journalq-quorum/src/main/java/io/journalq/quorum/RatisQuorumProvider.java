@@ -1,0 +1,71 @@
+package io.journalq.quorum;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.quorum.QuorumConfig.LogSizes;
+import io.journalq.server.control.MetadataLog;
+import io.journalq.server.control.MetadataLog.Replica;
+import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.journal.file.FileStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.ratis.server.RaftServerConfigKeys.Log.CorruptionPolicy;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.server.storage.RaftStorage.StartupOption;
+import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+import org.apache.ratis.util.SizeInBytes;
+
+/** Founds and opens quorums of {@link RatisMetadataLog}. Stateless. */
+public final class RatisQuorumProvider implements QuorumProvider {
+    /** What is written here becomes a quorum when it is complete and renamed. */
+    static final String UNFINISHED_DIRECTORY = "quorum.new";
+
+    /** The records of a single broker have no term. */
+    private static final int EPOCH_OF_SINGLE_BROKER = 0;
+
+    /** Used by {@link java.util.ServiceLoader}. */
+    public RatisQuorumProvider() {}
+
+    @Override
+    public void found(Voter voter, Uuid clusterId, Uuid directoryId, Replica state, long endOffset) throws IOException {
+        FileStore store = voter.store();
+        Path unfinished = voter.dataDirectory().resolve(UNFINISHED_DIRECTORY);
+        store.delete(unfinished);
+        Path group = VoterDirectory.in(unfinished, directoryId, clusterId).group();
+        store.createDurableDirectories(group);
+        byte[] content = AppliedMetadata.snapshot(state, endOffset, EPOCH_OF_SINGLE_BROKER, voter.allocator());
+        try (RaftStorage storage = RaftStorage.newBuilder()
+                .setDirectory(group.toFile())
+                .setOption(StartupOption.FORMAT)
+                .setLogCorruptionPolicy(CorruptionPolicy.EXCEPTION)
+                .setStorageFreeSpaceMin(SizeInBytes.ZERO)
+                .build()) {
+            storage.initialize();
+            SimpleStateMachineStorage snapshots = new SimpleStateMachineStorage();
+            snapshots.init(storage);
+            SnapshotFile.write(
+                    store, snapshots.getSnapshotFile(VoterDirectory.FIRST_TERM, VoterDirectory.FIRST_INDEX), content);
+        }
+        for (String directory : store.list(group)) {
+            if (store.isDirectory(group.resolve(directory))) {
+                store.syncDirectory(group.resolve(directory));
+            }
+        }
+        store.syncDirectory(group);
+        store.move(unfinished, voter.dataDirectory().resolve(DIRECTORY));
+        store.syncDirectory(voter.dataDirectory());
+    }
+
+    @Override
+    public MetadataLog log(Voter voter, boolean lostPower) throws IOException {
+        VoterDirectory directory = VoterDirectory.find(voter.store(), voter.dataDirectory());
+        directory.checkSnapshot(voter.store());
+        QuorumMembers.Voter self =
+                new QuorumMembers.Voter(voter.nodeId(), directory.directoryId(), voter.host(), voter.port());
+        // The configuration with this voter is not in the log before its first leader has written it there.
+        List<QuorumMembers.Voter> founders = directory.hasFirstSnapshot(voter.store()) ? List.of(self) : List.of();
+        QuorumConfig config = new QuorumConfig(
+                directory.clusterId(), self, founders, voter.dataDirectory(), lostPower, LogSizes.DEFAULT);
+        return new RatisMetadataLog(config, voter.store(), voter.clock(), voter.allocator());
+    }
+}

@@ -1,0 +1,82 @@
+package io.journalq.quorum;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.journal.file.FileStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.UUID;
+import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
+
+/**
+ * The files of a voter: {@code quorum/DIRECTORY_ID/CLUSTER_ID} in its first data directory. Ratis names the inner
+ * directory. The names tell which voter has voted there, even if the identity of the data directory is written again.
+ * Immutable.
+ *
+ * @param storage the directory that Ratis is given
+ * @param directoryId the data directory at the time when the voter was created
+ */
+record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
+    /** The term and the index of the snapshot with which a founded quorum begins, before its first entry. */
+    static final long FIRST_TERM = 0;
+
+    static final long FIRST_INDEX = 0;
+
+    /** Where Ratis keeps snapshots. */
+    private static final String SNAPSHOT_DIRECTORY = "sm";
+
+    /** @param parent the directory of all files of the quorum */
+    static VoterDirectory in(Path parent, Uuid directoryId, Uuid clusterId) {
+        return new VoterDirectory(parent.resolve(directoryId.toString()), directoryId, clusterId);
+    }
+
+    /** Finds the only voter in a data directory. */
+    static VoterDirectory find(FileStore store, Path dataDirectory) throws IOException {
+        Path parent = dataDirectory.resolve(QuorumProvider.DIRECTORY);
+        try {
+            Uuid directoryId = Uuid.parse(onlyName(store, parent));
+            UUID group = UUID.fromString(onlyName(store, parent.resolve(directoryId.toString())));
+            return in(parent, directoryId, new Uuid(group.getMostSignificantBits(), group.getLeastSignificantBits()));
+        } catch (IllegalArgumentException notAnId) {
+            throw notOfAVoter(parent, notAnId);
+        }
+    }
+
+    private static String onlyName(FileStore store, Path directory) throws IOException {
+        List<String> names = store.list(directory);
+        if (names.size() != 1) {
+            throw notOfAVoter(directory, null);
+        }
+        return names.get(0);
+    }
+
+    private static IOException notOfAVoter(Path directory, Throwable cause) {
+        return new IOException(
+                directory + " is not the directory of one voter of a metadata quorum; restore it from a backup", cause);
+    }
+
+    /** The directory of the only group. */
+    Path group() {
+        return storage.resolve(QuorumMembers.groupId(clusterId).getUuid().toString());
+    }
+
+    /** Whether this voter founded the quorum, and no later snapshots have replaced the first one. */
+    boolean hasFirstSnapshot(FileStore store) throws IOException {
+        return snapshots(store).contains(SimpleStateMachineStorage.getSnapshotFileName(FIRST_TERM, FIRST_INDEX));
+    }
+
+    /** Checks that there is a snapshot, because the log alone does not have what came before the quorum. */
+    void checkSnapshot(FileStore store) throws IOException {
+        if (snapshots(store).isEmpty()) {
+            throw new IOException(
+                    group() + " has no snapshot of the metadata; restore it from a backup of the whole data directory");
+        }
+    }
+
+    private List<String> snapshots(FileStore store) throws IOException {
+        return store.list(group().resolve(SNAPSHOT_DIRECTORY)).stream()
+                .filter(SimpleStateMachineStorage.SNAPSHOT_REGEX.asMatchPredicate())
+                .toList();
+    }
+}

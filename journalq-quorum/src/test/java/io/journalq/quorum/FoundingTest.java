@@ -1,0 +1,194 @@
+package io.journalq.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.quorum.QuorumConfig.LogSizes;
+import io.journalq.quorum.QuorumMembers.Voter;
+import io.journalq.server.control.LocalMetadataLog;
+import io.journalq.server.control.MetadataBatch;
+import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A quorum that begins with the metadata of a single broker. */
+class FoundingTest {
+    private static final int RECORDS = 30;
+
+    private final FileStore store = new SystemFileStore();
+    private final Voter self = TestVoter.identity(1);
+    private final RatisQuorumProvider provider = new RatisQuorumProvider();
+
+    @TempDir
+    Path directory;
+
+    private static List<Long> upTo(long end) {
+        return LongStream.range(0, end).boxed().toList();
+    }
+
+    private QuorumProvider.Voter voter(FileStore files) {
+        return new QuorumProvider.Voter(
+                self.nodeId(),
+                self.host(),
+                self.port(),
+                directory,
+                files,
+                Clock.systemUTC(),
+                UnpooledByteBufAllocator.DEFAULT);
+    }
+
+    private LocalMetadataLog local() throws IOException {
+        Journal journal = Journal.openWhole(
+                store,
+                directory.resolve(RatisMetadataLog.METADATA_DIRECTORY),
+                LocalMetadataLog.JOURNAL_CONFIG,
+                Runnable::run);
+        return new LocalMetadataLog(1, journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);
+    }
+
+    /** Writes what a single broker has decided. */
+    private void writeRecords() throws IOException {
+        try (LocalMetadataLog log = local()) {
+            log.open(new RecordingReplica());
+            for (long value = 0; value < RECORDS; value++) {
+                log.propose(new MetadataBatch(value, List.of(RecordingReplica.record(value))))
+                        .join();
+            }
+        }
+    }
+
+    private void found(FileStore files) throws IOException {
+        RecordingReplica replica = new RecordingReplica();
+        try (LocalMetadataLog log = local()) {
+            log.open(replica);
+            assertThat(replica.values()).isEqualTo(upTo(RECORDS));
+            provider.found(voter(files), TestVoter.CLUSTER, self.directoryId(), replica, RECORDS);
+        }
+    }
+
+    private TestVoter founder() {
+        return new TestVoter(self, directory, store, LogSizes.DEFAULT, List.of(self));
+    }
+
+    @Test
+    void shouldHaveTheRecordsOfTheSingleBrokerWhenItHasFoundedAQuorum() throws Exception {
+        // given
+        writeRecords();
+
+        // when
+        found(store);
+
+        // then
+        try (TestVoter voter = founder().open().awaitLeading()) {
+            assertThat(voter.replica.values()).isEqualTo(upTo(RECORDS));
+            voter.proposeAll(RECORDS, 10);
+            voter.stop();
+            voter.open().awaitLeading();
+            assertThat(voter.replica.values()).isEqualTo(upTo(RECORDS + 10));
+        }
+        try (Journal journal = Journal.open(
+                store,
+                directory.resolve(RatisMetadataLog.METADATA_DIRECTORY),
+                LocalMetadataLog.JOURNAL_CONFIG,
+                Runnable::run)) {
+            assertThat(journal.startOffset()).as("the journal goes on").isZero();
+            assertThat(journal.endOffset()).isEqualTo(RECORDS + 10);
+        }
+    }
+
+    @Test
+    void shouldHaveTheOldOrTheNewStateWhenItIsKilledWhileItFounds() throws Exception {
+        writeRecords();
+        KilledFileStore files;
+        int changes = 0;
+        do {
+            files = new KilledFileStore(store, changes);
+            try {
+                found(files);
+            } catch (IOException killed) {
+                assertThat(killed).hasMessageContaining("planted");
+            }
+            if (Files.exists(directory.resolve(QuorumProvider.DIRECTORY))) {
+                assertComplete();
+                new SystemFileStore().delete(directory.resolve(QuorumProvider.DIRECTORY));
+            }
+            changes++;
+        } while (files.isKilled());
+
+        assertThat(changes).as("places at which it was killed").isGreaterThan(8);
+        found(store);
+        try (TestVoter voter = founder().open().awaitLeading()) {
+            assertThat(voter.replica.values()).isEqualTo(upTo(RECORDS));
+        }
+    }
+
+    /** Checks that the quorum begins with all records. */
+    private void assertComplete() throws IOException {
+        VoterDirectory found = VoterDirectory.find(store, directory);
+        assertThat(found.clusterId()).isEqualTo(TestVoter.CLUSTER);
+        assertThat(found.directoryId()).isEqualTo(self.directoryId());
+        assertThat(found.hasFirstSnapshot(store)).isTrue();
+        assertThat(found.group().resolve("current/raft-meta")).isNotEmptyFile();
+        RecordingReplica replica = new RecordingReplica();
+        Path journal = directory.resolve("other");
+        try (AppliedMetadata applied =
+                new AppliedMetadata(store, journal, Runnable::run, UnpooledByteBufAllocator.DEFAULT, replica)) {
+            applied.open();
+            applied.restore(0, SnapshotFile.read(store, found.group().resolve("sm/snapshot.0_0")));
+            assertThat(replica.values()).isEqualTo(upTo(RECORDS));
+        }
+        store.delete(journal);
+    }
+
+    @Test
+    void shouldRefuseADirectoryWhenItIsNotOfOneVoter() throws Exception {
+        writeRecords();
+        found(store);
+        Files.createDirectory(directory.resolve(QuorumProvider.DIRECTORY).resolve("another"));
+
+        assertThatThrownBy(() -> provider.log(voter(store), false))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("is not the directory of one voter");
+    }
+
+    @Test
+    void shouldRefuseADirectoryWhenItHasNoSnapshot() throws Exception {
+        writeRecords();
+        found(store);
+        Files.delete(VoterDirectory.find(store, directory).group().resolve("sm/snapshot.0_0"));
+
+        assertThatThrownBy(() -> provider.log(voter(store), false))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("has no snapshot of the metadata");
+    }
+
+    @Test
+    @Tag("long")
+    void shouldGiveItsRecordsToAVoterThatJoins(@TempDir Path joining) throws Exception {
+        writeRecords();
+        found(store);
+        try (TestVoter voter = founder().open().awaitLeading();
+                TestVoter second = new TestVoter(TestVoter.identity(2), joining, store, LogSizes.DEFAULT, List.of())) {
+            second.open();
+            voter.log.addVoter(second.voter).get(30, TimeUnit.SECONDS);
+            voter.proposeAll(RECORDS, 10);
+
+            second.awaitValues(upTo(RECORDS + 10));
+            second.stop();
+            second.open();
+            second.awaitValues(upTo(RECORDS + 10));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package io.journalq.server.control;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.control.MetadataLog.Replica;
+import io.journalq.server.journal.file.FileStore;
+import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+
+/**
+ * Founds a metadata quorum, and opens the log of one of its voters. The module {@code journalq-quorum} implements it. It
+ * is found with {@link java.util.ServiceLoader} when {@code quorum.listener} is set, so a single broker does not load a
+ * consensus library.
+ */
+public interface QuorumProvider {
+    /** Holds the log and the votes of this broker, in its first data directory. */
+    String DIRECTORY = "quorum";
+
+    /**
+     * A broker that votes, and its files.
+     *
+     * @param host at which the other voters reach it, on {@code port}
+     * @param dataDirectory its first data directory
+     */
+    record Voter(
+            int nodeId,
+            String host,
+            int port,
+            Path dataDirectory,
+            FileStore store,
+            Clock clock,
+            ByteBufAllocator allocator) {}
+
+    /**
+     * Founds a quorum with this broker as its only voter. Its first snapshot is the metadata of a single broker, whose
+     * journal is kept. If this fails or the broker is killed in the meantime, either the quorum is complete or there is
+     * no {@link #DIRECTORY}.
+     *
+     * @param directoryId the first data directory
+     * @param state with all records of the single broker
+     * @param endOffset number of these records
+     */
+    void found(Voter voter, Uuid clusterId, Uuid directoryId, Replica state, long endOffset) throws IOException;
+
+    /**
+     * The log of a voter that has a {@link #DIRECTORY}.
+     *
+     * @param lostPower whether the system went down since the last clean stop, so that a vote may be lost
+     * @throws IOException if the directory is not that of a voter
+     */
+    MetadataLog log(Voter voter, boolean lostPower) throws IOException;
+}
