@@ -122,12 +122,10 @@ class FaultTest {
     @Test
     void shouldWaitUntilALostVoteIsOverWhenThePowerWasLost() throws Exception {
         try (TestVoter voter = TestVoter.single(directory, LogSizes.DEFAULT)) {
-            long begin = System.nanoTime();
-            voter.open(true).awaitLeading().proposeAll(0, 10);
-            assertThat(millisSince(begin)).as("a new directory has no votes").isLessThan(4_000);
+            voter.open().awaitLeading().proposeAll(0, 10);
             voter.stop();
 
-            begin = System.nanoTime();
+            long begin = System.nanoTime();
             voter.open(true).awaitLeading();
             assertThat(millisSince(begin)).isGreaterThanOrEqualTo(4_000);
             assertThat(voter.replica.values()).isEqualTo(upTo(10));

