@@ -28,12 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 /** Checks that the archive holds what the broker and the tools use, and no more, and that it lists all of it. */
 class ArchiveContentsTest {
     /** Found by name when a program runs. No class refers to them. */
-    private static final Set<String> LOADED_BY_NAME =
-            Set.of(
-                    "netty-tcnative-boringssl-static",
-                    "netty-transport-native-epoll",
-                    "slf4j-jdk-platform-logging",
-                    "ratis-metrics-default");
+    private static final Set<String> LOADED_BY_NAME = Set.of(
+            "netty-tcnative-boringssl-static",
+            "netty-transport-native-epoll",
+            "slf4j-jdk-platform-logging",
+            "ratis-metrics-default");
 
     private static final Pattern EDGE = Pattern.compile("(\\S+) -> .*?([^/\\s]+\\.jar)");
     private static final Pattern PACKAGE_URL = Pattern.compile("pkg:maven/[^/]+/([^@]+)@([^?]+)(?:\\?(.*))?");

@@ -179,7 +179,7 @@ class BrokerQuorumTest {
             assertThat(broker.bootstrapServers()).isNotEmpty();
         }
         String port = quorumListener.substring(quorumListener.indexOf(':') + 1);
-        try (ServerSocket other = new ServerSocket(Integer.parseInt(port), 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket other = new ServerSocket(Integer.parseInt(port), 1, InetAddress.getLoopbackAddress())) {
             assertThat(other.isBound()).isTrue();
             assertThatThrownBy(() -> start(quorumListener))
                     .isInstanceOf(StartException.class)

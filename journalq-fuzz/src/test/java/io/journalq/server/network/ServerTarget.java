@@ -18,9 +18,10 @@ import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.PrincipalRules;
 import io.journalq.sim.Defects;
-import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.world.Scheduler;
 import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.SimClock;
+import io.journalq.sim.world.SimNode;
 import io.journalq.sim.world.SimSlices;
 import io.journalq.sim.world.Violations;
 import io.netty.buffer.ByteBuf;
@@ -166,14 +167,14 @@ public final class ServerTarget implements FuzzTarget {
         Defects.listen(violations);
         Random random = new Random(1);
         Scheduler scheduler = new Scheduler(random);
-        SimDisk disk = new SimDisk(random, new QuietSurroundings());
-        SimBroker.Plan plan = new SimBroker.Plan(CONFIG, disk, new SimSlices(random, disk, 0), 1, 0);
-        SimBroker broker = SimBroker.start(plan, scheduler, random, violations);
+        SimNode node = new SimNode(0, scheduler, random, new SimClock(scheduler), scheduler::stop);
+        SimBroker.Plan plan = new SimBroker.Plan(CONFIG, new SimSlices(random, node.disk(), 0), 1, 0);
+        SimBroker broker = SimBroker.start(plan, node, violations);
         prepare(broker, scheduler);
         EmbeddedChannel channel = connect(broker);
         long delayNanos = 0;
         for (byte[] piece : pieces(input)) {
-            scheduler.after(Scheduler.Kind.CLIENT, delayNanos, () -> broker.cycle(0)
+            node.process().after(Scheduler.Kind.CLIENT, delayNanos, () -> broker.cycle(0)
                     .loop()
                     .execute(() -> receive(channel, piece)));
             delayNanos += form == Form.STREAM ? 0 : REQUEST_INTERVAL_NANOS;
@@ -259,21 +260,6 @@ public final class ServerTarget implements FuzzTarget {
         EmbeddedChannel channel = new EmbeddedChannel();
         var unused = new KafkaDoor(dispatcher).open(channel, context, "PLAINTEXT");
         return channel;
-    }
-
-    /** Nothing happens around this disk. */
-    private static final class QuietSurroundings implements SimDisk.Surroundings {
-        @Override
-        public void onSync() {}
-
-        @Override
-        public void onSlow(long ms) {}
-
-        @Override
-        public void onFailedSync() {}
-
-        @Override
-        public void onCrash() {}
     }
 
     /** Each input gets a new broker. */
