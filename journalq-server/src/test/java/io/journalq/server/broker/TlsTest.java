@@ -273,6 +273,51 @@ class TlsTest {
     }
 
     @Test
+    void shouldPresentAChainThatOnlyItsAuthorityVerifiesWhenOpensslAsks() throws Exception {
+        assumeTrue(run("openssl", "version").startsWith("OpenSSL"), "needs openssl");
+        broker.start();
+        TestKeys others = new TestKeys(directory.resolve("others"), "Another authority");
+
+        String trusted = keys.directory().resolve("authority.pem").toString();
+        assertThat(handshake("-CAfile", trusted, "-verify_ip", "127.0.0.1", "-verify_return_error"))
+                .contains("Verify return code: 0 (ok)");
+        assertThat(handshake("-CAfile", trusted, "-verify_ip", "127.0.0.2", "-verify_return_error"))
+                .contains("IP address mismatch");
+        assertThat(handshake(
+                        "-CAfile", others.directory().resolve("authority.pem").toString(), "-verify_return_error"))
+                .contains("certificate verify failed");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReleaseEverythingWhenAClientResetsTheConnectionWithinALargeResponse(Provider provider) throws Exception {
+        // given 64 MiB, and a client that has read a part of its response
+        start(provider);
+        createTopic(keys.client());
+        produce(keys.client(), RECORDS);
+        broker.await(() -> broker.network().openConnections() == 0);
+        long before = PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory();
+        for (int i = 0; i < 10; i++) {
+            Socket socket = new Socket();
+            socket.setReceiveBufferSize(64 * 1024);
+            socket.connect(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), broker.port()));
+            socket.setSoLinger(true, 0);
+            WireClient client = new WireClient(
+                    keys.sockets(null).getSocketFactory().createSocket(socket, "127.0.0.1", broker.port(), true));
+            client.send(fetch(0, 48 << 20), FETCH_VERSION);
+            assertThat(client.socket.getInputStream().readNBytes(1 << 20)).hasSize(1 << 20);
+
+            // when it resets the connection
+            socket.close();
+        }
+
+        // then
+        broker.await(() -> broker.network().openConnections() == 0);
+        broker.await(() -> PooledByteBufAllocator.DEFAULT.metric().usedDirectMemory() - before < 5 << 20);
+        assertThat(readAll(keys.client(), RECORDS)).hasSize(RECORDS);
+    }
+
+    @Test
     void shouldRefuseToStartWhenItsKeysCannotBeUsed() throws Exception {
         Path file = keys.directory().resolve("broker.p12");
         Files.writeString(keys.passwordFile(), "wrong");
