@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"os"
 	"time"
@@ -36,8 +38,24 @@ func bootstrap() string {
 	return os.Getenv("JOURNALQ_BOOTSTRAP")
 }
 
+// connection returns the address of the broker, and the keys of $SMOKE_TLS if it is set.
+func connection() []kgo.Opt {
+	options := []kgo.Opt{kgo.SeedBrokers(bootstrap())}
+	keys := os.Getenv("SMOKE_TLS")
+	if keys == "" {
+		return options
+	}
+	authority, err := os.ReadFile(keys + "/authority.pem")
+	check(err == nil, "authority: %v", err)
+	trusted := x509.NewCertPool()
+	check(trusted.AppendCertsFromPEM(authority), "authority.pem has no certificate")
+	own, err := tls.LoadX509KeyPair(keys+"/client.crt", keys+"/client.key")
+	check(err == nil, "certificate: %v", err)
+	return append(options, kgo.DialTLSConfig(&tls.Config{RootCAs: trusted, Certificates: []tls.Certificate{own}}))
+}
+
 func client(options ...kgo.Opt) *kgo.Client {
-	made, err := kgo.NewClient(append(options, kgo.SeedBrokers(bootstrap()))...)
+	made, err := kgo.NewClient(append(options, connection()...)...)
 	check(err == nil, "client: %v", err)
 	return made
 }

@@ -13,15 +13,14 @@ const rounds = 4
 
 // copier reads a topic as a member of a group, of whichever protocol the client prefers, and copies in transactions.
 func copier(id, group, topic string) *kgo.GroupTransactSession {
-	session, err := kgo.NewGroupTransactSession(
-		kgo.SeedBrokers(bootstrap()),
+	session, err := kgo.NewGroupTransactSession(append(connection(),
 		kgo.TransactionalID(id),
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.RequireStableFetchOffsets(),
-	)
+	)...)
 	check(err == nil, "transactional session: %v", err)
 	return session
 }

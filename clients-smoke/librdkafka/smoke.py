@@ -1,6 +1,7 @@
 """Produce, consume alone and as a group, transactions, metadata and topic administration with librdkafka (confluent-kafka) against a running broker.
 
-Every check raises on the first difference; the last line says what was seen. The broker is $JOURNALQ_BOOTSTRAP.
+Every check raises on the first difference; the last line says what was seen. The broker is $JOURNALQ_BOOTSTRAP. If
+$SMOKE_TLS names a directory with keys, the connections use TLS.
 """
 
 import os
@@ -20,6 +21,15 @@ from confluent_kafka.admin import (
 )
 
 BOOTSTRAP = os.environ["JOURNALQ_BOOTSTRAP"]
+CONNECTION = {"bootstrap.servers": BOOTSTRAP}
+if "SMOKE_TLS" in os.environ:
+    keys = os.environ["SMOKE_TLS"]
+    CONNECTION |= {
+        "security.protocol": "SSL",
+        "ssl.ca.location": f"{keys}/authority.pem",
+        "ssl.certificate.location": f"{keys}/client.crt",
+        "ssl.key.location": f"{keys}/client.key",
+    }
 PARTITIONS = 4
 PER_CODEC = 1_000
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
@@ -81,7 +91,7 @@ def produce(topic):
         for idempotent in (False, True):
             producer = Producer(
                 {
-                    "bootstrap.servers": BOOTSTRAP,
+                    **CONNECTION,
                     "compression.type": codec,
                     "enable.idempotence": idempotent,
                     "linger.ms": 5,
@@ -111,7 +121,7 @@ def produce(topic):
 def consume(topic, acknowledged):
     consumer = Consumer(
         {
-            "bootstrap.servers": BOOTSTRAP,
+            **CONNECTION,
             "group.id": "not-used",
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
@@ -155,7 +165,7 @@ def consume_as_a_group(topic, acknowledged, protocol):
     def member():
         consumer = Consumer(
             {
-                "bootstrap.servers": BOOTSTRAP,
+                **CONNECTION,
                 "group.id": group,
                 "enable.auto.commit": False,
                 "auto.offset.reset": "earliest",
@@ -207,17 +217,17 @@ def transact(topic):
     """Copies messages in transactions, with the offsets that were read: what is committed is there once, the rest never."""
     group = f"copiers-of-{topic}"
     copies = f"{topic}-copies"
-    admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
+    admin = AdminClient({**CONNECTION})
     only(admin.create_topics([NewTopic(copies, num_partitions=2, replication_factor=1)]))
 
     def producer():
-        one = Producer({"bootstrap.servers": BOOTSTRAP, "transactional.id": f"copier-of-{topic}"})
+        one = Producer({**CONNECTION, "transactional.id": f"copier-of-{topic}"})
         one.init_transactions(TIMEOUT_SECONDS)
         return one
 
     consumer = Consumer(
         {
-            "bootstrap.servers": BOOTSTRAP,
+            **CONNECTION,
             "group.id": group,
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
@@ -264,7 +274,7 @@ def transact(topic):
 
     reader = Consumer(
         {
-            "bootstrap.servers": BOOTSTRAP,
+            **CONNECTION,
             "group.id": "not-used",
             "enable.auto.commit": False,
             "isolation.level": "read_committed",
@@ -282,7 +292,7 @@ def transact(topic):
 
 def main():
     topic = f"librdkafka-{int(time.time() * 1000)}"
-    admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
+    admin = AdminClient({**CONNECTION})
     administer(admin, topic)
     acknowledged = produce(topic)
     consume(topic, acknowledged)
