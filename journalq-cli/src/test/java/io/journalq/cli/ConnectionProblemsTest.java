@@ -75,7 +75,6 @@ class ConnectionProblemsTest {
             value = {
                 "HTTP/1.1 400 Bad Request | it responds with HTTP",
                 "220 mail.example.com ESMTP | it does not speak the Kafka protocol",
-                "'' | it closed the connection without a response",
             })
     void shouldSayThatItIsNotABrokerWhenAnotherProgramResponds(String greeting, String reason) throws Exception {
         try (ServerSocket other = listen(1)) {
@@ -86,6 +85,21 @@ class ConnectionProblemsTest {
             assertThat(failure("topics", "list", "--bootstrap", address))
                     .isEqualTo("journalq: the program at " + address + " is not a broker: " + reason
                             + "; check the port in --bootstrap");
+            program.join();
+        }
+    }
+
+    @Test
+    void shouldMentionTlsWhenTheProgramClosesTheConnection() throws Exception {
+        try (ServerSocket other = listen(1)) {
+            Thread program = new Thread(() -> greetOnce(other, ""));
+            program.start();
+            String address = "127.0.0.1:" + other.getLocalPort();
+
+            assertThat(failure("topics", "list", "--bootstrap", address))
+                    .isEqualTo("journalq: the program at " + address + " is not a broker: it closed the connection"
+                            + " without a response; check the port in --bootstrap, or use --tls-ca if the broker"
+                            + " requires TLS");
             program.join();
         }
     }
@@ -187,7 +201,10 @@ class ConnectionProblemsTest {
             // then
             assertThat(CommandRun.journalq("", user, "profile", "list").outLines())
                     .containsExactly(
-                            "PROFILE  BOOTSTRAP", "prod     " + broker.bootstrap(), "test     localhost:1,[::1]:2");
+                            "PROFILE  BOOTSTRAP            TLS",
+                            "prod     " + broker.bootstrap()
+                                    + " ".repeat(19 - broker.bootstrap().length()) + "  no",
+                            "test     localhost:1,[::1]:2  no");
             assertThat(CommandRun.journalq("", user, "topics", "create", "orders", "--profile", "prod")
                             .out())
                     .isEqualTo("created topic orders\n");

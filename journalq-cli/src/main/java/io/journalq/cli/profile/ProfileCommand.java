@@ -4,6 +4,7 @@ import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.Profile;
 import io.journalq.cli.shell.Profiles;
 import io.journalq.cli.shell.Table;
 import java.io.IOException;
@@ -18,20 +19,22 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq profile}. */
 @Command(
         name = "profile",
-        description = "Names brokers, so that --profile NAME can replace --bootstrap HOST:PORT.",
+        description = "Names brokers, so that --profile NAME can replace --bootstrap HOST:PORT and the --tls options.",
         subcommands = {ProfileCommand.Add.class, ProfileCommand.ListAll.class, ProfileCommand.Remove.class})
 public final class ProfileCommand extends CommandGroup {
     /** {@code journalq profile add}. */
     @Command(
             name = "add",
             description = {
-                "Adds a profile, or changes the address of an existing one. The broker does not have to be running.",
+                "Adds a profile, or replaces an existing one. The broker does not have to be running.",
+                "The profile contains the address and the --tls options, with the paths of the files and not their content.",
                 "Profiles are stored in journalq/profiles in the directory XDG_CONFIG_HOME (default: ~/.config)."
             },
             footerHeading = "%nExamples:%n",
             footer = {
                 "  journalq profile add prod --bootstrap broker1.example.com:9092",
-                "  journalq profile add local --bootstrap localhost:9092"
+                "  journalq profile add local --bootstrap localhost:9092",
+                "  journalq profile add secure --bootstrap broker1:9093 --tls-ca authority.pem"
             })
     static final class Add extends ClientCommand {
         @Parameters(paramLabel = "NAME", description = "Name of the profile: letters, digits, '.', '_' and '-'.")
@@ -46,10 +49,9 @@ public final class ProfileCommand extends CommandGroup {
             if (address == null) {
                 throw wrongUsage("specify the address of the broker: --bootstrap HOST:PORT");
             }
-            boolean changed = program().profiles().put(name, address);
-            Map<String, Object> json = new LinkedHashMap<>();
-            json.put("profile", name);
-            json.put("bootstrap", address);
+            Profile profile = new Profile(address, program().givenTls());
+            boolean changed = program().profiles().put(name, profile);
+            Map<String, Object> json = jsonOf(name, profile);
             report((changed ? "changed" : "added") + " profile " + name + ": " + address, json);
         }
     }
@@ -63,22 +65,32 @@ public final class ProfileCommand extends CommandGroup {
     static final class ListAll extends ClientCommand {
         @Override
         protected void execute() throws IOException {
-            SortedMap<String, String> profiles = program().profiles().all();
+            SortedMap<String, Profile> profiles = program().profiles().all();
             if (wantsJson()) {
                 List<Object> json = new ArrayList<>();
-                profiles.forEach((name, address) -> {
-                    Map<String, Object> one = new LinkedHashMap<>();
-                    one.put("profile", name);
-                    one.put("bootstrap", address);
-                    json.add(one);
-                });
+                profiles.forEach((name, profile) -> json.add(jsonOf(name, profile)));
                 terminal().printLine(Json.document(json));
                 return;
             }
-            Table table = new Table("PROFILE", "BOOTSTRAP");
-            profiles.forEach((name, address) -> table.row(name, address));
+            Table table = new Table("PROFILE", "BOOTSTRAP", "TLS");
+            profiles.forEach((name, profile) -> table.row(name, profile.bootstrap(), tlsOf(profile)));
             table.printTo(terminal());
         }
+    }
+
+    private static Map<String, Object> jsonOf(String name, Profile profile) {
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("profile", name);
+        json.put("bootstrap", profile.bootstrap());
+        json.put("tls", profile.tls() == null ? null : profile.tls().properties());
+        return json;
+    }
+
+    private static String tlsOf(Profile profile) {
+        if (profile.tls() == null) {
+            return "no";
+        }
+        return profile.tls().certificate() == null ? "yes" : "with certificate";
     }
 
     /** {@code journalq profile remove}. */

@@ -1,5 +1,9 @@
 package io.journalq.cli.shell;
 
+import io.journalq.client.Admin;
+import io.journalq.client.error.JournalQException;
+import io.journalq.client.error.TlsFailedException;
+import io.journalq.client.security.TlsConfig;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
@@ -51,11 +55,15 @@ final class BrokerProbe {
         }
     }
 
-    /** Returns normally if a broker responds at one of the addresses. */
-    static void reach(List<Address> addresses) {
+    /**
+     * Returns normally if a broker responds at one of the addresses.
+     *
+     * @param tls null if connections are not encrypted
+     */
+    static void reach(List<Address> addresses, TlsConfig tls) {
         List<CompletableFuture<String>> problems = new ArrayList<>();
         for (Address address : addresses) {
-            problems.add(inBackground(() -> problem(address)));
+            problems.add(inBackground(() -> problem(address, tls)));
         }
         List<String> found = new ArrayList<>();
         for (CompletableFuture<String> problem : problems) {
@@ -83,7 +91,7 @@ final class BrokerProbe {
     }
 
     /** Returns what is wrong at an address and what to do about it, or null if a broker responds. */
-    private static String problem(Address address) {
+    private static String problem(Address address, TlsConfig tls) {
         long endNs = System.nanoTime() + LIMIT.toNanos();
         InetAddress host;
         try {
@@ -101,7 +109,9 @@ final class BrokerProbe {
         try (Socket socket = new Socket()) {
             // Leaves time for the response.
             socket.connect(new InetSocketAddress(host, address.port()), leftMs(endNs) / 2);
-            return responseProblem(address, socket, endNs);
+            return tls == null
+                    ? responseProblem(address, socket, endNs)
+                    : encryptedResponseProblem(address, tls, endNs);
         } catch (SocketTimeoutException swallowed) {
             return "no connection to " + address + " within " + LIMIT.toSeconds() / 2
                     + " s; check the address, and the firewalls on the way to it";
@@ -111,6 +121,25 @@ final class BrokerProbe {
         } catch (IOException unreachable) {
             return "cannot connect to " + address + ": " + unreachable.getMessage()
                     + "; check the address and the network";
+        }
+    }
+
+    /** A client makes the handshake, because it says what is wrong with certificates. */
+    private static String encryptedResponseProblem(Address address, TlsConfig tls, long endNs) {
+        Duration left = Duration.ofMillis(leftMs(endNs));
+        try (Admin admin = Admin.builder()
+                .bootstrapServers(address.toString())
+                .tls(tls)
+                .clientId("journalq-cli")
+                .connectTimeout(left)
+                .callTimeout(left)
+                .build()) {
+            admin.describeCluster();
+            return null;
+        } catch (TlsFailedException refused) {
+            return refused.getMessage() + "; see --tls-ca, --tls-cert and --tls-key";
+        } catch (JournalQException failed) {
+            return failed.getMessage();
         }
     }
 
@@ -128,7 +157,8 @@ final class BrokerProbe {
                 return program + ": it responds with HTTP" + remedy;
             }
             if (sizeBytes >>> TLS_ALERT_SHIFT == TLS_ALERT) {
-                return program + " without TLS: it responds with a TLS alert" + remedy;
+                return program
+                        + " without TLS: it responds with a TLS alert; use --tls-ca, or check the port in --bootstrap";
             }
             if (sizeBytes < Integer.BYTES || sizeBytes > MAX_RESPONSE_BYTES || in.readInt() != CORRELATION_ID) {
                 return program + ": it does not speak the Kafka protocol" + remedy;
@@ -138,7 +168,8 @@ final class BrokerProbe {
             return "the program at " + address + " accepts connections but did not respond as a broker within "
                     + LIMIT.toSeconds() + " s" + remedy + ", or try again if the broker is overloaded";
         } catch (EOFException | java.net.SocketException closed) {
-            return program + ": it closed the connection without a response" + remedy;
+            return program + ": it closed the connection without a response" + remedy
+                    + ", or use --tls-ca if the broker requires TLS";
         } catch (IOException failed) {
             return program + ": " + failed.getMessage() + remedy;
         }

@@ -2,6 +2,8 @@ package io.journalq.cli.shell;
 
 import io.journalq.client.Admin;
 import io.journalq.client.ClientBuilder;
+import io.journalq.client.security.TlsConfig;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +51,43 @@ public abstract class ClientProgram extends CommandGroup implements Program {
     private String profile;
 
     @Option(
+            names = "--tls",
+            scope = ScopeType.INHERIT,
+            description = "Encrypts the connection. The certificate of the broker must be signed by an authority that "
+                    + "Java trusts, or by one in --tls-ca.")
+    private boolean tls;
+
+    @Option(
+            names = "--tls-ca",
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description = "PEM file with the certificates of the authorities to trust. Implies --tls.")
+    private Path tlsAuthorities;
+
+    @Option(
+            names = "--tls-cert",
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description =
+                    "PEM file with the certificate to present to the broker, and its private key unless --tls-key "
+                            + "names another file. Implies --tls.")
+    private Path tlsCertificate;
+
+    @Option(
+            names = "--tls-key",
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description = "PEM file with the private key of --tls-cert.")
+    private Path tlsKey;
+
+    @Option(
+            names = "--tls-key-password-file",
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description = "File with the password of the private key.")
+    private Path tlsKeyPasswordFile;
+
+    @Option(
             names = "--output",
             paramLabel = "table|json",
             scope = ScopeType.INHERIT,
@@ -58,8 +97,15 @@ public abstract class ClientProgram extends CommandGroup implements Program {
 
     private final Terminal terminal;
     private final Map<String, String> environment;
-    /** Whether a broker has responded. A command may open several clients. */
-    private boolean reached;
+    /** The broker that has responded; null if none has yet. A command may open several clients. */
+    private Target reached;
+
+    /**
+     * What a command connects to.
+     *
+     * @param tls null if the connections are not encrypted
+     */
+    private record Target(String bootstrap, TlsConfig tls) {}
 
     /** Creates a program with these streams and environment variables. */
     protected ClientProgram(Terminal terminal, Map<String, String> environment) {
@@ -83,12 +129,17 @@ public abstract class ClientProgram extends CommandGroup implements Program {
 
     /** Configures a client for the broker, after checking that a broker responds there. */
     public <B extends ClientBuilder<B>> B configure(B builder) {
-        String servers = bootstrapServers();
-        if (!reached) {
-            BrokerProbe.reach(addresses(servers));
-            reached = true;
+        if (reached == null) {
+            Profile profileOrOptions = broker();
+            TlsOptions options = profileOrOptions.tls();
+            Target target = new Target(profileOrOptions.bootstrap(), options == null ? null : options.read());
+            BrokerProbe.reach(addresses(target.bootstrap()), target.tls());
+            reached = target;
         }
-        return builder.bootstrapServers(servers)
+        if (reached.tls() != null) {
+            builder.tls(reached.tls());
+        }
+        return builder.bootstrapServers(reached.bootstrap())
                 .clientId("journalq-cli")
                 .connectTimeout(CONNECT_TIMEOUT)
                 .callTimeout(CALL_TIMEOUT);
@@ -107,23 +158,61 @@ public abstract class ClientProgram extends CommandGroup implements Program {
         return bootstrap;
     }
 
+    /**
+     * The TLS options, with absolute paths, after checking that the files can be used; null if there are none.
+     *
+     * @throws CommandFailure when a file cannot be used
+     */
+    public TlsOptions givenTls() {
+        TlsOptions given = tlsOptions();
+        if (given == null) {
+            return null;
+        }
+        given.read();
+        return given.absolute();
+    }
+
+    private TlsOptions tlsOptions() {
+        if (tlsCertificate == null && tlsKey != null) {
+            throw new ParameterException(commandLine(), "--tls-key needs --tls-cert, the certificate of the key");
+        }
+        if (tlsCertificate == null && tlsKeyPasswordFile != null) {
+            throw new ParameterException(
+                    commandLine(), "--tls-key-password-file needs --tls-cert, the certificate of the key");
+        }
+        return tls || tlsAuthorities != null || tlsCertificate != null
+                ? new TlsOptions(tlsAuthorities, tlsCertificate, tlsKey, tlsKeyPasswordFile)
+                : null;
+    }
+
     /** Options win over the environment, and an address over a profile. */
-    private String bootstrapServers() {
+    private Profile broker() {
+        TlsOptions given = tlsOptions();
         if (bootstrap != null && profile != null) {
             throw new ParameterException(commandLine(), "--bootstrap and --profile are mutually exclusive");
         }
         if (bootstrap != null) {
-            return bootstrap;
+            return new Profile(bootstrap, given);
         }
         if (profile != null) {
-            return profiles().bootstrapOf(profile);
+            return profileOf(profile, given);
         }
         String address = environment.getOrDefault("JOURNALQ_BOOTSTRAP", "");
         String name = environment.getOrDefault("JOURNALQ_PROFILE", "");
         if (!address.isEmpty()) {
-            return address;
+            return new Profile(address, given);
         }
-        return name.isEmpty() ? DEFAULT_BOOTSTRAP : profiles().bootstrapOf(name);
+        return name.isEmpty() ? new Profile(DEFAULT_BOOTSTRAP, given) : profileOf(name, given);
+    }
+
+    private Profile profileOf(String name, TlsOptions given) {
+        if (given != null) {
+            throw new ParameterException(
+                    commandLine(),
+                    "a profile and --tls options are mutually exclusive; change the profile with journalq profile add "
+                            + name);
+        }
+        return profiles().get(name);
     }
 
     private List<BrokerProbe.Address> addresses(String servers) {

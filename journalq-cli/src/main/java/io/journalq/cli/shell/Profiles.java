@@ -5,16 +5,23 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
-/** The brokers that a user has given names, in a file with a line {@code NAME.bootstrap=HOST:PORT} for each. */
+/**
+ * The brokers that a user has given names, in a file with a line {@code NAME.PROPERTY=VALUE} for each property: {@code
+ * bootstrap}, and those of {@link TlsOptions}.
+ */
 public final class Profiles {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
-    private static final String BOOTSTRAP = ".bootstrap=";
+    private static final String BOOTSTRAP = "bootstrap";
+    private static final List<String> PROPERTIES =
+            Stream.concat(Stream.of(BOOTSTRAP), TlsOptions.PROPERTIES.stream()).toList();
 
     private final Path file;
 
@@ -34,53 +41,60 @@ public final class Profiles {
         return NAME.matcher(name).matches();
     }
 
-    /** Returns the addresses of all profiles by name. */
-    public SortedMap<String, String> all() throws IOException {
-        SortedMap<String, String> addresses = new TreeMap<>();
+    /** Returns all profiles by name. */
+    public SortedMap<String, Profile> all() throws IOException {
+        SortedMap<String, Map<String, String>> found = new TreeMap<>();
         try {
             for (String line : Files.readAllLines(file)) {
-                int end = line.indexOf(BOOTSTRAP);
-                if (end > 0) {
-                    addresses.put(line.substring(0, end), line.substring(end + BOOTSTRAP.length()));
+                for (String property : PROPERTIES) {
+                    int end = line.indexOf('.' + property + '=');
+                    if (end > 0 && end + property.length() + 1 == line.indexOf('=')) {
+                        found.computeIfAbsent(line.substring(0, end), name -> new TreeMap<>())
+                                .put(property, line.substring(line.indexOf('=') + 1));
+                    }
                 }
             }
         } catch (NoSuchFileException none) {
-            return addresses;
+            return new TreeMap<>();
         }
-        return addresses;
+        SortedMap<String, Profile> profiles = new TreeMap<>();
+        found.forEach((name, properties) -> {
+            if (properties.containsKey(BOOTSTRAP)) {
+                profiles.put(name, new Profile(properties.get(BOOTSTRAP), TlsOptions.of(properties)));
+            }
+        });
+        return profiles;
     }
 
     /** Adds a profile. Returns whether there was one of that name. */
-    public boolean put(String name, String bootstrap) throws IOException {
-        SortedMap<String, String> addresses = all();
-        boolean existed = addresses.put(name, bootstrap) != null;
-        write(addresses);
+    public boolean put(String name, Profile profile) throws IOException {
+        SortedMap<String, Profile> profiles = all();
+        boolean existed = profiles.put(name, profile) != null;
+        write(profiles);
         return existed;
     }
 
     /** Removes a profile. Returns whether there was one of that name. */
     public boolean remove(String name) throws IOException {
-        SortedMap<String, String> addresses = all();
-        boolean existed = addresses.remove(name) != null;
+        SortedMap<String, Profile> profiles = all();
+        boolean existed = profiles.remove(name) != null;
         if (existed) {
-            write(addresses);
+            write(profiles);
         }
         return existed;
     }
 
-    /** Returns the address of a profile that must exist. */
-    String bootstrapOf(String name) {
+    /** Returns a profile that must exist. */
+    Profile get(String name) {
         try {
-            SortedMap<String, String> addresses = all();
-            String address = addresses.get(name);
-            if (address == null) {
+            SortedMap<String, Profile> profiles = all();
+            Profile profile = profiles.get(name);
+            if (profile == null) {
                 throw new CommandFailure("there is no profile " + name + "; add it with journalq profile add " + name
                         + " --bootstrap HOST:PORT"
-                        + (addresses.isEmpty()
-                                ? ""
-                                : ", or use one of these: " + String.join(", ", addresses.keySet())));
+                        + (profiles.isEmpty() ? "" : ", or use one of these: " + String.join(", ", profiles.keySet())));
             }
-            return address;
+            return profile;
         } catch (IOException unreadable) {
             throw new CommandFailure("cannot read the profiles in " + file + ": " + unreadable.getMessage()
                     + "; use --bootstrap instead");
@@ -88,10 +102,14 @@ public final class Profiles {
     }
 
     /** Replaces the file as a whole, so that a command that reads it at the same time finds all profiles. */
-    private void write(SortedMap<String, String> addresses) throws IOException {
-        List<String> lines = addresses.entrySet().stream()
-                .map(profile -> profile.getKey() + BOOTSTRAP + profile.getValue())
-                .toList();
+    private void write(SortedMap<String, Profile> profiles) throws IOException {
+        List<String> lines = new ArrayList<>();
+        profiles.forEach((name, profile) -> {
+            lines.add(name + '.' + BOOTSTRAP + '=' + profile.bootstrap());
+            if (profile.tls() != null) {
+                profile.tls().properties().forEach((key, value) -> lines.add(name + '.' + key + '=' + value));
+            }
+        });
         Files.createDirectories(file.getParent());
         Path next = Files.createTempFile(file.getParent(), "profiles", ".tmp");
         Files.write(next, lines);

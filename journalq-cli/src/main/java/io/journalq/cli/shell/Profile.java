@@ -1,0 +1,9 @@
+package io.journalq.cli.shell;
+
+/**
+ * A broker that a user has given a name. Immutable.
+ *
+ * @param bootstrap its addresses
+ * @param tls how its connections are encrypted; null if they are not
+ */
+public record Profile(String bootstrap, TlsOptions tls) {}
