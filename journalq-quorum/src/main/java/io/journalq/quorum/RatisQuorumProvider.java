@@ -28,6 +28,7 @@ public final class RatisQuorumProvider implements QuorumProvider {
 
     @Override
     public void found(Voter voter, Uuid clusterId, Uuid directoryId, Replica state, long endOffset) throws IOException {
+        ProcessExit.forbid();
         FileStore store = voter.store();
         Path unfinished = voter.dataDirectory().resolve(UNFINISHED_DIRECTORY);
         store.delete(unfinished);

@@ -139,8 +139,8 @@ class BrokerQuorumTest {
             }
         }
 
-        // and when it is started again
-        try (Broker broker = start(quorumListener)) {
+        // and when it is started again, at another address
+        try (Broker broker = start("127.0.0.1:" + TestPorts.next())) {
             assertThat(clusterId(broker)).isEqualTo(cluster);
             assertThat(topicId(broker, "orders")).isEqualTo(topic);
             assertThat(topicId(broker, "payments")).isNotEqualTo(topic);
