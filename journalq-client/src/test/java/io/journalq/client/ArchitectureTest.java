@@ -44,8 +44,8 @@ class ArchitectureTest {
     void shouldDependOnlyOnCommonAndNetty() {
         noClasses()
                 .should()
-                .dependOnClassesThat(
-                        not(resideInAnyPackage("io.journalq.client..", "io.journalq.common..", "io.netty..", "java..")))
+                .dependOnClassesThat(not(resideInAnyPackage(
+                        "io.journalq.client..", "io.journalq.common..", "io.netty..", "java..", "javax.net.ssl")))
                 .because("applications embed the client, and each further library can conflict with one of theirs")
                 .check(classes);
     }

@@ -219,7 +219,8 @@ public final class BrokerCore implements AutoCloseable {
             Journal.deleteLeftovers(store, directory);
             WalReplay.run(store, directory);
         }
-        MetadataLog log = new MetadataLogOpener(config, environment, directories)
+        MetadataLog log = new MetadataLogOpener(
+                        config, directories, store, environment.clock(), environment.blockingPool(), environment.ids())
                 .open(newMachine(MemoryAccount.UNBOUNDED), this::await);
         Controller opened = new Controller(
                 new MetadataReplica(newMachine(environment.memory().part(StatePart.METADATA)), metadata),

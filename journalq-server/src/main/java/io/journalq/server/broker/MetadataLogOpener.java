@@ -21,9 +21,12 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,7 +39,9 @@ final class MetadataLogOpener {
     private static final Logger log = LoggerFactory.getLogger(MetadataLogOpener.class);
 
     private final BrokerConfig config;
-    private final BrokerCore.Environment environment;
+    private final Clock clock;
+    private final Executor blockingPool;
+    private final Supplier<Uuid> ids;
     private final DataDirectories directories;
     private final FileStore store;
     private final Path directory;
@@ -46,11 +51,19 @@ final class MetadataLogOpener {
         void await(CompletableFuture<Void> written) throws IOException;
     }
 
-    MetadataLogOpener(BrokerConfig config, BrokerCore.Environment environment, DataDirectories directories) {
+    MetadataLogOpener(
+            BrokerConfig config,
+            DataDirectories directories,
+            FileStore store,
+            Clock clock,
+            Executor blockingPool,
+            Supplier<Uuid> ids) {
         this.config = config;
-        this.environment = environment;
         this.directories = directories;
-        this.store = environment.store();
+        this.store = store;
+        this.clock = clock;
+        this.blockingPool = blockingPool;
+        this.ids = ids;
         this.directory = config.dataDirectories().get(0);
     }
 
@@ -83,7 +96,7 @@ final class MetadataLogOpener {
                 listener.get().port(),
                 directory,
                 store,
-                environment.clock(),
+                clock,
                 PooledByteBufAllocator.DEFAULT);
         if (!votes) {
             found(provider, voter, scratch, waiting);
@@ -93,12 +106,8 @@ final class MetadataLogOpener {
 
     private MetadataLog local() throws IOException {
         Journal journal = Journal.openWhole(
-                store,
-                directory.resolve(BrokerCore.METADATA_DIRECTORY),
-                LocalMetadataLog.JOURNAL_CONFIG,
-                environment.blockingPool());
-        return new LocalMetadataLog(
-                config.get(BrokerSettings.NODE_ID), journal, environment.clock(), PooledByteBufAllocator.DEFAULT);
+                store, directory.resolve(BrokerCore.METADATA_DIRECTORY), LocalMetadataLog.JOURNAL_CONFIG, blockingPool);
+        return new LocalMetadataLog(config.get(BrokerSettings.NODE_ID), journal, clock, PooledByteBufAllocator.DEFAULT);
     }
 
     private void found(QuorumProvider provider, QuorumProvider.Voter voter, MetadataMachine machine, Waiting waiting)
@@ -110,10 +119,9 @@ final class MetadataLogOpener {
             directories.checkCluster(machine.clusterId());
             if (!machine.isFormatted()) {
                 waiting.await(local.propose(new MetadataBatch(
-                        machine.image().version(),
-                        machine.format(environment.ids().get()).records())));
+                        machine.image().version(), machine.format(ids.get()).records())));
             }
-            directories.identify(machine.clusterId(), environment.ids());
+            directories.identify(machine.clusterId(), ids);
             Uuid directoryId = directories.firstId();
             if (directoryId == null) {
                 throw new IOException("cannot write the identity of the data directory " + directory
