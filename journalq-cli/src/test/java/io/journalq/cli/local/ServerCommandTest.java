@@ -281,7 +281,10 @@ class ServerCommandTest {
     void shouldWarnAsLongAsOtherMachinesCanConnect() throws Exception {
         // given
         Path home = directory.resolve("home");
-        Process open = broker(home, "listeners=LOCAL://localhost:0,OPEN://0.0.0.0:0");
+        Process open = broker(
+                home,
+                "listeners=LOCAL://localhost:0,OPEN://0.0.0.0:0",
+                "listener.security.protocol.map=LOCAL:PLAINTEXT,OPEN:PLAINTEXT");
         try {
             awaitReady(home);
 
