@@ -72,7 +72,11 @@ public final class ChaosMain implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--cycles", defaultValue = "20", description = "Number of cycles (default: 20).")
+    @Option(
+            names = "--cycles",
+            paramLabel = "COUNT",
+            defaultValue = "20",
+            description = "Number of cycles (default: 20).")
     private int cycles;
 
     @Option(
@@ -84,6 +88,7 @@ public final class ChaosMain implements Callable<Integer> {
 
     @Option(
             names = "--seed",
+            paramLabel = "SEED",
             description = "Seed of the faults and of their times. It does not determine what the clients do.")
     private Long seed;
 
@@ -111,12 +116,14 @@ public final class ChaosMain implements Callable<Integer> {
 
     @Option(
             names = "--mode",
+            paramLabel = "MODE",
             defaultValue = "eventual",
             description = "Delivery mode of all topics: eventual, consistent or performance (default: eventual).")
     private String mode;
 
     @Option(
             names = "--check-every",
+            paramLabel = "CYCLES",
             defaultValue = "25",
             description = "Number of cycles after which everything is read back (default: 25).")
     private int checkEvery;

@@ -67,31 +67,42 @@ final class HostileCommand implements Callable<Integer> {
             description = "Duration of each measurement, alone and beside a load (default: 4s).")
     private Duration duration;
 
-    @Option(names = "--rounds", defaultValue = "5", description = "Number of rounds for each load (default: 5).")
+    @Option(
+            names = "--rounds",
+            paramLabel = "COUNT",
+            defaultValue = "5",
+            description = "Number of rounds for each load (default: 5).")
     private int rounds;
 
     @Option(
             names = "--rate",
+            paramLabel = "MESSAGES",
             defaultValue = "500",
             description = "Messages per second of the healthy client (default: 500).")
     private int rate;
 
-    @Option(names = "--loads", split = ",", description = "Loads to measure: ${COMPLETION-CANDIDATES} (default: all).")
+    @Option(
+            names = "--loads",
+            paramLabel = "LOAD",
+            split = ",",
+            description = "Loads to measure: ${COMPLETION-CANDIDATES} (default: all).")
     private List<HostileLoad> loads = List.of(HostileLoad.values());
 
     @Option(
             names = "--factor",
+            paramLabel = "FACTOR",
             defaultValue = "2",
             description = "Limit for the p99 beside a load, as a multiple of the p99 alone (default: 2).")
     private double factor;
 
     @Option(
             names = "--counts",
+            paramLabel = "FACTOR",
             defaultValue = "1",
             description = "Factor for the usual number of connections of each load (default: 1).")
     private double counts;
 
-    @Option(names = "--set", description = "Setting of the broker, as key=value.")
+    @Option(names = "--set", paramLabel = "NAME=VALUE", description = "Setting of the broker, as name=value.")
     private List<String> settings = List.of();
 
     @Override

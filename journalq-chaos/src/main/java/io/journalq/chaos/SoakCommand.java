@@ -62,6 +62,7 @@ final class SoakCommand implements Callable<Integer> {
 
     @Option(
             names = "--rate",
+            paramLabel = "MESSAGES",
             defaultValue = "2000",
             description = "Approximate messages per second of all producers together (default: 2000).")
     private int rate;
@@ -74,7 +75,11 @@ final class SoakCommand implements Callable<Integer> {
             description = "Time between two samples. Each sample begins with a full collection (default: 20s).")
     private Duration sampleInterval;
 
-    @Option(names = "--csv", defaultValue = "soak.csv", description = "File for the samples (default: soak.csv).")
+    @Option(
+            names = "--csv",
+            paramLabel = "FILE",
+            defaultValue = "soak.csv",
+            description = "File for the samples (default: soak.csv).")
     private Path csv;
 
     @Override
