@@ -29,7 +29,7 @@ final class TestVoter implements AutoCloseable {
     /** Small, so that a test of some hundred records has several snapshots, and a log without the first entries. */
     static final LogSizes SMALL = new LogSizes(100, 1 << 20, 50, 4 << 10);
 
-    private static final int WAIT_SECONDS = 30;
+    private static final int WAIT_SECONDS = 60;
 
     private static final AtomicLong DIRECTORIES = new AtomicLong();
 

@@ -27,7 +27,8 @@ public final class ProfileCommand extends CommandGroup {
             name = "add",
             description = {
                 "Adds a profile, or replaces an existing one. The broker does not have to be running.",
-                "The profile contains the address and the --tls options, with the paths of the files and not their content.",
+                "The profile contains the address and the --tls options, with the paths of the files and not their"
+                        + " content.",
                 "Profiles are stored in journalq/profiles in the directory XDG_CONFIG_HOME (default: ~/.config)."
             },
             footerHeading = "%nExamples:%n",

@@ -12,6 +12,7 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.network.TlsFailure;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.CertificateBuilder.Algorithm;
 import io.netty.pkitesting.X509Bundle;
 import java.io.FilterOutputStream;
@@ -24,6 +25,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -290,6 +293,45 @@ class TlsTest {
 
     @ParameterizedTest
     @EnumSource
+    void shouldRefuseAClientWhenItsCertificateHasExpiredSinceItsSessionBegan(Provider provider) throws Exception {
+        assumeTrue(run("openssl", "version").startsWith("OpenSSL"), "needs openssl");
+        broker.with("ssl.client.auth", "required");
+        start(provider, "TLS_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256");
+        Instant expiry = Instant.now().plusSeconds(8).truncatedTo(ChronoUnit.SECONDS);
+        keys.write(
+                "brief", keys.sign(new CertificateBuilder().subject("CN=brief").notAfter(expiry)));
+        String brief = keys.directory().resolve("brief.pem").toString();
+        for (String version : List.of("-tls1_3", "-tls1_2")) {
+            connectForASecond(version, "-cert", brief, "-key", brief, "-sess_out", sessionOf(version));
+        }
+        broker.await(() -> broker.network().tlsHandshakes() == 2);
+        assertThat(refusedCertificates()).isZero();
+
+        // when the certificate expires
+        Thread.sleep(Math.max(0, Duration.between(Instant.now(), expiry).toMillis()) + 1_100);
+
+        // then TLS 1.2 resumes its session, and the broker refuses it
+        for (String version : List.of("-tls1_3", "-tls1_2")) {
+            long before = refusedCertificates();
+            List<String> options = new ArrayList<>(List.of(version, "-cert", brief, "-key", brief));
+            if (Files.exists(Path.of(sessionOf(version)))) {
+                options.addAll(List.of("-sess_in", sessionOf(version)));
+            }
+            connectForASecond(options.toArray(new String[0]));
+            broker.await(() -> refusedCertificates() == before + 1);
+        }
+    }
+
+    private String sessionOf(String version) {
+        return directory.resolve("session" + version).toString();
+    }
+
+    private long refusedCertificates() {
+        return broker.network().tlsFailures(TlsFailure.CERTIFICATE);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void shouldReleaseEverythingWhenAClientResetsTheConnectionWithinALargeResponse(Provider provider) throws Exception {
         // given 64 MiB, and a client that has read a part of its response
         start(provider);
@@ -393,8 +435,12 @@ class TlsTest {
     }
 
     private void start(Provider provider) throws Exception {
+        start(provider, "TLS_AES_128_GCM_SHA256,TLS_AES_256_GCM_SHA384");
+    }
+
+    private void start(Provider provider, String suitesOfTheJdk) throws Exception {
         if (provider == Provider.JDK) {
-            broker.with("ssl.cipher.suites", "TLS_AES_128_GCM_SHA256,TLS_AES_256_GCM_SHA384");
+            broker.with("ssl.cipher.suites", suitesOfTheJdk);
         } else {
             assertThat(OpenSsl.isAvailable())
                     .as("%s", OpenSsl.unavailabilityCause())
@@ -495,6 +541,14 @@ class TlsTest {
                 List.of("openssl", "s_client", "-connect", "127.0.0.1:" + broker.port(), "-no_ign_eof"));
         command.addAll(List.of(options));
         return run(command.toArray(new String[0]));
+    }
+
+    /** Lets openssl receive what the broker sends after the handshake, such as a session. */
+    private void connectForASecond(String... options) throws Exception {
+        run(
+                "sh",
+                "-c",
+                "sleep 1 | openssl s_client -connect 127.0.0.1:" + broker.port() + " " + String.join(" ", options));
     }
 
     private static String run(String... command) throws Exception {

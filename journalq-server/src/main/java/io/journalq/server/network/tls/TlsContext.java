@@ -23,10 +23,11 @@ import javax.net.ssl.X509TrustManager;
  * What new connections are encrypted with: keys, trusted certificates, versions and cipher suites. Immutable, any thread.
  *
  * @param trust checks the certificates of clients; null if they present none
+ * @param certificateRequired whether each client has to present one
  * @param digest of the files from which it was built
  * @param expiry when the certificate of the broker expires
  */
-record TlsContext(SslContext ssl, X509TrustManager trust, String digest, Instant expiry) {
+record TlsContext(SslContext ssl, X509TrustManager trust, boolean certificateRequired, String digest, Instant expiry) {
     /**
      * AES-128-GCM first: it is the fastest with instructions for AES, and as safe. All have forward secrecy.
      * BoringSSL does not follow the order of the suites of TLS 1.3.
@@ -82,6 +83,7 @@ record TlsContext(SslContext ssl, X509TrustManager trust, String digest, Instant
             return new TlsContext(
                     ssl,
                     trust,
+                    settings.clientAuth() == ClientAuth.REQUIRED,
                     material.digest(),
                     material.keys().chain().get(0).getNotAfter().toInstant());
         } catch (IOException | GeneralSecurityException | IllegalArgumentException refused) {

@@ -62,7 +62,7 @@ public final class TlsTransport implements Transport {
         TlsContext used = context;
         SslHandler tls = used.ssl().newHandler(channel.alloc(), handshakes);
         tls.setHandshakeTimeoutMillis(MAX_HANDSHAKE_MS);
-        TlsWatch watch = new TlsWatch(loop, tls, chain -> {
+        TlsWatch watch = new TlsWatch(loop, tls, used.certificateRequired(), used::trusts, chain -> {
             clients.put(channel, chain);
             channel.closeFuture().addListener(closed -> clients.remove(channel));
             if (!context.digest().equals(used.digest())) {

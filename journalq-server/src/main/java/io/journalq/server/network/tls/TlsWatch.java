@@ -16,8 +16,10 @@ import java.security.cert.X509Certificate;
 import java.util.Arrays;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
 
 /**
  * Counts the handshakes of a listener and the connections that TLS ends, and closes these. It passes on no exception of
@@ -26,14 +28,30 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 final class TlsWatch extends ChannelInboundHandlerAdapter {
     private final LoopContext loop;
     private final SslHandler tls;
+    private final boolean certificateRequired;
+    private final Predicate<X509Certificate[]> isStillTrusted;
     private final Consumer<X509Certificate[]> onCertificate;
+    private final long openedMs = System.currentTimeMillis();
     private X509Certificate certificate;
     private boolean failed;
 
-    /** @param onCertificate receives the chain of a client that has presented one */
-    TlsWatch(LoopContext loop, SslHandler tls, Consumer<X509Certificate[]> onCertificate) {
+    /**
+     * Watches a connection.
+     *
+     * @param certificateRequired whether a client without a certificate is disconnected
+     * @param isStillTrusted checks the chain of a client that has resumed a session, because TLS has not checked it again
+     * @param onCertificate receives the chain of a client that has presented one
+     */
+    TlsWatch(
+            LoopContext loop,
+            SslHandler tls,
+            boolean certificateRequired,
+            Predicate<X509Certificate[]> isStillTrusted,
+            Consumer<X509Certificate[]> onCertificate) {
         this.loop = loop;
         this.tls = tls;
+        this.certificateRequired = certificateRequired;
+        this.isStillTrusted = isStillTrusted;
         this.onCertificate = onCertificate;
     }
 
@@ -46,7 +64,7 @@ final class TlsWatch extends ChannelInboundHandlerAdapter {
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof SslHandshakeCompletionEvent handshake) {
             if (handshake.isSuccess()) {
-                onHandshake();
+                onHandshake(context);
             } else {
                 fail(context, failureOf(handshake.cause()));
             }
@@ -54,15 +72,25 @@ final class TlsWatch extends ChannelInboundHandlerAdapter {
         context.fireUserEventTriggered(event);
     }
 
-    private void onHandshake() {
+    private void onHandshake(ChannelHandlerContext context) {
         loop.counters().onTlsHandshake();
         try {
-            Certificate[] presented = tls.engine().getSession().getPeerCertificates();
+            SSLSession session = tls.engine().getSession();
+            Certificate[] presented = session.getPeerCertificates();
             X509Certificate[] chain = Arrays.copyOf(presented, presented.length, X509Certificate[].class);
+            if (session.getCreationTime() < openedMs && !isStillTrusted.test(chain)) {
+                fail(context, TlsFailure.CERTIFICATE);
+                return;
+            }
             certificate = chain[0];
             onCertificate.accept(chain);
         } catch (SSLPeerUnverifiedException none) {
             certificate = null;
+            if (certificateRequired) {
+                // The implementation must not complete such a handshake. If it does, for example when it resumes a
+                // session, the client must not become anonymous.
+                fail(context, TlsFailure.CERTIFICATE);
+            }
         }
     }
 
