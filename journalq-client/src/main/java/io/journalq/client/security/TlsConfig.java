@@ -2,8 +2,8 @@ package io.journalq.client.security;
 
 import static io.journalq.client.internal.check.Arguments.notNull;
 
+import io.journalq.common.tls.KeyFileFormat;
 import io.journalq.common.tls.KeyMaterial;
-import io.journalq.common.tls.StoreFormat;
 import io.journalq.common.tls.TrustedCertificates;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -92,7 +92,7 @@ public final class TlsConfig {
          * @param file certificates, each in a block {@code BEGIN CERTIFICATE}
          */
         public Builder trustPem(Path file) {
-            return trust(file, StoreFormat.PEM, null);
+            return trust(file, KeyFileFormat.PEM, null);
         }
 
         /**
@@ -102,10 +102,10 @@ public final class TlsConfig {
          * @param password of the keystore
          */
         public Builder trustPkcs12(Path file, char[] password) {
-            return trust(file, StoreFormat.PKCS12, notNull(password, "password"));
+            return trust(file, KeyFileFormat.PKCS12, notNull(password, "password"));
         }
 
-        private Builder trust(Path file, StoreFormat format, char[] password) {
+        private Builder trust(Path file, KeyFileFormat format, char[] password) {
             byte[] content = read(notNull(file, "file"));
             try {
                 trustManager = TrustedCertificates.manager(TrustedCertificates.parse(content, format, password));
@@ -122,7 +122,7 @@ public final class TlsConfig {
          *     client, and then those of intermediate authorities
          */
         public Builder keyPem(Path file) {
-            return key(file, read(notNull(file, "file")), StoreFormat.PEM, null, null);
+            return key(file, read(notNull(file, "file")), KeyFileFormat.PEM, null, null);
         }
 
         /**
@@ -139,7 +139,7 @@ public final class TlsConfig {
             if (!certificates.equals(key)) {
                 both.writeBytes(read(notNull(certificates, "certificates")));
             }
-            return key(key, both.toByteArray(), StoreFormat.PEM, null, keyPassword);
+            return key(key, both.toByteArray(), KeyFileFormat.PEM, null, keyPassword);
         }
 
         /**
@@ -149,10 +149,11 @@ public final class TlsConfig {
          * @param password of the keystore and of the private key
          */
         public Builder keyPkcs12(Path file, char[] password) {
-            return key(file, read(notNull(file, "file")), StoreFormat.PKCS12, notNull(password, "password"), password);
+            return key(
+                    file, read(notNull(file, "file")), KeyFileFormat.PKCS12, notNull(password, "password"), password);
         }
 
-        private Builder key(Path file, byte[] content, StoreFormat format, char[] password, char[] keyPassword) {
+        private Builder key(Path file, byte[] content, KeyFileFormat format, char[] password, char[] keyPassword) {
             try {
                 KeyMaterial keys = KeyMaterial.parse(content, format, password, keyPassword);
                 keyManager = managerOf(keys);
@@ -217,7 +218,7 @@ public final class TlsConfig {
         }
 
         private static IllegalArgumentException cannotUse(
-                Path file, StoreFormat format, GeneralSecurityException cause) {
+                Path file, KeyFileFormat format, GeneralSecurityException cause) {
             return new IllegalArgumentException(
                     "cannot use " + file + " as " + format + ": " + cause.getMessage(), cause);
         }

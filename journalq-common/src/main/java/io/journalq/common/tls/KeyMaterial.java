@@ -30,9 +30,9 @@ public record KeyMaterial(PrivateKey key, List<X509Certificate> chain) {
      * @param keyPassword of the private key; null for the one of the PKCS12 file, or if a PEM key is not encrypted
      * @throws GeneralSecurityException when the file is not usable, with the reason as a part of a sentence
      */
-    public static KeyMaterial parse(byte[] file, StoreFormat format, char[] password, char[] keyPassword)
+    public static KeyMaterial parse(byte[] file, KeyFileFormat format, char[] password, char[] keyPassword)
             throws GeneralSecurityException {
-        KeyMaterial found = format == StoreFormat.PEM
+        KeyMaterial found = format == KeyFileFormat.PEM
                 ? parsePem(file, keyPassword)
                 : parsePkcs12(file, password, keyPassword == null ? password : keyPassword);
         if (found.chain.isEmpty()) {

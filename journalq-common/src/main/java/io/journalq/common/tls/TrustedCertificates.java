@@ -21,10 +21,10 @@ public final class TrustedCertificates {
      * @return at least one
      * @throws GeneralSecurityException when the file is not usable, with the reason as a part of a sentence
      */
-    public static List<X509Certificate> parse(byte[] file, StoreFormat format, char[] password)
+    public static List<X509Certificate> parse(byte[] file, KeyFileFormat format, char[] password)
             throws GeneralSecurityException {
         List<X509Certificate> trusted = new ArrayList<>();
-        if (format == StoreFormat.PEM) {
+        if (format == KeyFileFormat.PEM) {
             trusted.addAll(PemBlocks.of(file).certificates());
         } else {
             KeyStore entries = Pkcs12.open(file, password);
@@ -36,7 +36,7 @@ public final class TrustedCertificates {
         }
         if (trusted.isEmpty()) {
             throw new GeneralSecurityException("there is no trusted certificate"
-                    + (format == StoreFormat.PEM
+                    + (format == KeyFileFormat.PEM
                             ? ""
                             : " (one that openssl has stored is not marked as trusted: use keytool, or PEM)"));
         }

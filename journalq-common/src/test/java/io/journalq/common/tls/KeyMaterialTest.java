@@ -64,12 +64,12 @@ class KeyMaterialTest {
     void shouldReadKeyAndChainWhenTheFileIsPkcs12() throws Exception {
         byte[] file = pkcs12(broker);
 
-        KeyMaterial found = KeyMaterial.parse(file, StoreFormat.PKCS12, PASSWORD, null);
+        KeyMaterial found = KeyMaterial.parse(file, KeyFileFormat.PKCS12, PASSWORD, null);
 
         assertThat(found.chain().get(0)).isEqualTo(broker.getCertificate());
-        assertRefused(() -> KeyMaterial.parse(file, StoreFormat.PKCS12, WRONG, null), "password was incorrect");
-        assertRefused(() -> KeyMaterial.parse(file, StoreFormat.PKCS12, null, null), "needs a password");
-        assertRefused(() -> KeyMaterial.parse(new byte[100], StoreFormat.PKCS12, PASSWORD, null), "");
+        assertRefused(() -> KeyMaterial.parse(file, KeyFileFormat.PKCS12, WRONG, null), "password was incorrect");
+        assertRefused(() -> KeyMaterial.parse(file, KeyFileFormat.PKCS12, null, null), "needs a password");
+        assertRefused(() -> KeyMaterial.parse(new byte[100], KeyFileFormat.PKCS12, PASSWORD, null), "");
     }
 
     @Test
@@ -171,17 +171,18 @@ class KeyMaterialTest {
         store.setCertificateEntry("authority", certificate);
         byte[] pkcs12 = bytes(store);
 
-        assertThat(TrustedCertificates.parse(ascii(authority.getCertificatePEM()), StoreFormat.PEM, null))
+        assertThat(TrustedCertificates.parse(ascii(authority.getCertificatePEM()), KeyFileFormat.PEM, null))
                 .containsExactly(certificate);
-        assertThat(TrustedCertificates.parse(pkcs12, StoreFormat.PKCS12, PASSWORD))
+        assertThat(TrustedCertificates.parse(pkcs12, KeyFileFormat.PKCS12, PASSWORD))
                 .containsExactly(certificate);
         assertThat(TrustedCertificates.manager(List.of(certificate)).getAcceptedIssuers())
                 .containsExactly(certificate);
         assertRefused(
-                () -> TrustedCertificates.parse(ascii(broker.getPrivateKeyPEM()), StoreFormat.PEM, null),
+                () -> TrustedCertificates.parse(ascii(broker.getPrivateKeyPEM()), KeyFileFormat.PEM, null),
                 "there is no trusted certificate");
         assertRefused(
-                () -> TrustedCertificates.parse(pkcs12(broker), StoreFormat.PKCS12, PASSWORD), "not marked as trusted");
+                () -> TrustedCertificates.parse(pkcs12(broker), KeyFileFormat.PKCS12, PASSWORD),
+                "not marked as trusted");
     }
 
     private interface Parsing {
@@ -196,7 +197,7 @@ class KeyMaterialTest {
     }
 
     private static KeyMaterial pem(String text, char[] keyPassword) throws GeneralSecurityException {
-        return KeyMaterial.parse(ascii(text), StoreFormat.PEM, null, keyPassword);
+        return KeyMaterial.parse(ascii(text), KeyFileFormat.PEM, null, keyPassword);
     }
 
     private static byte[] ascii(String text) {

@@ -1,6 +1,6 @@
 package io.journalq.server.broker;
 
-import io.journalq.common.tls.StoreFormat;
+import io.journalq.common.tls.KeyFileFormat;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
@@ -99,7 +99,7 @@ final class ListenerTransports implements AutoCloseable {
             ConfigKey<String> keyPasswordFile) {
         return new TlsSettings.Store(
                 config.file(location),
-                StoreFormat.valueOf(config.get(type)),
+                KeyFileFormat.valueOf(config.get(type)),
                 config.file(passwordFile),
                 keyPasswordFile == null ? null : config.file(keyPasswordFile));
     }

@@ -11,8 +11,8 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.Shard;
-import io.journalq.server.shard.append.Acks;
 import io.journalq.server.shard.append.Append;
+import io.journalq.server.shard.append.RequiredAcks;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
@@ -31,7 +31,7 @@ final class PendingProduce {
     private final RequestContext context;
     private final RefusalLog refusals;
     private final boolean hasResponse;
-    private final Acks acks;
+    private final RequiredAcks acks;
     private final int timeoutMs;
     private final String transactionalId;
     private final List<ProduceResponse.TopicProduceResponse> topics = new ArrayList<>(1);
@@ -44,7 +44,7 @@ final class PendingProduce {
         this.context = context;
         this.refusals = refusals;
         this.hasResponse = request.acks() != NO_ACKS;
-        this.acks = request.acks() == ACKS_ALL ? Acks.ALL : Acks.LEADER;
+        this.acks = request.acks() == ACKS_ALL ? RequiredAcks.ALL : RequiredAcks.LEADER;
         this.timeoutMs = request.timeoutMs();
         this.transactionalId = request.transactionalId();
     }
@@ -217,7 +217,7 @@ final class PendingProduce {
             return context.apiVersion();
         }
 
-        Acks acks() {
+        RequiredAcks acks() {
             return acks;
         }
 

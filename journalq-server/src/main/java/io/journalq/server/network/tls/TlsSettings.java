@@ -1,6 +1,6 @@
 package io.journalq.server.network.tls;
 
-import io.journalq.common.tls.StoreFormat;
+import io.journalq.common.tls.KeyFileFormat;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -26,7 +26,7 @@ public record TlsSettings(
      * @param passwordFile the password of a PKCS12 store; null for none
      * @param keyPasswordFile the password of the private key; null if it has none, or that of the store
      */
-    public record Store(Path location, StoreFormat format, Path passwordFile, Path keyPasswordFile) {}
+    public record Store(Path location, KeyFileFormat format, Path passwordFile, Path keyPasswordFile) {}
 
     /** Whether clients present certificates. */
     public enum ClientAuth {

@@ -22,7 +22,7 @@ public abstract class Append {
     private final ByteBuf records;
     private final int produceVersion;
     private final long verificationGuard;
-    private final Acks acks;
+    private final RequiredAcks acks;
     private final int timeoutMs;
     private long deadlineNanos;
     private ErrorCode error = ErrorCode.NONE;
@@ -43,7 +43,7 @@ public abstract class Append {
      * @param produceVersion version of the Produce request that could contain them
      */
     protected Append(ByteBuf records, int produceVersion) {
-        this(records, produceVersion, VerificationGuards.NOT_VERIFIED, Acks.ALL, NO_TIMEOUT_MS);
+        this(records, produceVersion, VerificationGuards.NOT_VERIFIED, RequiredAcks.ALL, NO_TIMEOUT_MS);
     }
 
     /**
@@ -58,7 +58,7 @@ public abstract class Append {
      * @param acks the replicas that must have the batch
      * @param timeoutMs how long a batch that is safe here waits for other replicas, in milliseconds
      */
-    protected Append(ByteBuf records, int produceVersion, long verificationGuard, Acks acks, int timeoutMs) {
+    protected Append(ByteBuf records, int produceVersion, long verificationGuard, RequiredAcks acks, int timeoutMs) {
         this.records = records;
         this.produceVersion = produceVersion;
         this.verificationGuard = verificationGuard;
@@ -94,7 +94,7 @@ public abstract class Append {
         return verificationGuard;
     }
 
-    final Acks acks() {
+    final RequiredAcks acks() {
         return acks;
     }
 

@@ -81,7 +81,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
 
     /** Whether an append must be on all in-sync replicas before it is acknowledged. */
     boolean awaitsReplicas(Append append) {
-        return append.acks() == Acks.ALL || isConsistent();
+        return append.acks() == RequiredAcks.ALL || isConsistent();
     }
 
     private boolean isConsistent() {

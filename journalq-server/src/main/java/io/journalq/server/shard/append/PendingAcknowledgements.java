@@ -93,7 +93,7 @@ final class PendingAcknowledgements {
         }
         for (Append head = waiting.peek(); head != null && head.nextOffset() <= offset; head = waiting.peek()) {
             waiting.poll();
-            if (all || head.acks() == Acks.ALL) {
+            if (all || head.acks() == RequiredAcks.ALL) {
                 awaitReplicas(head);
             } else {
                 head.complete(logStartOffset);

@@ -6,8 +6,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.SystemFileStore;
-import io.journalq.server.shard.append.Acks;
 import io.journalq.server.shard.append.DeliveryMode;
+import io.journalq.server.shard.append.RequiredAcks;
 import io.journalq.server.shard.partition.SteppedPartition.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ class ReplicatedAppendsTest {
     private void open(DeliveryMode mode) throws IOException {
         partition = SteppedPartition.open(
                 new FaultyFileStore(new SystemFileStore()), directory, JournalConfig.DEFAULT, mode, blocking::add);
-        partition.setAcks(Acks.ALL, TIMEOUT_MS);
+        partition.setAcks(RequiredAcks.ALL, TIMEOUT_MS);
     }
 
     private void inSync(int required, int... others) {
@@ -63,12 +63,12 @@ class ReplicatedAppendsTest {
     void shouldAcknowledgeWhenTheBatchIsWrittenAndThereIsOneReplica() throws IOException {
         // given
         open(DeliveryMode.EVENTUAL);
-        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+        partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
         assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
         int timers = partition.loop().timerCount();
 
         // when
-        partition.setAcks(Acks.ALL, TIMEOUT_MS);
+        partition.setAcks(RequiredAcks.ALL, TIMEOUT_MS);
         assertThat(partition.append(1, EPOCH, 1, false, "b").error()).isEqualTo(ErrorCode.NONE);
 
         // then
@@ -107,7 +107,7 @@ class ReplicatedAppendsTest {
         open(DeliveryMode.EVENTUAL);
         inSync(1, FOLLOWER);
         Outcome waiting = partition.append(1, EPOCH, 0, false, "a");
-        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+        partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
 
         // when
         Outcome outcome = partition.append(1, EPOCH, 1, false, "b");
@@ -120,7 +120,7 @@ class ReplicatedAppendsTest {
 
     @Test
     void shouldWaitForTheDisksOfAllReplicasWhenTheModeIsConsistent() throws IOException {
-        for (Acks acks : Acks.values()) {
+        for (RequiredAcks acks : RequiredAcks.values()) {
             // given
             open(DeliveryMode.CONSISTENT);
             partition.setAcks(acks, TIMEOUT_MS);
@@ -151,9 +151,9 @@ class ReplicatedAppendsTest {
         inSync(1, FOLLOWER);
         Outcome late = partition.append(1, EPOCH, 0, false, "a");
         int timers = partition.loop().timerCount();
-        partition.setAcks(Acks.ALL, TIMEOUT_MS / 2);
+        partition.setAcks(RequiredAcks.ALL, TIMEOUT_MS / 2);
         Outcome early = partition.append(1, EPOCH, 1, false, "b");
-        partition.setAcks(Acks.ALL, TIMEOUT_MS);
+        partition.setAcks(RequiredAcks.ALL, TIMEOUT_MS);
         Outcome latest = partition.append(1, EPOCH, 2, false, "c");
 
         // then there is one timer for all of them
@@ -206,7 +206,7 @@ class ReplicatedAppendsTest {
         assertThat(partition.host().journal().endOffset()).isZero();
 
         // and acks=1 does not ask for the others
-        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+        partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
         assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
         assertThat(partition.host().log().highWatermark()).isZero();
 
@@ -220,7 +220,7 @@ class ReplicatedAppendsTest {
         // given a leader without other replicas that needs one
         open(DeliveryMode.EVENTUAL);
         inSync(2);
-        partition.setAcks(Acks.LEADER, TIMEOUT_MS);
+        partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
         assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
         assertThat(partition.host().log().highWatermark()).isZero();
 

@@ -21,13 +21,13 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.producerstate.VerificationGuards;
-import io.journalq.server.shard.append.Acks;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.AppendSettings;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
+import io.journalq.server.shard.append.RequiredAcks;
 import io.journalq.server.shard.flush.Flusher;
 import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.flush.WalSyncers;
@@ -64,7 +64,7 @@ public final class SteppedPartition {
     private final VerificationGuards guards;
     private final WalSyncers walSyncers;
     private boolean awaited = true;
-    private Acks acks = Acks.LEADER;
+    private RequiredAcks acks = RequiredAcks.LEADER;
     private int timeoutMs = 30_000;
 
     /** One append's outcome; null while it is not decided. */
@@ -225,7 +225,7 @@ public final class SteppedPartition {
     }
 
     /** Sets what the senders of later appends wait for, and for how long. */
-    public void setAcks(Acks newAcks, int newTimeoutMs) {
+    public void setAcks(RequiredAcks newAcks, int newTimeoutMs) {
         acks = newAcks;
         timeoutMs = newTimeoutMs;
     }
