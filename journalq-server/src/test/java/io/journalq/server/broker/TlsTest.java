@@ -49,6 +49,7 @@ import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,12 +104,12 @@ class TlsTest {
         start(provider);
         createTopic(keys.client());
 
-        // when 64 MiB are written, and read before and after a restart
-        produce(keys.client(), RECORDS);
-        List<ConsumerRecord<byte[], byte[]>> fresh = readAll(keys.client(), RECORDS);
+        // when 16 MiB are written, and read before and after a restart
+        produce(keys.client(), RECORDS / 4);
+        List<ConsumerRecord<byte[], byte[]>> fresh = readAll(keys.client(), RECORDS / 4);
         broker.stop();
         broker.start();
-        List<ConsumerRecord<byte[], byte[]>> old = readAll(keys.client(), RECORDS);
+        List<ConsumerRecord<byte[], byte[]>> old = readAll(keys.client(), RECORDS / 4);
 
         // then
         assertInOrder(fresh);
@@ -192,6 +193,7 @@ class TlsTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("long")
     void shouldBoundItsMemoryWhenClientsDoNotReadLargeResponses(Provider provider) throws Exception {
         // given 64 MiB, and 20 clients that each ask for 48 MiB
         start(provider);
@@ -293,6 +295,7 @@ class TlsTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("long")
     void shouldRefuseAClientWhenItsCertificateHasExpiredSinceItsSessionBegan(Provider provider) throws Exception {
         assumeTrue(run("openssl", "version").startsWith("OpenSSL"), "needs openssl");
         broker.with("ssl.client.auth", "required");
@@ -332,6 +335,7 @@ class TlsTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("long")
     void shouldReleaseEverythingWhenAClientResetsTheConnectionWithinALargeResponse(Provider provider) throws Exception {
         // given 64 MiB, and a client that has read a part of its response
         start(provider);
@@ -380,6 +384,7 @@ class TlsTest {
     }
 
     @Test
+    @Tag("long")
     void shouldUseNewFilesAndKeepTheOldOnesOnErrorsWhenTheyChangeUnderLoad() throws Exception {
         // given
         Path pem = keys.directory().resolve("broker.pem");
