@@ -32,7 +32,11 @@ class ArchiveContentsTest {
             "netty-tcnative-boringssl-static",
             "netty-transport-native-epoll",
             "slf4j-jdk-platform-logging",
-            "ratis-metrics-default");
+            "ratis-metrics-default",
+            // Other jars of Ratis refer to these, but jdeps does not list it.
+            "ratis-client",
+            "ratis-metrics-api",
+            "jspecify");
 
     private static final Pattern EDGE = Pattern.compile("(\\S+) -> .*?([^/\\s]+\\.jar)");
     private static final Pattern PACKAGE_URL = Pattern.compile("pkg:maven/[^/]+/([^@]+)@([^?]+)(?:\\?(.*))?");

@@ -184,6 +184,11 @@ class HelpExamplesTest {
                 .transactionalId("billing-1")
                 .build()) {
             prepareTopics();
+            // The certificate of an authority, for the examples with TLS.
+            done(System.getProperty("java.home") + "/bin/keytool -genkeypair -alias authority -keyalg EC"
+                    + " -dname CN=authority -validity 1 -keystore authority.p12 -storepass changeit && "
+                    + System.getProperty("java.home") + "/bin/keytool -exportcert -rfc -alias authority"
+                    + " -keystore authority.p12 -storepass changeit -file authority.pem");
             producer.inTransaction(transaction -> transaction.send(ONE));
             for (String example : examples) {
                 prepareTopics();
