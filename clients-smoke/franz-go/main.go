@@ -7,10 +7,14 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
 const (
@@ -38,7 +42,7 @@ func bootstrap() string {
 	return os.Getenv("JOURNALQ_BOOTSTRAP")
 }
 
-// connection returns the address of the broker, and the keys of $SMOKE_TLS if it is set.
+// connection returns the address of the broker, the keys of $SMOKE_TLS, and the login of $SMOKE_SASL, if they are set.
 func connection() []kgo.Opt {
 	options := []kgo.Opt{kgo.SeedBrokers(bootstrap())}
 	keys := os.Getenv("SMOKE_TLS")
@@ -49,9 +53,26 @@ func connection() []kgo.Opt {
 	check(err == nil, "authority: %v", err)
 	trusted := x509.NewCertPool()
 	check(trusted.AppendCertsFromPEM(authority), "authority.pem has no certificate")
+	if name := os.Getenv("SMOKE_SASL"); name != "" {
+		return append(options, kgo.DialTLSConfig(&tls.Config{RootCAs: trusted}), kgo.SASL(mechanism(name, keys)))
+	}
 	own, err := tls.LoadX509KeyPair(keys+"/client.crt", keys+"/client.key")
 	check(err == nil, "certificate: %v", err)
 	return append(options, kgo.DialTLSConfig(&tls.Config{RootCAs: trusted, Certificates: []tls.Certificate{own}}))
+}
+
+func mechanism(name, keys string) sasl.Mechanism {
+	content, err := os.ReadFile(keys + "/password")
+	check(err == nil, "password: %v", err)
+	password := strings.TrimSpace(string(content))
+	switch name {
+	case "PLAIN":
+		return plain.Auth{User: "smoke", Pass: password}.AsMechanism()
+	case "SCRAM-SHA-256":
+		return scram.Auth{User: "smoke", Pass: password}.AsSha256Mechanism()
+	default:
+		return scram.Auth{User: "smoke", Pass: password}.AsSha512Mechanism()
+	}
 }
 
 func client(options ...kgo.Opt) *kgo.Client {

@@ -1,7 +1,7 @@
 """Produce, consume alone and as a group, transactions, metadata and topic administration with librdkafka (confluent-kafka) against a running broker.
 
 Every check raises on the first difference; the last line says what was seen. The broker is $JOURNALQ_BOOTSTRAP. If
-$SMOKE_TLS names a directory with keys, the connections use TLS.
+$SMOKE_TLS names a directory with keys, the connections use TLS. If $SMOKE_SASL is a mechanism, they also log in.
 """
 
 import os
@@ -24,12 +24,20 @@ BOOTSTRAP = os.environ["JOURNALQ_BOOTSTRAP"]
 CONNECTION = {"bootstrap.servers": BOOTSTRAP}
 if "SMOKE_TLS" in os.environ:
     keys = os.environ["SMOKE_TLS"]
-    CONNECTION |= {
-        "security.protocol": "SSL",
-        "ssl.ca.location": f"{keys}/authority.pem",
-        "ssl.certificate.location": f"{keys}/client.crt",
-        "ssl.key.location": f"{keys}/client.key",
-    }
+    CONNECTION |= {"security.protocol": "SSL", "ssl.ca.location": f"{keys}/authority.pem"}
+    if "SMOKE_SASL" in os.environ:
+        with open(f"{keys}/password", encoding="utf-8") as file:
+            CONNECTION |= {
+                "security.protocol": "SASL_SSL",
+                "sasl.mechanism": os.environ["SMOKE_SASL"],
+                "sasl.username": "smoke",
+                "sasl.password": file.read().strip(),
+            }
+    else:
+        CONNECTION |= {
+            "ssl.certificate.location": f"{keys}/client.crt",
+            "ssl.key.location": f"{keys}/client.key",
+        }
 PARTITIONS = 4
 PER_CODEC = 1_000
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]

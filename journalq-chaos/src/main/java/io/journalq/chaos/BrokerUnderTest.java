@@ -75,9 +75,10 @@ final class BrokerUnderTest implements AutoCloseable {
      */
     boolean startsUp() throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(BrokerCommand.inForeground(heap, javaOptions));
-        command.addAll(
-                List.of("--set", "listeners=PLAINTEXT://" + address(), "--set", "data.directories=" + dataDirectory()));
-        settings.forEach(setting -> command.addAll(List.of("--set", setting)));
+        List<String> all = new ArrayList<>(List.of(
+                "listeners=PLAINTEXT://" + address(), "data.directories=" + dataDirectory(), "gateway.listener="));
+        all.addAll(settings);
+        all.forEach(setting -> command.addAll(List.of("--set", setting)));
         process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log()))

@@ -3,6 +3,7 @@ package io.journalq.cli;
 import io.journalq.cli.local.StartCommand;
 import io.journalq.cli.local.StatusCommand;
 import io.journalq.cli.local.StopCommand;
+import io.journalq.cli.local.UsersCommand;
 import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.Program;
 import io.journalq.cli.shell.Terminal;
@@ -13,10 +14,16 @@ import picocli.CommandLine.ScopeType;
 /** {@code journalq-server}. */
 @Command(
         name = "journalq-server",
-        description = "Starts and stops a broker on this machine, and shows its status.",
+        description = "Starts and stops a broker on this machine, shows its status, and creates its users.",
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
-        subcommands = {StartCommand.class, StopCommand.class, StatusCommand.class, CompletionCommand.class},
+        subcommands = {
+            StartCommand.class,
+            StopCommand.class,
+            StatusCommand.class,
+            UsersCommand.class,
+            CompletionCommand.class
+        },
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",

@@ -201,10 +201,10 @@ class ConnectionProblemsTest {
             // then
             assertThat(CommandRun.journalq("", user, "profile", "list").outLines())
                     .containsExactly(
-                            "PROFILE  BOOTSTRAP            TLS",
+                            "PROFILE  BOOTSTRAP            TLS  USER",
                             "prod     " + broker.bootstrap()
-                                    + " ".repeat(19 - broker.bootstrap().length()) + "  no",
-                            "test     localhost:1,[::1]:2  no");
+                                    + " ".repeat(19 - broker.bootstrap().length()) + "  no   no",
+                            "test     localhost:1,[::1]:2  no   no");
             assertThat(CommandRun.journalq("", user, "topics", "create", "orders", "--profile", "prod")
                             .out())
                     .isEqualTo("created topic orders\n");

@@ -72,12 +72,14 @@ class TlsOptionsTest {
         assertThat(consumed.out()).contains("hello");
         assertThat(run(user, "profile", "list").outLines())
                 .containsExactly(
-                        "PROFILE  BOOTSTRAP" + " ".repeat(address.length() - "BOOTSTRAP".length()) + "  TLS",
-                        "plain    localhost:1" + " ".repeat(address.length() - "localhost:1".length()) + "  no",
-                        "secure   " + address + "  with certificate");
+                        "PROFILE  BOOTSTRAP" + " ".repeat(address.length() - "BOOTSTRAP".length())
+                                + "  TLS               USER",
+                        "plain    localhost:1" + " ".repeat(address.length() - "localhost:1".length())
+                                + "  no                no",
+                        "secure   " + address + "  with certificate  no");
         assertThat(run(user, "profile", "list", "--output", "json").out()).contains(file("ada.key"));
         assertThat(run(user, "topics", "list", "--profile", "secure", "--tls").err())
-                .contains("a profile and --tls options are mutually exclusive");
+                .contains("a profile and options for TLS or the login are mutually exclusive");
     }
 
     @Test

@@ -6,6 +6,7 @@ import static io.journalq.client.internal.check.Arguments.positiveMillis;
 import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.HostAndPort;
 import io.journalq.client.internal.network.TlsClient;
+import io.journalq.client.security.SaslConfig;
 import io.journalq.client.security.TlsConfig;
 import java.time.Duration;
 
@@ -29,6 +30,7 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
 
     private String bootstrapServers = "localhost:9092";
     private TlsConfig tls;
+    private SaslConfig sasl;
     private String clientId = "journalq";
     private int connectTimeoutMs = DEFAULT_CONNECT_TIMEOUT_MS;
     private int requestTimeoutMs = DEFAULT_REQUEST_TIMEOUT_MS;
@@ -57,10 +59,19 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
 
     /**
      * Encrypts the connections, and authenticates the client if the configuration has a certificate. For listeners of
-     * the security protocol SSL. By default, connections are not encrypted.
+     * the security protocols SSL and SASL_SSL. By default, connections are not encrypted.
      */
     public B tls(TlsConfig config) {
         this.tls = notNull(config, "tls");
+        return self();
+    }
+
+    /**
+     * Logs in with a user and a password. For listeners of the security protocols SASL_SSL, together with {@link #tls},
+     * and SASL_PLAINTEXT. By default, the client does not log in.
+     */
+    public B sasl(SaslConfig config) {
+        this.sasl = notNull(config, "sasl");
         return self();
     }
 
@@ -123,10 +134,15 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
 
     /** Returns the settings for a client of this class. */
     final ClientConfig clientConfig(Class<?> api) {
+        if (sasl != null && sasl.isPasswordSent() && tls == null) {
+            throw new IllegalArgumentException("sasl: " + sasl.mechanism()
+                    + " sends the password, so that connections must be encrypted; set tls," + " or use SCRAM");
+        }
         return new ClientConfig(
                 api,
                 HostAndPort.parseList(bootstrapServers),
                 tls == null ? null : new TlsClient(tls),
+                sasl,
                 clientId,
                 connectTimeoutMs,
                 requestTimeoutMs,

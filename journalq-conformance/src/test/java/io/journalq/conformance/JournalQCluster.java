@@ -131,6 +131,7 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
                 .with("listeners", listener + "://localhost:" + port, ConfigOrigin.COMMAND_LINE)
                 .with("listener.security.protocol.map", listener + ":PLAINTEXT", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
+                .with("gateway.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE);
         leftOut.clear();
         for (Map.Entry<String, String> property : config.serverProperties().entrySet()) {

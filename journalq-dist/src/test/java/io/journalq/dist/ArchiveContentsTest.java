@@ -27,15 +27,13 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Checks that the archive holds what the broker and the tools use, and no more, and that it lists all of it. */
 class ArchiveContentsTest {
-    /** Found by name when a program runs. No class refers to them. */
+    /** Jars with classes that are found by name when a program runs. No class outside refers to those classes. */
     private static final Set<String> LOADED_BY_NAME = Set.of(
             "netty-tcnative-boringssl-static",
             "netty-transport-native-epoll",
             "slf4j-jdk-platform-logging",
             "ratis-metrics-default",
-            // Other jars of Ratis refer to these, but jdeps does not list it.
-            "ratis-client",
-            "ratis-metrics-api",
+            // Annotations of Micrometer. ratis-thirdparty-misc has a copy of them, which jdeps may find first.
             "jspecify");
 
     private static final Pattern EDGE = Pattern.compile("(\\S+) -> .*?([^/\\s]+\\.jar)");
@@ -112,8 +110,9 @@ class ArchiveContentsTest {
                 "-summary",
                 "--class-path",
                 jars().stream().map(Path::toString).collect(Collectors.joining(":"))));
+        // Ratis's API finds its server by name, too. The server refers to jars that nothing else refers to.
         jars().stream()
-                .filter(jar -> jar.getFileName().toString().startsWith("journalq-"))
+                .filter(jar -> name(jar).startsWith("journalq-") || name(jar).equals("ratis-server"))
                 .map(Path::toString)
                 .forEach(arguments::add);
 

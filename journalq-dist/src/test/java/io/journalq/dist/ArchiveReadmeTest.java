@@ -95,6 +95,8 @@ class ArchiveReadmeTest {
                 "PLAINTEXT://" + broker,
                 "JOURNALQ_ADMIN_LISTENER",
                 "127.0.0.1:0",
+                "JOURNALQ_GATEWAY_LISTENER",
+                "127.0.0.1:0",
                 "JOURNALQ_BOOTSTRAP",
                 broker);
         return ScriptRun.of(home, environment, List.of("bash", "-c", "set -e\n" + script));

@@ -74,7 +74,10 @@ class DistributionTest {
     }
 
     private List<String> onFreePorts(List<String> command) {
-        command.addAll(List.of("--set", "listeners=PLAINTEXT://127.0.0.1:0", "--set", "admin.listener=127.0.0.1:0"));
+        for (String listener :
+                List.of("listeners=PLAINTEXT://127.0.0.1:0", "admin.listener=127.0.0.1:0", "gateway.listener=")) {
+            command.addAll(List.of("--set", listener));
+        }
         return command;
     }
 

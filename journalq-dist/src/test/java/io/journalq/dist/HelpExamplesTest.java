@@ -76,6 +76,7 @@ class HelpExamplesTest {
         environment.put("XDG_CONFIG_HOME", directory.resolve("of-user").toString());
         environment.put("JOURNALQ_LISTENERS", "PLAINTEXT://127.0.0.1:0");
         environment.put("JOURNALQ_ADMIN_LISTENER", "127.0.0.1:0");
+        environment.put("JOURNALQ_GATEWAY_LISTENER", "127.0.0.1:0");
         environment.put("JOURNALQ_WRITE_AHEAD_MAX_BYTES", "1MiB");
     }
 
@@ -112,6 +113,11 @@ class HelpExamplesTest {
 
     private ScriptRun run(String line) throws IOException, InterruptedException {
         return ScriptRun.of(work, environment, List.of("bash", "-o", "pipefail", "-c", line));
+    }
+
+    /** The line at a terminal, where a person answers its questions. */
+    private static String answered(String line, String... answers) {
+        return "printf '%s\\n' " + String.join(" ", answers) + " | script -qec '" + line + "' /dev/null";
     }
 
     private ScriptRun done(String line) throws IOException, InterruptedException {
@@ -189,6 +195,8 @@ class HelpExamplesTest {
                     + " -dname CN=authority -validity 1 -keystore authority.p12 -storepass changeit && "
                     + System.getProperty("java.home") + "/bin/keytool -exportcert -rfc -alias authority"
                     + " -keystore authority.p12 -storepass changeit -file authority.pem");
+            // The password of a user.
+            done("echo secret > pw");
             producer.inTransaction(transaction -> transaction.send(ONE));
             for (String example : examples) {
                 prepareTopics();
@@ -246,6 +254,7 @@ class HelpExamplesTest {
     void shouldSucceedWhenAnExampleForBrokersIsRun() throws Exception {
         // given
         Files.writeString(directory.resolve("of-etc/journalq/journalq.yaml"), "data.directories: of-etc/data\n");
+        Files.writeString(work.resolve("billing.password"), "pw\n");
         List<String> examples = examples(ServerMain.commandLine(NOBODY));
         assertThat(examples).hasSizeGreaterThan(5);
 
@@ -257,6 +266,10 @@ class HelpExamplesTest {
                     .findFirst()
                     .map(option -> line.substring(line.indexOf(option)))
                     .orElse("");
+            if (example.contains(" users add")) {
+                done(example.contains("--password-file") ? line : answered(line, "pw", "pw"));
+                continue;
+            }
             if (example.contains("--foreground")) {
                 done("(" + line + " > foreground.out 2>&1 &) ; until journalq-server status; do sleep 0.1; done");
             } else if (example.contains(" start")) {

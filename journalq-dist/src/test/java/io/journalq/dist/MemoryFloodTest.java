@@ -90,6 +90,7 @@ class MemoryFloodTest {
         for (String setting : List.of(
                 "listeners=PLAINTEXT://127.0.0.1:0",
                 "admin.listener=127.0.0.1:0",
+                "gateway.listener=",
                 "group.initial.rebalance.delay.ms=5000",
                 "data.directories=" + directory.resolve("data"))) {
             command.addAll(List.of("--set", setting));

@@ -54,7 +54,7 @@ class ReferenceTest {
 
     private static final Pattern HELP_LINE = Pattern.compile("(?m)^# HELP (\\S+) (.*)$");
     private static final Pattern TYPE_LINE = Pattern.compile("(?m)^# TYPE (\\S+) (\\S+)$");
-    private static final Pattern SAMPLE_LINE = Pattern.compile("(?m)^([a-z0-9_]+)\\{([^}]*)} ");
+    private static final Pattern SAMPLE_LINE = Pattern.compile("(?m)^([a-z0-9_]+)\\{(.*)} ");
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)=\"");
 
     /** Metrics of the JVM and the process that every supported JVM has. */
@@ -240,6 +240,9 @@ class ReferenceTest {
                 | `topic` | name of the topic; `(other)` for all topics beyond `metrics.topics.max` |
                 | `group` | id of the group |
                 | `reason` | why TLS ended the connection ([security](../guides/security.md#what-happens-inside)) |
+                | `route` | method and path of the route |
+                | `status` | status of the response |
+                | `problem` | type of the problem, as in `urn:journalq:problem:type` |
                 | `version` | version of the broker |
                 | `java_version` | version of the JVM |
 
@@ -285,7 +288,10 @@ class ReferenceTest {
     /** The page of a broker that accepted a record and refused another, and has a group, so that every metric has a series. */
     private String metricsOfABrokerWithTraffic() throws Exception {
         List<String> settings = List.of(
-                "listeners=PLAINTEXT://127.0.0.1:0", "admin.listener=127.0.0.1:0", "data.directories=" + directory);
+                "listeners=PLAINTEXT://127.0.0.1:0",
+                "admin.listener=127.0.0.1:0",
+                "gateway.listener=127.0.0.1:0",
+                "data.directories=" + directory);
         try (Broker broker = Broker.start(BrokerConfigLoader.load(null, Map.of(), settings))) {
             String bootstrap = broker.bootstrapServers();
             runCommand("", "topics", "create", "t", "--config", "max.message.bytes=1000", "--bootstrap", bootstrap);
@@ -297,14 +303,18 @@ class ReferenceTest {
             assertThat(runCommand("", commit)).isZero();
             assertThat(runCommand("x".repeat(2_000) + "\n", "produce", "t", "--bootstrap", bootstrap))
                     .isNotZero();
-            HttpRequest request = HttpRequest.newBuilder(
-                            URI.create("http://127.0.0.1:" + broker.adminPort() + "/metrics"))
-                    .timeout(Duration.ofSeconds(METRICS_TIMEOUT_SECONDS))
-                    .build();
-            return HttpClient.newHttpClient()
-                    .send(request, HttpResponse.BodyHandlers.ofString())
-                    .body();
+            page(broker.gatewayPort(), "/v1/topics/t/records");
+            return page(broker.adminPort(), "/metrics");
         }
+    }
+
+    private static String page(int port, String path) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .timeout(Duration.ofSeconds(METRICS_TIMEOUT_SECONDS))
+                .build();
+        return HttpClient.newHttpClient()
+                .send(request, HttpResponse.BodyHandlers.ofString())
+                .body();
     }
 
     private static int runCommand(String input, String... words) {

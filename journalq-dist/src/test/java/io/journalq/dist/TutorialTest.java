@@ -61,6 +61,8 @@ class TutorialTest {
                 "PLAINTEXT://" + broker,
                 "JOURNALQ_ADMIN_LISTENER",
                 "127.0.0.1:0",
+                "JOURNALQ_GATEWAY_LISTENER",
+                "127.0.0.1:0",
                 "JOURNALQ_BOOTSTRAP",
                 broker);
 

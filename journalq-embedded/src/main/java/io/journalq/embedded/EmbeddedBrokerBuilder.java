@@ -25,6 +25,7 @@ public final class EmbeddedBrokerBuilder {
     EmbeddedBrokerBuilder() {
         set("listeners", "PLAINTEXT://127.0.0.1:0");
         set("admin.listener", "");
+        set("gateway.listener", "");
         // A test has few clients and needs its first response soon. So the broker starts little, opens little, and does
         // not wait for group members.
         set("shards", "1");

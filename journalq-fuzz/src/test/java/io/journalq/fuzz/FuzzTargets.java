@@ -21,7 +21,8 @@ public final class FuzzTargets {
                 new ProducerSnapshotTarget(),
                 new JournalFilesTarget(),
                 new SegmentTarget(),
-                new WriteAheadTarget());
+                new WriteAheadTarget(),
+                new SaslTarget());
     }
 
     /** The target of that name. */

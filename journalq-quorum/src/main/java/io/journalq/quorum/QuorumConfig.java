@@ -1,7 +1,7 @@
 package io.journalq.quorum;
 
 import io.journalq.common.id.Uuid;
-import io.journalq.quorum.QuorumMembers.Voter;
+import io.journalq.server.control.QuorumVoter;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -17,7 +17,12 @@ import java.util.List;
  * @param sizes bounds of the log's files
  */
 public record QuorumConfig(
-        Uuid clusterId, Voter self, List<Voter> founders, Path dataDirectory, boolean lostPower, LogSizes sizes) {
+        Uuid clusterId,
+        QuorumVoter self,
+        List<QuorumVoter> founders,
+        Path dataDirectory,
+        boolean lostPower,
+        LogSizes sizes) {
     public QuorumConfig {
         founders = List.copyOf(founders);
     }

@@ -1,6 +1,7 @@
 package io.journalq.quorum;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.control.QuorumVoter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -25,6 +26,8 @@ public final class QuorumMembers {
     /** Between the node id and the directory id in the id of a peer. Node ids are not negative. */
     private static final char SEPARATOR = '-';
 
+    private static final int MAX_VOTERS = 7;
+
     private final ClientId client;
     private final RaftPeerId self;
     private final RaftGroupId group;
@@ -37,14 +40,6 @@ public final class QuorumMembers {
         this.callIds = callIds;
     }
 
-    /**
-     * A broker that votes.
-     *
-     * @param directoryId the directory that holds its log
-     * @param host at which the other voters reach it
-     */
-    public record Voter(int nodeId, Uuid directoryId, String host, int port) {}
-
     static RaftGroupId groupId(Uuid clusterId) {
         return RaftGroupId.valueOf(new UUID(clusterId.mostSignificantBits(), clusterId.leastSignificantBits()));
     }
@@ -55,7 +50,7 @@ public final class QuorumMembers {
                 config.founders().stream().map(QuorumMembers::peer).toList());
     }
 
-    static RaftPeerId peerId(Voter voter) {
+    static RaftPeerId peerId(QuorumVoter voter) {
         return RaftPeerId.valueOf(voter.nodeId() + String.valueOf(SEPARATOR) + voter.directoryId());
     }
 
@@ -64,7 +59,7 @@ public final class QuorumMembers {
         return Integer.parseInt(id.substring(0, id.indexOf(SEPARATOR)));
     }
 
-    private static RaftPeer peer(Voter voter) {
+    private static RaftPeer peer(QuorumVoter voter) {
         return RaftPeer.newBuilder()
                 .setId(peerId(voter))
                 .setAddress((voter.host().contains(":") ? "[" + voter.host() + "]" : voter.host()) + ":" + voter.port())
@@ -75,17 +70,26 @@ public final class QuorumMembers {
      * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
      * lead, or if another change is in progress.
      */
-    CompletableFuture<Void> add(RaftServer server, Voter voter) {
+    CompletableFuture<Void> add(RaftServer server, QuorumVoter voter) {
         return change(server, peers -> {
-            if (peers.stream().noneMatch(peer -> peer.getId().equals(peerId(voter)))) {
-                peers.add(peer(voter));
+            if (peers.stream().anyMatch(peer -> peer.getId().equals(peerId(voter)))) {
+                return;
             }
+            if (peers.stream().anyMatch(peer -> nodeId(peer.getId()) == voter.nodeId())) {
+                throw new IllegalArgumentException("node id " + voter.nodeId()
+                        + " belongs to another voter of the cluster; choose another node.id");
+            }
+            if (peers.size() >= MAX_VOTERS) {
+                throw new IllegalArgumentException(
+                        "the cluster has " + MAX_VOTERS + " voters, and brokers that do not vote cannot join yet");
+            }
+            peers.add(peer(voter));
         });
     }
 
     /** Removes a voter. Completes when the others have committed that. Fails like {@link #add}. */
     CompletableFuture<Void> remove(RaftServer server, int nodeId, Uuid directoryId) {
-        RaftPeerId removed = peerId(new Voter(nodeId, directoryId, "", 0));
+        RaftPeerId removed = peerId(new QuorumVoter(nodeId, directoryId, "", 0));
         return change(server, peers -> peers.removeIf(peer -> peer.getId().equals(removed)));
     }
 
@@ -107,7 +111,7 @@ public final class QuorumMembers {
             return server.setConfigurationAsync(
                             new SetConfigurationRequest(client, self, group, callIds.getAsLong(), arguments))
                     .thenCompose(QuorumMembers::toResult);
-        } catch (IOException failure) {
+        } catch (IOException | IllegalArgumentException failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }

@@ -2,11 +2,11 @@ package io.journalq.quorum;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.record.RecordBatch;
-import io.journalq.quorum.QuorumMembers.Voter;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataLogCodec;
 import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.FileStore;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -69,6 +69,8 @@ public final class RatisMetadataLog implements MetadataLog {
     private static final int LOST_VOTE_WAIT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
 
     private static final int SNAPSHOT_TIMEOUT_MS = 60_000;
+    private static final int METADATA_TIMEOUT_MS = 60_000;
+    private static final int METADATA_CHECK_MS = 10;
     private static final int REOPEN_DELAY_MIN_MS = 500;
     private static final int REOPEN_DELAY_MAX_MS = 10_000;
 
@@ -76,6 +78,7 @@ public final class RatisMetadataLog implements MetadataLog {
     private static final int STABLE_AFTER_MS = 60_000;
 
     private final QuorumConfig config;
+    private final QuorumProvider.Admission admission;
     private final FileStore store;
     private final Clock clock;
     private final ByteBufAllocator allocator;
@@ -106,8 +109,23 @@ public final class RatisMetadataLog implements MetadataLog {
     private boolean closed;
     private int reopenDelayMs = REOPEN_DELAY_MIN_MS;
 
-    /** Creates a log; {@link #open} opens it. */
+    /** Creates the log of a voter; {@link #open} opens it. */
     public RatisMetadataLog(QuorumConfig config, FileStore store, Clock clock, ByteBufAllocator allocator) {
+        this(config, store, clock, allocator, null);
+    }
+
+    /**
+     * Creates a log; {@link #open} opens it.
+     *
+     * @param admission asks a quorum to add this voter; null for a voter
+     */
+    RatisMetadataLog(
+            QuorumConfig config,
+            FileStore store,
+            Clock clock,
+            ByteBufAllocator allocator,
+            QuorumProvider.Admission admission) {
+        this.admission = admission;
         this.config = config;
         this.store = store;
         this.clock = clock;
@@ -224,9 +242,24 @@ public final class RatisMetadataLog implements MetadataLog {
                             + " directory without data for a new voter");
         }
         if (formatted && config.lostPower()) {
-            awaitLostElection();
+            sleep(LOST_VOTE_WAIT_MS, "interrupted while an election may be in progress");
         }
         startServer();
+        if (admission != null) {
+            admission.ask();
+            awaitMetadata();
+        }
+    }
+
+    private void awaitMetadata() throws IOException {
+        long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(METADATA_TIMEOUT_MS);
+        while (applied.endOffset() == 0) {
+            if (System.nanoTime() > deadlineNanos) {
+                throw new IOException("the metadata of the cluster did not arrive within " + METADATA_TIMEOUT_MS / 1_000
+                        + " s, although the quorum has added this voter; start the broker again");
+            }
+            sleep(METADATA_CHECK_MS, "interrupted while the metadata of the cluster arrives");
+        }
     }
 
     private boolean isFormatted() throws IOException {
@@ -234,12 +267,12 @@ public final class RatisMetadataLog implements MetadataLog {
         return store.list(file.getParent()).contains(file.getFileName().toString());
     }
 
-    private static void awaitLostElection() throws IOException {
+    private static void sleep(int timeMs, String interruption) throws IOException {
         try {
-            Thread.sleep(LOST_VOTE_WAIT_MS);
+            Thread.sleep(timeMs);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while an election may be in progress");
+            throw new InterruptedIOException(interruption);
         }
     }
 
@@ -380,8 +413,8 @@ public final class RatisMetadataLog implements MetadataLog {
         return now == null ? null : now.ratis;
     }
 
-    /** Adds a voter, see {@link QuorumMembers#add}. */
-    public CompletableFuture<Void> addVoter(Voter voter) {
+    @Override
+    public CompletableFuture<Void> addVoter(QuorumVoter voter) {
         OpenServer now = server;
         return now == null ? notOpen() : quorum.add(now.ratis, voter);
     }

@@ -5,6 +5,7 @@ import io.journalq.quorum.QuorumConfig.LogSizes;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataLog.Replica;
 import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.FileStore;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -58,13 +59,25 @@ public final class RatisQuorumProvider implements QuorumProvider {
     }
 
     @Override
+    public MetadataLog join(Voter voter, Uuid clusterId, Uuid directoryId, Admission admission) {
+        QuorumVoter self = new QuorumVoter(voter.nodeId(), directoryId, voter.host(), voter.port());
+        QuorumConfig config =
+                new QuorumConfig(clusterId, self, List.of(), voter.dataDirectory(), false, LogSizes.DEFAULT);
+        return new RatisMetadataLog(config, voter.store(), voter.clock(), voter.allocator(), admission);
+    }
+
+    @Override
+    public boolean hasJoined(Voter voter) throws IOException {
+        return VoterDirectory.find(voter.store(), voter.dataDirectory()).hasSnapshot(voter.store());
+    }
+
+    @Override
     public MetadataLog log(Voter voter, boolean lostPower) throws IOException {
         VoterDirectory directory = VoterDirectory.find(voter.store(), voter.dataDirectory());
         directory.checkSnapshot(voter.store());
-        QuorumMembers.Voter self =
-                new QuorumMembers.Voter(voter.nodeId(), directory.directoryId(), voter.host(), voter.port());
+        QuorumVoter self = new QuorumVoter(voter.nodeId(), directory.directoryId(), voter.host(), voter.port());
         // The configuration with this voter is not in the log before its first leader has written it there.
-        List<QuorumMembers.Voter> founders = directory.hasFirstSnapshot(voter.store()) ? List.of(self) : List.of();
+        List<QuorumVoter> founders = directory.hasFirstSnapshot(voter.store()) ? List.of(self) : List.of();
         QuorumConfig config = new QuorumConfig(
                 directory.clusterId(), self, founders, voter.dataDirectory(), lostPower, LogSizes.DEFAULT);
         return new RatisMetadataLog(config, voter.store(), voter.clock(), voter.allocator());

@@ -68,10 +68,14 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
 
     /** Checks that there is a snapshot, because the log alone does not have what came before the quorum. */
     void checkSnapshot(FileStore store) throws IOException {
-        if (snapshots(store).isEmpty()) {
+        if (!hasSnapshot(store)) {
             throw new IOException(
                     group() + " has no snapshot of the metadata; restore it from a backup of the whole data directory");
         }
+    }
+
+    boolean hasSnapshot(FileStore store) throws IOException {
+        return !snapshots(store).isEmpty();
     }
 
     private List<String> snapshots(FileStore store) throws IOException {

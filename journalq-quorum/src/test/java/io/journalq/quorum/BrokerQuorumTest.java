@@ -49,8 +49,9 @@ class BrokerQuorumTest {
         BrokerConfig config = BrokerConfig.defaults();
         Map<String, String> settings = Map.of(
                 "node.id", "7",
-                "listeners", "PLAINTEXT://127.0.0.1:0",
+                "listeners", "PLAINTEXT://127.0.0.1:" + TestPorts.next(),
                 "admin.listener", "",
+                "gateway.listener", "",
                 "write.ahead.max.bytes", "1048576",
                 "shutdown.timeout.ms", "3000",
                 "data.directories", directory.toString(),

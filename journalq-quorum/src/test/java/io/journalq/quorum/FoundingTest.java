@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.quorum.QuorumConfig.LogSizes;
-import io.journalq.quorum.QuorumMembers.Voter;
 import io.journalq.server.control.LocalMetadataLog;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
@@ -28,7 +28,7 @@ class FoundingTest {
     private static final int RECORDS = 30;
 
     private final FileStore store = new SystemFileStore();
-    private final Voter self = TestVoter.identity(1);
+    private final QuorumVoter self = TestVoter.identity(1);
     private final RatisQuorumProvider provider = new RatisQuorumProvider();
 
     @TempDir

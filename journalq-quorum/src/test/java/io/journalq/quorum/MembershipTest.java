@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.quorum.QuorumConfig.LogSizes;
-import io.journalq.quorum.QuorumMembers.Voter;
 import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.nio.file.Path;
 import java.util.List;
@@ -29,7 +29,7 @@ class MembershipTest {
         leader.log.addVoter(added.voter).get(30, TimeUnit.SECONDS);
     }
 
-    private static void removeVoter(TestVoter leader, Voter removed) throws Exception {
+    private static void removeVoter(TestVoter leader, QuorumVoter removed) throws Exception {
         leader.log.removeVoter(removed.nodeId(), removed.directoryId()).get(30, TimeUnit.SECONDS);
     }
 
@@ -96,9 +96,9 @@ class MembershipTest {
             new SystemFileStore().delete(emptied.directory);
 
             // when it comes back, with another directory at the same address
-            Voter before = emptied.voter;
+            QuorumVoter before = emptied.voter;
             TestVoter again = quorum.add(
-                    new Voter(
+                    new QuorumVoter(
                             before.nodeId(),
                             TestVoter.identity(before.nodeId()).directoryId(),
                             before.host(),

@@ -1,8 +1,8 @@
 package io.journalq.quorum;
 
 import io.journalq.quorum.QuorumConfig.LogSizes;
-import io.journalq.quorum.QuorumMembers.Voter;
 import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,9 +24,9 @@ final class TestQuorum implements AutoCloseable {
     /** Three voters, which begin together. */
     static TestQuorum ofThree(Path directory, LogSizes sizes) throws IOException {
         TestQuorum quorum = new TestQuorum(directory, sizes);
-        List<Voter> founders =
+        List<QuorumVoter> founders =
                 IntStream.rangeClosed(1, 3).mapToObj(TestVoter::identity).toList();
-        for (Voter founder : founders) {
+        for (QuorumVoter founder : founders) {
             quorum.add(founder, founders);
         }
         for (TestVoter voter : quorum.voters) {
@@ -38,7 +38,7 @@ final class TestQuorum implements AutoCloseable {
     /** A new quorum of one voter. */
     static TestQuorum ofOne(Path directory, LogSizes sizes) throws IOException {
         TestQuorum quorum = new TestQuorum(directory, sizes);
-        Voter founder = TestVoter.identity(1);
+        QuorumVoter founder = TestVoter.identity(1);
         quorum.add(founder, List.of(founder)).open();
         return quorum;
     }
@@ -53,7 +53,7 @@ final class TestQuorum implements AutoCloseable {
     }
 
     /** A voter that is not open yet. */
-    TestVoter add(Voter voter, List<Voter> founders) {
+    TestVoter add(QuorumVoter voter, List<QuorumVoter> founders) {
         Path own = directory.resolve(voter.nodeId() + "-" + voter.directoryId());
         TestVoter added = new TestVoter(voter, own, new FullFileStore(new SystemFileStore()), sizes, founders);
         voters.add(added);

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
 import io.journalq.quorum.QuorumConfig.LogSizes;
-import io.journalq.quorum.QuorumMembers.Voter;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -33,11 +33,11 @@ final class TestVoter implements AutoCloseable {
 
     private static final AtomicLong DIRECTORIES = new AtomicLong();
 
-    final Voter voter;
+    final QuorumVoter voter;
     final Path directory;
     final FileStore store;
     final LogSizes sizes;
-    final List<Voter> founders;
+    final List<QuorumVoter> founders;
     RecordingReplica replica = new RecordingReplica();
     RatisMetadataLog log;
     volatile Role role;
@@ -45,7 +45,7 @@ final class TestVoter implements AutoCloseable {
     /** Every role since the voter was opened. */
     final List<Role> roles = new CopyOnWriteArrayList<>();
 
-    TestVoter(Voter voter, Path directory, FileStore store, LogSizes sizes, List<Voter> founders) {
+    TestVoter(QuorumVoter voter, Path directory, FileStore store, LogSizes sizes, List<QuorumVoter> founders) {
         this.voter = voter;
         this.directory = directory;
         this.store = store;
@@ -53,14 +53,14 @@ final class TestVoter implements AutoCloseable {
         this.founders = founders;
     }
 
-    static Voter identity(int nodeId) {
+    static QuorumVoter identity(int nodeId) {
         // Ratis registers its metrics by this id, and voters of several tests run at the same time.
-        return new Voter(nodeId, new Uuid(DIRECTORIES.incrementAndGet(), nodeId), "127.0.0.1", TestPorts.next());
+        return new QuorumVoter(nodeId, new Uuid(DIRECTORIES.incrementAndGet(), nodeId), "127.0.0.1", TestPorts.next());
     }
 
     /** The only voter of a new quorum. */
     static TestVoter single(Path directory, LogSizes sizes) {
-        Voter self = identity(1);
+        QuorumVoter self = identity(1);
         return new TestVoter(self, directory, new SystemFileStore(), sizes, List.of(self));
     }
 

@@ -56,6 +56,7 @@ class ArchitectureTest {
             // Topic settings are checked by the same registry that reads them.
             Map.entry("metadata", List.of("config", "memory")),
             Map.entry("network", List.of("loop")),
+            Map.entry("peer", List.of()),
             Map.entry("security", List.of("metadata")),
             Map.entry("control", List.of("config", "journal", "metadata")),
             Map.entry(
@@ -85,10 +86,12 @@ class ArchitectureTest {
                             "memory",
                             "metadata",
                             "network",
+                            "peer",
                             "security",
                             "producerstate",
                             "shard",
                             "transaction")),
+            Map.entry("gateway", List.of("api", "config", "filter", "loop", "metadata", "network", "security")),
             Map.entry("observe", List.of("loop", "memory", "network")),
             Map.entry(
                     "broker",
@@ -98,6 +101,7 @@ class ArchitectureTest {
                             "control",
                             "coordinator",
                             "directory",
+                            "gateway",
                             "group",
                             "journal",
                             "loop",
@@ -105,6 +109,7 @@ class ArchitectureTest {
                             "metadata",
                             "network",
                             "observe",
+                            "peer",
                             "producerstate",
                             "security",
                             "shard",

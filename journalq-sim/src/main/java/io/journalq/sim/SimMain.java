@@ -23,8 +23,8 @@ import picocli.CommandLine.Spec;
         name = "journalq-sim",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
-        description =
-                "Runs a broker on a simulated clock and disk, crashes it at any point, and checks what it guarantees.",
+        description = "Runs brokers on simulated clocks, disks and networks, crashes them at any point, and checks what"
+                + " they guarantee.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:no guarantee was broken",
@@ -47,6 +47,12 @@ public final class SimMain implements Callable<Integer> {
             converter = DurationOption.Positive.class,
             description = "Stop after this time, such as 30m, even if seeds are left.")
     private Duration duration;
+
+    @Option(
+            names = "--brokers",
+            defaultValue = "1",
+            description = "Number of brokers: 1, or 3 to 7 for a cluster (default: 1).")
+    private int brokers;
 
     @Option(names = "--twice", description = "Run each seed twice, and compare the hashes of all events.")
     private boolean twice;
@@ -100,11 +106,17 @@ public final class SimMain implements Callable<Integer> {
     public Integer call() throws InterruptedException, ExecutionException {
         requirePositive("--seeds", seeds);
         requirePositive("--parallel", parallel);
+        if (brokers != 1 && (brokers < ClusterSimulation.MIN_BROKERS || brokers > ClusterSimulation.MAX_BROKERS)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--brokers must be 1, or " + ClusterSimulation.MIN_BROKERS + " to "
+                            + ClusterSimulation.MAX_BROKERS);
+        }
         long first = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         long startNanos = System.nanoTime();
         long limitNanos = duration == null ? Long.MAX_VALUE : duration.toNanos();
         System.out.printf(Locale.ROOT, "seed %d, %d seeds%n", first, seeds);
-        SeedRun run = new SeedRun(new SeedRun.Plan(first, seeds, twice, keepGoing), this::simulate, SimMain::explain);
+        SeedRun run = new SeedRun(new SeedRun.Plan(first, seeds, twice, keepGoing), this::simulate, this::explain);
         CompletableFuture<Void> done = run.start(parallel);
         long progressNanos = startNanos;
         while (!isDone(done)) {
@@ -132,16 +144,17 @@ public final class SimMain implements Callable<Integer> {
     }
 
     private SimResult simulate(long next) {
-        SimResult result = Simulation.run(next);
+        SimResult result = brokers == 1 ? Simulation.run(next) : ClusterSimulation.run(brokers, next);
         if (seeds == 1) {
             System.out.printf(Locale.ROOT, "seed %d: %d events, hash %016x%n", next, result.events(), result.hash());
         }
         return result;
     }
 
-    private static void explain(SimResult result) {
+    private void explain(SimResult result) {
         result.violations().forEach(violation -> System.out.println("VIOLATION " + violation));
-        System.out.printf(Locale.ROOT, "replay with: bin/journalq-sim --seed %d%n", result.seed());
+        String options = brokers == 1 ? "" : "--brokers " + brokers + " ";
+        System.out.printf(Locale.ROOT, "replay with: bin/journalq-sim %s--seed %d%n", options, result.seed());
     }
 
     private static void report(SeedRun.Tally tally, long tookNanos) {

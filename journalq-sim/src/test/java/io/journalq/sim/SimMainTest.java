@@ -17,6 +17,7 @@ class SimMainTest {
         "--seeds=0, --seeds must be 1 or more",
         "--seeds=-5, --seeds must be 1 or more",
         "--parallel=0, --parallel must be 1 or more",
+        "--brokers=2, --brokers must be 1",
         "--duration=0s, '0s' is out of range",
         "--duration=999999999999d, '999999999999d' is out of range",
         "--duration=5, '5' is not a duration",

@@ -49,6 +49,7 @@ public final class JournalQBroker extends SpawnedBroker {
         Map<String, String> settings = new TreeMap<>();
         settings.put("listeners", "PLAINTEXT://localhost:" + port());
         settings.put("admin.listener", "");
+        settings.put("gateway.listener", "");
         settings.put("data.directories", process.directory().resolve("data").toString());
         settings.putAll(extra);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));

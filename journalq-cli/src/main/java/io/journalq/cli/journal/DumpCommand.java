@@ -6,6 +6,7 @@ import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.server.control.MetadataLogCodec;
 import io.journalq.server.journal.JournalCheck;
 import io.journalq.server.journal.SegmentScan;
 import io.journalq.server.journal.file.FileStore;
@@ -67,6 +68,8 @@ final class DumpCommand extends ClientCommand {
                         + "00000000000000000000.log, or its directory");
             }
             terminal().printLine(log.toString());
+            boolean isMetadata = JournalDirectory.METADATA.equals(
+                    log.toAbsolutePath().getParent().getFileName().toString());
             try (BatchReader reader =
                     new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false)) {
                 SegmentScan.read(store, log, baseOffset, new SegmentScan.Visitor() {
@@ -74,7 +77,7 @@ final class DumpCommand extends ClientCommand {
                     public void onBatch(int position, ByteBuf header, SegmentScan.Reader whole) throws IOException {
                         printBatch(position, header);
                         if (showRecords) {
-                            printRecords(reader, whole.read());
+                            printRecords(reader, whole.read(), isMetadata);
                         }
                     }
 
@@ -151,7 +154,7 @@ final class DumpCommand extends ClientCommand {
         return "unknown " + id;
     }
 
-    private void printRecords(BatchReader reader, ByteBuf batch) {
+    private void printRecords(BatchReader reader, ByteBuf batch, boolean isMetadata) {
         try {
             reader.reset(batch);
             while (reader.nextBatch()) {
@@ -159,7 +162,7 @@ final class DumpCommand extends ClientCommand {
                     terminal()
                             .printLine("    offset " + reader.offset() + "  time "
                                     + Instant.ofEpochMilli(reader.timestampMs()) + "  key " + text(reader.key())
-                                    + "  value " + text(reader.value()) + headers(reader));
+                                    + "  value " + value(reader.value(), isMetadata) + headers(reader));
                 }
             }
         } catch (InvalidBatchException bad) {
@@ -171,6 +174,11 @@ final class DumpCommand extends ClientCommand {
         StringBuilder text = new StringBuilder();
         reader.headers().forEach(header -> text.append("  header ").append(printable(header.key())));
         return text.toString();
+    }
+
+    /** The keys of users are not shown, because the password can be guessed with them. */
+    private static String value(ByteBuf value, boolean isMetadata) {
+        return isMetadata && MetadataLogCodec.isSecret(value) ? "(not shown: the keys of a user)" : text(value);
     }
 
     /** Returns the beginning of the text, on one line. */

@@ -7,6 +7,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.config.ListenerSettings;
 import io.journalq.server.directory.DataLocks;
 import io.journalq.server.directory.LockHolder;
 import java.io.IOException;
@@ -36,7 +37,7 @@ record LocalBroker(Path dataDirectory, boolean named, String address, String ope
     static LocalBroker of(Path configFile, Map<String, String> environment, List<String> assignments) {
         try {
             BrokerConfig config = BrokerConfigLoader.load(configFile, environment, assignments);
-            String admin = config.get(BrokerSettings.ADMIN_LISTENER);
+            String admin = config.get(ListenerSettings.ADMIN_LISTENER);
             return new LocalBroker(
                     config.dataDirectories().get(0).toAbsolutePath().normalize(),
                     config.origin(BrokerSettings.DATA_DIRECTORIES) != ConfigOrigin.DEFAULT,

@@ -1,8 +1,11 @@
 package io.journalq.cli.local;
 
+import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Program;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerConfigLoader;
+import io.journalq.server.config.ConfigException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -36,6 +39,15 @@ abstract class LocalCommand implements Callable<Integer> {
     /** The broker that the options describe. */
     final LocalBroker broker() {
         return LocalBroker.of(configFile(), System.getenv(), overrides);
+    }
+
+    /** The configuration that the options describe. */
+    final BrokerConfig config() {
+        try {
+            return BrokerConfigLoader.load(configFile(), System.getenv(), overrides);
+        } catch (ConfigException wrong) {
+            throw new CommandFailure(wrong.getMessage());
+        }
     }
 
     /** The given configuration file, or the one that is delivered with JournalQ; null if that has been deleted. */

@@ -19,7 +19,8 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq profile}. */
 @Command(
         name = "profile",
-        description = "Names brokers, so that --profile NAME can replace --bootstrap HOST:PORT and the --tls options.",
+        description = "Names brokers, so that --profile NAME can replace --bootstrap HOST:PORT and the options for"
+                + " TLS and the login.",
         subcommands = {ProfileCommand.Add.class, ProfileCommand.ListAll.class, ProfileCommand.Remove.class})
 public final class ProfileCommand extends CommandGroup {
     /** {@code journalq profile add}. */
@@ -27,15 +28,16 @@ public final class ProfileCommand extends CommandGroup {
             name = "add",
             description = {
                 "Adds a profile, or replaces an existing one. The broker does not have to be running.",
-                "The profile contains the address and the --tls options, with the paths of the files and not their"
-                        + " content.",
+                "The profile contains the address, the --tls options, the user, and the paths of the files, but not"
+                        + " their content.",
                 "Profiles are stored in journalq/profiles in the directory XDG_CONFIG_HOME (default: ~/.config)."
             },
             footerHeading = "%nExamples:%n",
             footer = {
                 "  journalq profile add prod --bootstrap broker1.example.com:9092",
                 "  journalq profile add local --bootstrap localhost:9092",
-                "  journalq profile add secure --bootstrap broker1:9093 --tls-ca authority.pem"
+                "  journalq profile add secure --bootstrap broker1:9093 --tls-ca authority.pem",
+                "  journalq profile add ada --bootstrap host1:9094 --user ada --password-file pw"
             })
     static final class Add extends ClientCommand {
         @Parameters(paramLabel = "NAME", description = "Name of the profile: letters, digits, '.', '_' and '-'.")
@@ -50,7 +52,8 @@ public final class ProfileCommand extends CommandGroup {
             if (address == null) {
                 throw wrongUsage("specify the address of the broker: --bootstrap HOST:PORT");
             }
-            Profile profile = new Profile(address, program().givenTls());
+            Profile profile =
+                    new Profile(address, program().givenTls(), program().givenSasl());
             boolean changed = program().profiles().put(name, profile);
             Map<String, Object> json = jsonOf(name, profile);
             report((changed ? "changed" : "added") + " profile " + name + ": " + address, json);
@@ -73,8 +76,12 @@ public final class ProfileCommand extends CommandGroup {
                 terminal().printLine(Json.document(json));
                 return;
             }
-            Table table = new Table("PROFILE", "BOOTSTRAP", "TLS");
-            profiles.forEach((name, profile) -> table.row(name, profile.bootstrap(), tlsOf(profile)));
+            Table table = new Table("PROFILE", "BOOTSTRAP", "TLS", "USER");
+            profiles.forEach((name, profile) -> table.row(
+                    name,
+                    profile.bootstrap(),
+                    tlsOf(profile),
+                    profile.sasl() == null ? "no" : profile.sasl().user()));
             table.printTo(terminal());
         }
     }
@@ -84,6 +91,7 @@ public final class ProfileCommand extends CommandGroup {
         json.put("profile", name);
         json.put("bootstrap", profile.bootstrap());
         json.put("tls", profile.tls() == null ? null : profile.tls().properties());
+        json.put("sasl", profile.sasl() == null ? null : profile.sasl().properties());
         return json;
     }
 

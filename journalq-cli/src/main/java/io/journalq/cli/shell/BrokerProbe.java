@@ -1,8 +1,10 @@
 package io.journalq.cli.shell;
 
 import io.journalq.client.Admin;
+import io.journalq.client.error.AuthenticationFailedException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.TlsFailedException;
+import io.journalq.client.security.SaslConfig;
 import io.journalq.client.security.TlsConfig;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
@@ -59,11 +61,12 @@ final class BrokerProbe {
      * Returns normally if a broker responds at one of the addresses.
      *
      * @param tls null if connections are not encrypted
+     * @param sasl null if the commands do not log in
      */
-    static void reach(List<Address> addresses, TlsConfig tls) {
+    static void reach(List<Address> addresses, TlsConfig tls, SaslConfig sasl) {
         List<CompletableFuture<String>> problems = new ArrayList<>();
         for (Address address : addresses) {
-            problems.add(inBackground(() -> problem(address, tls)));
+            problems.add(inBackground(() -> problem(address, tls, sasl)));
         }
         List<String> found = new ArrayList<>();
         for (CompletableFuture<String> problem : problems) {
@@ -91,7 +94,7 @@ final class BrokerProbe {
     }
 
     /** Returns what is wrong at an address and what to do about it, or null if a broker responds. */
-    private static String problem(Address address, TlsConfig tls) {
+    private static String problem(Address address, TlsConfig tls, SaslConfig sasl) {
         long endNs = System.nanoTime() + LIMIT.toNanos();
         InetAddress host;
         try {
@@ -109,9 +112,10 @@ final class BrokerProbe {
         try (Socket socket = new Socket()) {
             // Leaves time for the response.
             socket.connect(new InetSocketAddress(host, address.port()), leftMs(endNs) / 2);
-            return tls == null
-                    ? responseProblem(address, socket, endNs)
-                    : encryptedResponseProblem(address, tls, endNs);
+            String problem = tls == null ? responseProblem(address, socket, endNs) : null;
+            return problem != null || (tls == null && sasl == null)
+                    ? problem
+                    : clientProblem(address, tls, sasl, endNs);
         } catch (SocketTimeoutException swallowed) {
             return "no connection to " + address + " within " + LIMIT.toSeconds() / 2
                     + " s; check the address, and the firewalls on the way to it";
@@ -124,12 +128,17 @@ final class BrokerProbe {
         }
     }
 
-    /** A client makes the handshake, because it says what is wrong with certificates. */
-    private static String encryptedResponseProblem(Address address, TlsConfig tls, long endNs) {
+    /** A client makes the handshake and logs in, because it says what is wrong with certificates and users. */
+    private static String clientProblem(Address address, TlsConfig tls, SaslConfig sasl, long endNs) {
         Duration left = Duration.ofMillis(leftMs(endNs));
-        try (Admin admin = Admin.builder()
-                .bootstrapServers(address.toString())
-                .tls(tls)
+        Admin.Builder builder = Admin.builder();
+        if (tls != null) {
+            builder.tls(tls);
+        }
+        if (sasl != null) {
+            builder.sasl(sasl);
+        }
+        try (Admin admin = builder.bootstrapServers(address.toString())
                 .clientId("journalq-cli")
                 .connectTimeout(left)
                 .callTimeout(left)
@@ -138,6 +147,8 @@ final class BrokerProbe {
             return null;
         } catch (TlsFailedException refused) {
             return refused.getMessage() + "; see --tls-ca, --tls-cert and --tls-key";
+        } catch (AuthenticationFailedException refused) {
+            return refused.getMessage() + "; see --user, --password-file and --sasl-mechanism";
         } catch (JournalQException failed) {
             return failed.getMessage();
         }

@@ -2,11 +2,13 @@ package io.journalq.cli.shell;
 
 import io.journalq.client.Admin;
 import io.journalq.client.ClientBuilder;
+import io.journalq.client.security.SaslConfig;
 import io.journalq.client.security.TlsConfig;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -88,6 +90,28 @@ public abstract class ClientProgram extends CommandGroup implements Program {
     private Path tlsKeyPasswordFile;
 
     @Option(
+            names = "--user",
+            paramLabel = "NAME",
+            scope = ScopeType.INHERIT,
+            description = "Logs in as this user. Needs --password-file.")
+    private String user;
+
+    @Option(
+            names = "--password-file",
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description = "File with the password of --user.")
+    private Path passwordFile;
+
+    @Option(
+            names = "--sasl-mechanism",
+            paramLabel = "NAME",
+            scope = ScopeType.INHERIT,
+            description = "How --user logs in: SCRAM-SHA-256, SCRAM-SHA-512, or PLAIN, which needs --tls (default: "
+                    + "SCRAM-SHA-256).")
+    private String saslMechanism;
+
+    @Option(
             names = "--output",
             paramLabel = "table|json",
             scope = ScopeType.INHERIT,
@@ -104,8 +128,9 @@ public abstract class ClientProgram extends CommandGroup implements Program {
      * What a command connects to.
      *
      * @param tls null if the connections are not encrypted
+     * @param sasl null if the commands do not log in
      */
-    private record Target(String bootstrap, TlsConfig tls) {}
+    private record Target(String bootstrap, TlsConfig tls, SaslConfig sasl) {}
 
     /** Creates a program with these streams and environment variables. */
     protected ClientProgram(Terminal terminal, Map<String, String> environment) {
@@ -131,13 +156,20 @@ public abstract class ClientProgram extends CommandGroup implements Program {
     public <B extends ClientBuilder<B>> B configure(B builder) {
         if (reached == null) {
             Profile profileOrOptions = broker();
-            TlsOptions options = profileOrOptions.tls();
-            Target target = new Target(profileOrOptions.bootstrap(), options == null ? null : options.read());
-            BrokerProbe.reach(addresses(target.bootstrap()), target.tls());
+            TlsOptions tlsOptions = profileOrOptions.tls();
+            SaslOptions saslOptions = profileOrOptions.sasl();
+            Target target = new Target(
+                    profileOrOptions.bootstrap(),
+                    tlsOptions == null ? null : tlsOptions.read(),
+                    saslOptions == null ? null : saslOptions.read());
+            BrokerProbe.reach(addresses(target.bootstrap()), target.tls(), target.sasl());
             reached = target;
         }
         if (reached.tls() != null) {
             builder.tls(reached.tls());
+        }
+        if (reached.sasl() != null) {
+            builder.sasl(reached.sasl());
         }
         return builder.bootstrapServers(reached.bootstrap())
                 .clientId("journalq-cli")
@@ -172,6 +204,36 @@ public abstract class ClientProgram extends CommandGroup implements Program {
         return given.absolute();
     }
 
+    /**
+     * The options of the login, with an absolute path, after checking that the file can be read; null if there are
+     * none.
+     *
+     * @throws CommandFailure when the file cannot be used
+     */
+    public SaslOptions givenSasl() {
+        SaslOptions given = saslOptions();
+        if (given == null) {
+            return null;
+        }
+        given.read();
+        return given.absolute();
+    }
+
+    private SaslOptions saslOptions() {
+        if ((user == null) != (passwordFile == null) || (user == null && saslMechanism != null)) {
+            throw new ParameterException(commandLine(), "a login needs both --user and --password-file");
+        }
+        if (user == null) {
+            return null;
+        }
+        String mechanism = saslMechanism == null ? SaslOptions.SCRAM_SHA_256 : saslMechanism.toUpperCase(Locale.ROOT);
+        if (mechanism.equals(SaslOptions.PLAIN) && tlsOptions() == null) {
+            throw new ParameterException(
+                    commandLine(), "--sasl-mechanism PLAIN sends the password, and needs --tls or --tls-ca");
+        }
+        return new SaslOptions(mechanism, user, passwordFile);
+    }
+
     private TlsOptions tlsOptions() {
         if (tlsCertificate == null && tlsKey != null) {
             throw new ParameterException(commandLine(), "--tls-key needs --tls-cert, the certificate of the key");
@@ -187,12 +249,12 @@ public abstract class ClientProgram extends CommandGroup implements Program {
 
     /** Options win over the environment, and an address over a profile. */
     private Profile broker() {
-        TlsOptions given = tlsOptions();
+        Profile given = new Profile(null, tlsOptions(), saslOptions());
         if (bootstrap != null && profile != null) {
             throw new ParameterException(commandLine(), "--bootstrap and --profile are mutually exclusive");
         }
         if (bootstrap != null) {
-            return new Profile(bootstrap, given);
+            return at(bootstrap, given);
         }
         if (profile != null) {
             return profileOf(profile, given);
@@ -200,16 +262,21 @@ public abstract class ClientProgram extends CommandGroup implements Program {
         String address = environment.getOrDefault("JOURNALQ_BOOTSTRAP", "");
         String name = environment.getOrDefault("JOURNALQ_PROFILE", "");
         if (!address.isEmpty()) {
-            return new Profile(address, given);
+            return at(address, given);
         }
-        return name.isEmpty() ? new Profile(DEFAULT_BOOTSTRAP, given) : profileOf(name, given);
+        return name.isEmpty() ? at(DEFAULT_BOOTSTRAP, given) : profileOf(name, given);
     }
 
-    private Profile profileOf(String name, TlsOptions given) {
-        if (given != null) {
+    private static Profile at(String address, Profile given) {
+        return new Profile(address, given.tls(), given.sasl());
+    }
+
+    private Profile profileOf(String name, Profile given) {
+        if (given.tls() != null || given.sasl() != null) {
             throw new ParameterException(
                     commandLine(),
-                    "a profile and --tls options are mutually exclusive; change the profile with journalq profile add "
+                    "a profile and options for TLS or the login are mutually exclusive; change the profile with"
+                            + " journalq profile add "
                             + name);
         }
         return profiles().get(name);

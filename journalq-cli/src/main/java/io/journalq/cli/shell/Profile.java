@@ -5,5 +5,6 @@ package io.journalq.cli.shell;
  *
  * @param bootstrap its addresses
  * @param tls how its connections are encrypted; null if they are not
+ * @param sasl how its commands log in; null if they do not
  */
-public record Profile(String bootstrap, TlsOptions tls) {}
+public record Profile(String bootstrap, TlsOptions tls, SaslOptions sasl) {}

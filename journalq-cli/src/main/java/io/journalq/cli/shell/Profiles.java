@@ -15,13 +15,15 @@ import java.util.stream.Stream;
 
 /**
  * The brokers that a user has given names, in a file with a line {@code NAME.PROPERTY=VALUE} for each property: {@code
- * bootstrap}, and those of {@link TlsOptions}.
+ * bootstrap}, and those of {@link TlsOptions} and {@link SaslOptions}.
  */
 public final class Profiles {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,99}");
     private static final String BOOTSTRAP = "bootstrap";
-    private static final List<String> PROPERTIES =
-            Stream.concat(Stream.of(BOOTSTRAP), TlsOptions.PROPERTIES.stream()).toList();
+    private static final List<String> PROPERTIES = Stream.of(
+                    List.of(BOOTSTRAP), TlsOptions.PROPERTIES, SaslOptions.PROPERTIES)
+            .flatMap(List::stream)
+            .toList();
 
     private final Path file;
 
@@ -60,7 +62,9 @@ public final class Profiles {
         SortedMap<String, Profile> profiles = new TreeMap<>();
         found.forEach((name, properties) -> {
             if (properties.containsKey(BOOTSTRAP)) {
-                profiles.put(name, new Profile(properties.get(BOOTSTRAP), TlsOptions.of(properties)));
+                profiles.put(
+                        name,
+                        new Profile(properties.get(BOOTSTRAP), TlsOptions.of(properties), SaslOptions.of(properties)));
             }
         });
         return profiles;
@@ -108,6 +112,9 @@ public final class Profiles {
             lines.add(name + '.' + BOOTSTRAP + '=' + profile.bootstrap());
             if (profile.tls() != null) {
                 profile.tls().properties().forEach((key, value) -> lines.add(name + '.' + key + '=' + value));
+            }
+            if (profile.sasl() != null) {
+                profile.sasl().properties().forEach((key, value) -> lines.add(name + '.' + key + '=' + value));
             }
         });
         Files.createDirectories(file.getParent());

@@ -1,12 +1,10 @@
 package io.journalq.cli.shell;
 
 import io.journalq.client.security.TlsConfig;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 
 /**
  * How the connections to a broker are encrypted, as options and profiles say it. Immutable.
@@ -22,11 +20,9 @@ public record TlsOptions(Path authorities, Path certificate, Path key, Path keyP
     private static final String CERTIFICATE = "tls-cert";
     private static final String KEY = "tls-key";
     private static final String KEY_PASSWORD_FILE = "tls-key-password-file";
-    private static final Pattern LINE_BREAKS = Pattern.compile("[\\r\\n]+$");
 
     /** Names of the properties of a profile. They are also those of the options. */
-    static final java.util.List<String> PROPERTIES =
-            java.util.List.of(TLS, AUTHORITIES, CERTIFICATE, KEY, KEY_PASSWORD_FILE);
+    static final List<String> PROPERTIES = List.of(TLS, AUTHORITIES, CERTIFICATE, KEY, KEY_PASSWORD_FILE);
 
     /** The options of these properties of a profile; null if its connections are not encrypted. */
     static TlsOptions of(Map<String, String> properties) {
@@ -86,16 +82,6 @@ public record TlsOptions(Path authorities, Path certificate, Path key, Path keyP
     }
 
     private char[] keyPassword() {
-        if (keyPasswordFile == null) {
-            return null;
-        }
-        try {
-            return LINE_BREAKS
-                    .matcher(Files.readString(keyPasswordFile))
-                    .replaceFirst("")
-                    .toCharArray();
-        } catch (IOException unreadable) {
-            throw new CommandFailure("cannot read " + keyPasswordFile + ": " + unreadable.getMessage());
-        }
+        return keyPasswordFile == null ? null : Passwords.read(keyPasswordFile);
     }
 }

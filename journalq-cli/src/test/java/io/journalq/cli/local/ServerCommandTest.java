@@ -244,7 +244,9 @@ class ServerCommandTest {
                 "--set",
                 "write.ahead.max.bytes=1MiB",
                 "--set",
-                "admin.listener=127.0.0.1:0"));
+                "admin.listener=127.0.0.1:0",
+                "--set",
+                "gateway.listener="));
         for (String setting : settings) {
             command.addAll(List.of("--set", setting));
         }

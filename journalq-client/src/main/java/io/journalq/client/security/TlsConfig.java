@@ -12,6 +12,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
@@ -133,11 +134,12 @@ public final class TlsConfig {
          * @param keyPassword of the private key ({@code BEGIN ENCRYPTED PRIVATE KEY}); null if it has none
          */
         public Builder keyPem(Path certificates, Path key, char[] keyPassword) {
+            notNull(certificates, "certificates");
             ByteArrayOutputStream both = new ByteArrayOutputStream();
             both.writeBytes(read(notNull(key, "key")));
             both.write('\n');
             if (!certificates.equals(key)) {
-                both.writeBytes(read(notNull(certificates, "certificates")));
+                both.writeBytes(read(certificates));
             }
             return key(key, both.toByteArray(), KeyFileFormat.PEM, null, keyPassword);
         }
@@ -168,8 +170,7 @@ public final class TlsConfig {
             char[] inMemory = new char[0];
             try {
                 store.load(null, null);
-                store.setKeyEntry(
-                        "client", keys.key(), inMemory, keys.chain().toArray(new java.security.cert.Certificate[0]));
+                store.setKeyEntry("client", keys.key(), inMemory, keys.chain().toArray(new Certificate[0]));
             } catch (IOException impossible) {
                 throw new IllegalStateException(impossible);
             }

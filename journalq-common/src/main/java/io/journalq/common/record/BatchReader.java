@@ -197,6 +197,11 @@ public final class BatchReader implements AutoCloseable {
         return cursor.headers();
     }
 
+    /** The memory that the decompressed records of the current batch use. */
+    public int decompressedBytes() {
+        return decompressed == null ? 0 : decompressed.capacity();
+    }
+
     /** Releases the decompressed data and the payload. The reader can be reset and used again. */
     @Override
     public void close() {

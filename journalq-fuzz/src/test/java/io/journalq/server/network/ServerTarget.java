@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.FindCoordinatorRequest;
 import io.journalq.fuzz.FuzzTarget;
 import io.journalq.fuzz.Parts;
 import io.journalq.fuzz.SampleMessages;
+import io.journalq.server.api.LoginRules;
 import io.journalq.server.api.RequestDispatcher;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
@@ -36,9 +37,9 @@ import java.util.Random;
 import org.slf4j.LoggerFactory;
 
 /**
- * A connection to a broker that runs in this thread on simulated time and files: everything from the frame decoder to the
- * response is the production code. The broker has one topic, and every name in a sample message is its name. The connection
- * must get a response or be closed, and nothing may fail unexpectedly on the way.
+ * A connection to a broker that runs in this thread on simulated time and files: everything from the frame decoder to
+ * the response is the production code. The broker has one topic, and every name in a sample message is its name. The
+ * connection must get a response or be closed, and nothing may fail unexpectedly on the way.
  */
 public final class ServerTarget implements FuzzTarget {
     private static final int MAX_FRAME_BYTES = 64 * 1024;
@@ -253,7 +254,8 @@ public final class ServerTarget implements FuzzTarget {
                 new ClientThrottles(() -> ClientQuotas.NONE, () -> cycle.loop().nanoTime()),
                 1_000,
                 MemoryAccount.UNBOUNDED,
-                PrincipalRules.DEFAULT);
+                PrincipalRules.DEFAULT,
+                LoginRules.NONE);
         SharedMemory memory = SharedMemory.of(limits.maxLoopInFlightBytes(), limits.maxLoopInFlightBytes());
         LogThrottle throttle = new LogThrottle(LoggerFactory.getLogger(ServerTarget.class));
         LoopContext context = LoopContext.of(cycle, limits, memory, counters, throttle, throttle);

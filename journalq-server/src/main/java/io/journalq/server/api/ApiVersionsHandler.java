@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
  * version gets a response in version 0 with the versions of this API alone (KIP-511).
  *
  * <p>Produce is announced from version 0 although versions below 3 are refused. librdkafka up to 2.6 assumes that a
- * broker without Produce 0 does not support compression (KAFKA-18659; Kafka 4 announces the same).
+ * broker without Produce 0 does not support compression (KAFKA-18659; Kafka 4 announces the same). SaslHandshake is
+ * announced from version 0 although only version 1 is served. librdkafka sends no SaslHandshake to other brokers.
  */
 public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
     private static final short FIRST_VERSION_WITH_SOFTWARE_NAME = 3;
@@ -88,7 +89,8 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
 
     private static ApiVersionsResponse.ApiVersion range(HandlerRegistry.Served served) {
         ServedApi api = served.api();
-        int lowest = api.key() == ApiKey.PRODUCE ? 0 : api.lowestVersion();
+        boolean fromZero = api.key() == ApiKey.PRODUCE || api.key() == ApiKey.SASL_HANDSHAKE;
+        int lowest = fromZero ? 0 : api.lowestVersion();
         return new ApiVersionsResponse.ApiVersion()
                 .setApiKey(api.key().id())
                 .setMinVersion((short) lowest)

@@ -27,7 +27,11 @@ public final class ClientSession implements AutoCloseable {
     /** Maximum length of a client id that is kept for the next request. */
     private static final int MAX_KEPT_NAME_BYTES = 256;
 
-    private final Principal principal;
+    /** Changes once: at the login, before any other request is served. */
+    private Principal principal;
+    /** Null if the client need not log in. */
+    private Login login;
+
     private final RequestThrottle throttle;
     private final MemoryAccount memory;
     private final Map<Class<?>, Object> states = new HashMap<>();
@@ -46,8 +50,24 @@ public final class ClientSession implements AutoCloseable {
         memory.add(CONNECTION_BYTES);
     }
 
-    Principal principal() {
+    /** The identity of the client. */
+    public Principal principal() {
         return principal;
+    }
+
+    /** The client has logged in. */
+    void logIn(Principal user) {
+        principal = user;
+    }
+
+    /** Serves the client only within {@code required}. Called before the first request. */
+    void require(Login required) {
+        login = required;
+    }
+
+    /** The login of the client; null if it need not log in. */
+    Login login() {
+        return login;
     }
 
     /** Enforces the quotas of the client. */
@@ -81,6 +101,9 @@ public final class ClientSession implements AutoCloseable {
     /** Closes what handlers keep for the client. Called once. */
     @Override
     public void close() {
+        if (login != null) {
+            login.close();
+        }
         for (Object state : states.values()) {
             if (state instanceof AutoCloseable closeable) {
                 try {

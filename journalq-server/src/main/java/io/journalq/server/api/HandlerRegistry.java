@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.api.Handler.ServedApi;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /**
  * The served APIs, each with its handler and versions. What the broker reports about its APIs is derived from this
@@ -16,7 +17,8 @@ public final class HandlerRegistry {
 
     /** A served API and its handler. */
     public record Served(ServedApi api, Handler<?> handler) {
-        boolean serves(short version) {
+        /** Whether the handler serves requests of this version. */
+        public boolean serves(short version) {
             return api.includes(version);
         }
 
@@ -31,6 +33,12 @@ public final class HandlerRegistry {
         ServedApi api = handler.api();
         Check.that(servedById[api.key().id()] == null, "an API is registered twice");
         servedById[api.key().id()] = new Served(api, handler);
+    }
+
+    /** Puts another handler of a registered API in the place of its handler. */
+    public void replace(ApiKey key, UnaryOperator<Handler<?>> replacement) {
+        Served before = servedById[key.id()];
+        servedById[key.id()] = new Served(before.api(), replacement.apply(before.handler()));
     }
 
     /** The API of that number and its handler; null when it is not served or does not exist. */

@@ -57,6 +57,11 @@ interface Invocation extends RequestContext {
     }
 
     @Override
+    default Login login() {
+        return session().login();
+    }
+
+    @Override
     default <T> T connectionState(Class<T> type, Supplier<T> first) {
         return session().state(type, first);
     }

@@ -25,6 +25,7 @@ public final class LocalCall implements Invocation {
      * @param cycle the loop on which its requests begin and its responses arrive
      * @param clientId its client id; may be null
      * @param listenerName the listener whose advertised address it is given
+     * @param wantsMemory whether the records that it is given must be in memory
      */
     public record Client(
             ClientSession session,
@@ -32,7 +33,8 @@ public final class LocalCall implements Invocation {
             String clientId,
             SocketAddress remoteAddress,
             SocketAddress localAddress,
-            String listenerName) {}
+            String listenerName,
+            boolean wantsMemory) {}
 
     /**
      * Prepares a call.
@@ -117,6 +119,11 @@ public final class LocalCall implements Invocation {
     @Override
     public String clientId() {
         return client.clientId();
+    }
+
+    @Override
+    public boolean wantsMemory() {
+        return client.wantsMemory();
     }
 
     /** Responses need no number: each call has its own consumer. */

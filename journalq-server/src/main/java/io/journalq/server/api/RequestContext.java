@@ -17,6 +17,11 @@ public interface RequestContext {
     /** The identity of the client. */
     Principal principal();
 
+    /** The login of the client; null if the listener requires none. On the loop of the client. */
+    default Login login() {
+        return null;
+    }
+
     int correlationId();
 
     SocketAddress remoteAddress();
@@ -59,6 +64,14 @@ public interface RequestContext {
      */
     default void whenRoom(long sizeBytes, Runnable work) {
         work.run();
+    }
+
+    /**
+     * Whether the records of the response must be in memory, because they are not sent as they are. Otherwise they may be
+     * regions of files.
+     */
+    default boolean wantsMemory() {
+        return false;
     }
 
     /** Closes the connection without a response, and logs one line with {@code reason}. */

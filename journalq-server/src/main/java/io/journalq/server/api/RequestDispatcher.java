@@ -9,9 +9,11 @@ import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.network.Connection;
 import io.journalq.server.network.Exchange;
+import io.journalq.server.network.PreAuthentication;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.PrincipalRules;
+import io.journalq.server.security.sasl.SaslMechanisms;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AttributeKey;
 
@@ -34,6 +36,7 @@ public final class RequestDispatcher implements Exchange.Factory {
     private final int maxEntries;
     private final MemoryAccount connectionMemory;
     private final PrincipalRules principals;
+    private final LoginRules logins;
 
     /**
      * Creates a dispatcher.
@@ -41,15 +44,18 @@ public final class RequestDispatcher implements Exchange.Factory {
      * @param maxEntries maximum number of elements in all arrays of one request
      * @param connectionMemory is charged for connections
      * @param principals derives the identity of a client from its certificate
+     * @param logins which listeners require a login
      */
     public RequestDispatcher(
             HandlerRegistry registry,
             ClientThrottles throttles,
             int maxEntries,
             MemoryAccount connectionMemory,
-            PrincipalRules principals) {
+            PrincipalRules principals,
+            LoginRules logins) {
         this.connectionMemory = connectionMemory;
         this.principals = principals;
+        this.logins = logins;
         this.registry = registry;
         this.throttles = throttles;
         this.maxEntries = maxEntries;
@@ -79,6 +85,10 @@ public final class RequestDispatcher implements Exchange.Factory {
         }
         connection.cycle().counters().onRequest(apiKeyId);
         ClientSession session = sessionOf(connection);
+        Login login = session.login();
+        if (login != null && !login.admits(served.api().key())) {
+            throw new BadFrameException("a request for " + name(apiKeyId) + " without a login");
+        }
         boolean known = served.serves(version);
         ServedApi api = served.api();
         if (!known && api.key() != ApiKey.API_VERSIONS) {
@@ -88,7 +98,12 @@ public final class RequestDispatcher implements Exchange.Factory {
         KafkaRequest request =
                 readHead(connection, frame, known ? served : unknownVersion(served), session, version, known);
         if (known) {
-            readBody(connection, frame, api.key(), request);
+            readBody(
+                    connection,
+                    frame,
+                    api.key(),
+                    request,
+                    login == null || login.isKnown() ? maxEntries : PreAuthentication.MAX_ENTRIES);
         }
         return request;
     }
@@ -96,9 +111,14 @@ public final class RequestDispatcher implements Exchange.Factory {
     private ClientSession sessionOf(Connection connection) {
         ClientSession session = connection.channel().attr(SESSION).get();
         if (session == null) {
+            SaslMechanisms mechanisms = logins.byListener().get(connection.listenerName());
             // Before the first request is decoded: a client whose certificate no rule matches is refused here.
-            Principal principal = principals.of(connection.clientCertificate());
+            Principal principal =
+                    mechanisms == null ? principals.of(connection.clientCertificate()) : Principal.ANONYMOUS;
             ClientSession created = new ClientSession(principal, throttles, connectionMemory, connection::pause);
+            if (mechanisms != null) {
+                created.require(new Login(connection, mechanisms, logins.sessionLifetimeMs(), created::logIn));
+            }
             connection.channel().attr(SESSION).set(created);
             connection.channel().closeFuture().addListener(closed -> created.close());
             session = created;
@@ -130,7 +150,8 @@ public final class RequestDispatcher implements Exchange.Factory {
         return new KafkaRequest(connection, frame, served, session, version, responseVersion, correlationId, clientId);
     }
 
-    private void readBody(Connection connection, ByteBuf frame, ApiKey key, KafkaRequest request) {
+    private static void readBody(
+            Connection connection, ByteBuf frame, ApiKey key, KafkaRequest request, int maxEntries) {
         try {
             request.readBody(new MessageReader(frame, maxEntries));
         } catch (BadFrameException.TooManyEntriesException tooMany) {

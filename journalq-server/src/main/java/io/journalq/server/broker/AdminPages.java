@@ -2,15 +2,14 @@ package io.journalq.server.broker;
 
 import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.BrokerConfig;
-import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.config.ListenerSettings;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminListener;
-import io.journalq.server.observe.AllowedHosts;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.observe.Health;
@@ -19,9 +18,6 @@ import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -67,31 +63,14 @@ final class AdminPages implements AutoCloseable {
             return new AdminPages(
                     metrics,
                     AdminListener.start(
-                            wanted.host(), wanted.port(), metrics.registry(), health, allowedHosts(config)));
+                            wanted.host(),
+                            wanted.port(),
+                            metrics.registry(),
+                            health,
+                            BrokerNames.of(config, wanted.host(), config.get(ListenerSettings.ADMIN_ALLOWED_HOSTS))));
         } catch (IOException | RuntimeException failure) {
             metrics.close();
             throw failure;
-        }
-    }
-
-    /** All names under which the broker is known. */
-    private static AllowedHosts allowedHosts(BrokerConfig config) {
-        List<String> names = new ArrayList<>(config.get(BrokerSettings.ADMIN_ALLOWED_HOSTS));
-        config.adminListener().ifPresent(admin -> names.add(admin.host()));
-        config.listeners().forEach(listener -> names.add(listener.host()));
-        config.advertisedListeners().forEach(listener -> names.add(listener.host()));
-        names.add(machineName());
-        return new AllowedHosts(names);
-    }
-
-    /**
-     * The host name of this machine; empty if it is unknown. Does not query a name server, which could delay the start.
-     */
-    private static String machineName() {
-        try {
-            return Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
-        } catch (IOException notLinux) {
-            return System.getenv().getOrDefault("HOSTNAME", "");
         }
     }
 
@@ -138,6 +117,11 @@ final class AdminPages implements AutoCloseable {
         bindTraffic(core.shards().traffic());
         bindGroups(core.groupLags());
         bindTelemetry(core.telemetry());
+    }
+
+    /** Adds the metrics of the gateway. Called once. */
+    void show(GatewaySetup gateway) {
+        gateway.show(metrics);
     }
 
     private void bindGroups(GroupLags groups) {

@@ -26,6 +26,8 @@ import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.Health;
+import io.journalq.server.peer.NettyPeerChannels;
+import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.DiskUsage;
 import io.journalq.server.shard.OfflinePartitions;
@@ -68,6 +70,7 @@ public final class Broker implements AutoCloseable {
     private final NetworkCounters networkCounters = new NetworkCounters();
     private volatile List<ListenerAddress> listeners = List.of();
     private volatile int adminPort = NO_PORT;
+    private volatile int gatewayPort = NO_PORT;
     private volatile boolean serving;
     /** Null until it is open. */
     private volatile BrokerCore core;
@@ -150,6 +153,11 @@ public final class Broker implements AutoCloseable {
         return adminPort;
     }
 
+    /** The port of the HTTP gateway; -1 when there is none. */
+    public int gatewayPort() {
+        return gatewayPort;
+    }
+
     private String adminAddress() {
         return config.adminListener()
                 .map(wanted -> wanted.withPort(adminPort).reachableHere())
@@ -194,6 +202,9 @@ public final class Broker implements AutoCloseable {
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
         ListenerTransports transports = ListenerTransports.open(config, networkCounters);
         closings.push(transports::close);
+        GatewaySetup gateway = config.gatewayListener().isEmpty()
+                ? null
+                : GatewaySetup.of(config, config.gatewayListener().get(), transports);
         EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
         closings.push(loops::close);
         DirectMemory directMemory = DirectMemory.of(config);
@@ -201,6 +212,7 @@ public final class Broker implements AutoCloseable {
         Optional<AdminPages> pages = openAdminPages(loops, memory);
         ReserveFileStore reserved =
                 new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
+        PeerChannels peers = openPeers();
         BrokerCore opened = BrokerCore.open(
                 config,
                 new BrokerCore.Environment(
@@ -211,46 +223,67 @@ public final class Broker implements AutoCloseable {
                         stateMemory,
                         clock,
                         this::newId,
-                        CompletableFuture::join),
+                        CompletableFuture::join,
+                        peers),
                 openCoordinatorStore());
         closings.push(opened::close);
         core = opened;
         pages.ifPresent(shown -> shown.show(opened));
+        if (gateway != null) {
+            pages.ifPresent(shown -> shown.show(gateway));
+        }
         if (!(store instanceof MemoryFileStore)) {
             reserved.fill();
         }
-        serve(loops, opened, directMemory.smallRequestBytes() / (2L * loops.count()), memory, transports);
+        serve(loops, opened, directMemory.smallRequestBytes() / (2L * loops.count()), memory, transports, gateway);
         serving = true;
         String open = openAddresses(transports);
         locks.announce(bootstrapServers(), open, adminAddress());
         log.info(
-                "broker started: node={} listeners={} shards={} partitions={} tookMs={}",
+                "broker started: node={} listeners={}{} shards={} partitions={} tookMs={}",
                 config.get(BrokerSettings.NODE_ID),
                 listeners,
+                gatewayPort == NO_PORT ? "" : " gatewayPort=" + gatewayPort,
                 loops.count(),
                 opened.shards().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
         if (!open.isEmpty()) {
             log.warn("open to other machines, without authentication and encryption: addresses={}", open);
         }
-        if (!transports.areClientsAuthenticated()) {
-            listeners.stream()
-                    .filter(listener -> transports.isEncrypted(listener) && listener.isOpen())
-                    .forEach(listener -> log.warn(
-                            "open to other machines, without authentication (ssl.client.auth): address={}",
-                            listener.address()));
+        listeners.stream().filter(ListenerAddress::isOpen).forEach(listener -> {
+            if (transports.usesSasl(listener) && !transports.isEncrypted(listener)) {
+                log.warn("open to other machines, without encryption: address={}", listener.address());
+            } else if (transports.isEncrypted(listener) && !transports.areClientsAuthenticated(listener)) {
+                log.warn(
+                        "open to other machines, without authentication (ssl.client.auth): address={}",
+                        listener.address());
+            }
+        });
+    }
+
+    /** Null for a broker that is alone. */
+    private PeerChannels openPeers() {
+        if (config.quorumListener().isEmpty()) {
+            return null;
         }
+        PeerChannels peers = new NettyPeerChannels("broker-" + config.get(BrokerSettings.NODE_ID));
+        closings.push(peers::close);
+        return peers;
     }
 
     private String openAddresses(ListenerTransports transports) {
         List<String> open = new ArrayList<>();
         listeners.stream()
-                .filter(listener -> !transports.isEncrypted(listener) && listener.isOpen())
+                .filter(listener ->
+                        !transports.isEncrypted(listener) && !transports.usesSasl(listener) && listener.isOpen())
                 .forEach(listener -> open.add(listener.address()));
         config.adminListener()
                 .filter(ListenerAddress::isOpen)
                 .ifPresent(listener -> open.add(listener.withPort(adminPort).address()));
         config.quorumListener().filter(ListenerAddress::isOpen).ifPresent(listener -> open.add(listener.address()));
+        config.gatewayListener()
+                .filter(listener -> !transports.isGatewayEncrypted() && listener.isOpen())
+                .ifPresent(listener -> open.add(listener.withPort(gatewayPort).address()));
         return String.join(",", open);
     }
 
@@ -299,20 +332,26 @@ public final class Broker implements AutoCloseable {
         return new Uuid(random.nextLong(), random.nextLong());
     }
 
+    /** @param gateway null when there is none */
     private void serve(
             EventLoops loops,
             BrokerCore opened,
             long loopRequestBytes,
             SharedMemory memory,
-            ListenerTransports transports)
-            throws IOException {
+            ListenerTransports transports,
+            GatewaySetup gateway)
+            throws IOException, StartException {
         Acceptor acceptor = new Acceptor(loops, connectionLimits(loopRequestBytes), memory, networkCounters);
+        ClientThrottles throttles = new ClientThrottles(opened::quotas, System::nanoTime);
+        ListenerLogins logins = ListenerLogins.open(config, opened::scram, random);
+        closings.push(logins::close);
         Exchange.Factory exchanges = new RequestDispatcher(
                 opened.handlers(),
-                new ClientThrottles(opened::quotas, System::nanoTime),
+                throttles,
                 config.get(BrokerSettings.REQUEST_MAX_ENTRIES),
                 stateMemory.part(StatePart.CONNECTIONS),
-                transports.principals());
+                transports.principals(),
+                logins.rules());
         closings.push(() -> {
             serving = false;
             log.info("broker stopping: listeners={}", listeners);
@@ -321,10 +360,19 @@ public final class Broker implements AutoCloseable {
         });
         List<ListenerAddress> bound = new ArrayList<>();
         for (ListenerAddress wanted : config.listeners()) {
-            Door door = new KafkaDoor(exchanges, transports.of(wanted));
+            Door door = new KafkaDoor(exchanges, transports.of(wanted), logins.limitsOf(wanted));
             bound.add(wanted.withPort(acceptor.bind(door, wanted.name(), wanted.host(), wanted.port())));
         }
         listeners = List.copyOf(bound);
+        if (gateway != null) {
+            gatewayPort = gateway.bind(
+                    acceptor,
+                    opened.handlers(),
+                    opened::metadata,
+                    throttles,
+                    stateMemory.part(StatePart.CONNECTIONS),
+                    clock);
+        }
         opened.describe(
                 config.advertisedFor(listeners),
                 new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool));

@@ -3,40 +3,37 @@ package io.journalq.server.broker;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.api.ClusterBrokers;
-import io.journalq.server.api.Feature;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.admin.OfflineReplicas;
-import io.journalq.server.api.admin.config.ConfigRules;
 import io.journalq.server.api.data.FetchHandler;
+import io.journalq.server.api.peer.EnvelopeForwarder;
+import io.journalq.server.api.peer.RemoteControllers;
 import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
+import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
-import io.journalq.server.control.MetadataReplica;
+import io.journalq.server.control.PeerControllers;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
-import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.ShutdownMarker;
 import io.journalq.server.journal.ShutdownMarker.LastEnd;
-import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
-import io.journalq.server.metadata.BrokerRegistration;
-import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
+import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.ClientQuotas;
-import io.journalq.server.metadata.ClusterVersion;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.security.ScramImage;
+import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
@@ -52,17 +49,13 @@ import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.RecoveredEnd;
 import io.journalq.server.store.CoordinatorSlice;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -82,7 +75,12 @@ public final class BrokerCore implements AutoCloseable {
     private final Environment environment;
     private final MetadataPublisher metadata;
     private final DataDirectories directories;
+    private final ControllerOpener opener;
     private final Controller controller;
+    /** Whether brokers elect the controller. */
+    private final boolean inCluster;
+
+    private final BrokerLifecycle lifecycle;
     private final Shards shards;
     private final GroupCoordinators groups;
     private final GroupLags groupLags;
@@ -111,6 +109,7 @@ public final class BrokerCore implements AutoCloseable {
      * @param clock the time of day
      * @param ids supplies ids that are unique and cannot be guessed
      * @param waiting how a thread waits for a future
+     * @param peers requests to other brokers; null if the broker is alone
      */
     public record Environment(
             FileStore store,
@@ -120,9 +119,19 @@ public final class BrokerCore implements AutoCloseable {
             MemoryBudget memory,
             Clock clock,
             Supplier<Uuid> ids,
-            FutureWaiter waiting) {}
+            FutureWaiter waiting,
+            PeerChannels peers) {}
 
-    private BrokerCore(BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices)
+    /**
+     * What connects a broker to the other brokers of its cluster.
+     *
+     * @param log elects the controller
+     * @param controllers the controllers of the other brokers
+     */
+    public record Membership(MetadataLog log, PeerControllers controllers) {}
+
+    private BrokerCore(
+            BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices, Membership membership)
             throws IOException {
         this.config = config;
         this.environment = environment;
@@ -136,7 +145,27 @@ public final class BrokerCore implements AutoCloseable {
                             ? ShutdownMarker.lastEnd(environment.store(), directory)
                             : LastEnd.CLEAN);
         }
-        this.controller = openController();
+        this.opener = new ControllerOpener(
+                config,
+                new ControllerOpener.Environment(
+                        environment.store(),
+                        environment.blockingPool(),
+                        environment.controllerThread(),
+                        environment.memory(),
+                        environment.clock(),
+                        environment.ids(),
+                        environment.waiting()),
+                directories);
+        opener.recoverFiles();
+        Membership member =
+                membership != null ? membership : new Membership(opener.openLog(clusterJoin()), remoteControllers());
+        this.inCluster = member.log().electsLeader();
+        this.controller = opener.start(member.log(), metadata);
+        ControllerOperations activeController = inCluster ? linkTo(member.controllers()) : controller;
+        this.lifecycle = new BrokerLifecycle(config, directories, metadata, activeController, environment.ids());
+        if (inCluster) {
+            joinCluster();
+        }
         this.shards = new Shards(
                 config,
                 environment.cycles(),
@@ -161,12 +190,12 @@ public final class BrokerCore implements AutoCloseable {
         this.groups = new GroupCoordinators(config, coordinators, environment.memory(), environment.ids());
         this.groupLags = new GroupLags(
                 groups.coordinators(), coordinators, metadata::current, config.get(BrokerSettings.METRICS_GROUPS_MAX));
-        this.handlers = new HandlerTable(config, metadata, controller);
+        this.handlers = new HandlerTable(config, metadata, controller, activeController);
         this.transactions = new TransactionCoordinators(
                 config,
                 coordinators,
                 environment.memory(),
-                HandlerTable.producerIds(controller),
+                HandlerTable.producerIds(activeController),
                 groups.coordinators(),
                 metadata::current);
         this.telemetry = new Telemetry(
@@ -203,7 +232,18 @@ public final class BrokerCore implements AutoCloseable {
      */
     public static BrokerCore open(BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices)
             throws IOException {
-        BrokerCore core = new BrokerCore(config, environment, slices);
+        return open(config, environment, slices, null);
+    }
+
+    /**
+     * As {@link #open(BrokerConfig, Environment, CoordinatorSlice.Provider)}, as a broker of a cluster.
+     *
+     * @param membership null for the metadata log that the configuration asks for
+     */
+    public static BrokerCore open(
+            BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices, Membership membership)
+            throws IOException {
+        BrokerCore core = new BrokerCore(config, environment, slices, membership);
         try {
             core.start();
         } catch (RuntimeException failure) {
@@ -213,57 +253,53 @@ public final class BrokerCore implements AutoCloseable {
         return core;
     }
 
-    private Controller openController() throws IOException {
-        FileStore store = environment.store();
-        for (var directory : config.dataDirectories()) {
-            Journal.deleteLeftovers(store, directory);
-            WalReplay.run(store, directory);
-        }
-        MetadataLog log = new MetadataLogOpener(
-                        config, directories, store, environment.clock(), environment.blockingPool(), environment.ids())
-                .open(newMachine(MemoryAccount.UNBOUNDED), this::await);
-        Controller opened = new Controller(
-                new MetadataReplica(newMachine(environment.memory().part(StatePart.METADATA)), metadata),
-                log,
-                environment.ids(),
-                environment.controllerThread());
-        try {
-            await(opened.start(directories::checkCluster));
-            directories.identify(metadata.current().clusterId(), environment.ids());
-        } catch (IOException | RuntimeException failure) {
-            opened.close();
-            throw failure;
-        }
-        return opened;
+    /** Null for a broker that joins no cluster. */
+    private ClusterJoin clusterJoin() {
+        return environment.peers() == null || config.clusterJoin().isEmpty()
+                ? null
+                : new ClusterJoin(config.clusterJoin(), environment.peers(), environment.waiting());
     }
 
-    private MetadataMachine newMachine(MemoryAccount memory) {
-        MetadataMachine.Limits limits = new MetadataMachine.Limits(
+    private PeerControllers remoteControllers() {
+        return environment.peers() == null
+                ? PeerControllers.NONE
+                : new RemoteControllers(
+                        () -> metadata.current().clusterId(),
+                        config.get(BrokerSettings.NODE_ID),
+                        this::peerAddress,
+                        environment.peers());
+    }
+
+    /** The address of a broker for other brokers; null if it is not known. */
+    private ListenerAddress peerAddress(int nodeId) {
+        BrokerImage broker = metadata.current().liveBroker(nodeId);
+        return broker == null ? null : broker.listener(config.interBrokerListenerName());
+    }
+
+    private ControllerLink linkTo(PeerControllers peers) {
+        peers.offer(controller);
+        return new ControllerLink(
                 config.get(BrokerSettings.NODE_ID),
-                config.get(BrokerSettings.NUM_PARTITIONS),
-                config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
-                config.get(BrokerSettings.MAX_PARTITIONS));
-        return new MetadataMachine(limits, new ConfigRules(config), memory);
+                controller,
+                controller::members,
+                peers,
+                environment.cycles().get(0).loop());
     }
 
-    /** Waits for a write to the metadata log. */
-    private void await(CompletableFuture<Void> written) throws IOException {
+    /** Registers this broker, so that its partitions are recovered with their newest leader epochs. */
+    private void joinCluster() throws IOException {
         try {
-            environment.waiting().join(written);
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof IOException cannotWrite) {
-                throw cannotWrite;
-            }
-            if (failure.getCause() instanceof UncheckedIOException cannotWrite) {
-                throw cannotWrite.getCause();
-            }
+            opener.await(lifecycle.join());
+        } catch (IOException | RuntimeException failure) {
+            controller.close();
             throw failure;
         }
     }
 
     private void start() {
         FutureWaiter waiting = environment.waiting();
-        MetadataImage image = metadata.current();
+        MetadataApplier applier = new MetadataApplier(shards, groups, transactions);
+        MetadataImage image = metadata.addListener(applier);
         directories.reportOrphans(partitionDirectories(image)::contains);
         MetadataDelta all = MetadataDelta.ofAll(image);
         waiting.join(shards.open(all));
@@ -272,7 +308,7 @@ public final class BrokerCore implements AutoCloseable {
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
         groups.start(all, ends);
         var unused = transactions.follow(all);
-        metadata.addListener(new MetadataApplier(shards, groups, transactions));
+        applier.start(image, waiting);
         cleaner.start();
         config.dataDirectories().forEach(this::markRunning);
         watch.start();
@@ -330,42 +366,42 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     /**
-     * Registers the broker in the metadata, and adds the handlers that describe the cluster and the directories of the
-     * broker. Called before the first request.
+     * Registers a broker that is alone in the metadata, and adds the handlers that describe the cluster and the
+     * directories of the broker. Called before the first request.
      *
-     * @param advertised the addresses that clients are given
+     * @param advertised the addresses that clients are given; a broker of a cluster has registered those of its
+     *     configuration
      * @throws IOException if the registration cannot be written
      */
     public void describe(List<ListenerAddress> advertised, LogDirectories logDirectories) throws IOException {
         int nodeId = config.get(BrokerSettings.NODE_ID);
-        await(controller.registerBroker(new BrokerRegistration(
-                nodeId,
-                environment.ids().get(),
-                advertised,
-                config.get(BrokerSettings.BROKER_RACK),
-                supportedFeatures(),
-                directories.ids())));
+        if (!inCluster) {
+            opener.await(lifecycle.register(advertised));
+        }
         served = true;
         handlers.describe(
                 new ClusterBrokers(nodeId, metadata::current),
                 logDirectories,
                 new OfflineReplicas(nodeId, shards.offlinePartitions()),
                 environment.clock());
+        if (environment.peers() != null) {
+            handlers.join(new EnvelopeForwarder(nodeId, controller::members, this::peerAddress, environment.peers()));
+        }
     }
 
-    private static List<FeatureLevels> supportedFeatures() {
-        List<FeatureLevels> features = new ArrayList<>();
-        features.add(
-                new FeatureLevels(ClusterVersion.NAME, (short) ClusterVersion.FIRST, (short) ClusterVersion.FIRST));
-        for (Feature feature : Feature.values()) {
-            features.add(new FeatureLevels(feature.featureName(), (short) 0, feature.highestLevel()));
-        }
-        return features;
+    /** The newest metadata. Any thread. */
+    MetadataImage metadata() {
+        return metadata.current();
     }
 
     /** The current client quotas. Any thread. */
     public ClientQuotas quotas() {
         return metadata.current().quotas();
+    }
+
+    /** The current credentials of users. Any thread. */
+    ScramImage scram() {
+        return metadata.current().scram();
     }
 
     /** The handlers of all APIs. */

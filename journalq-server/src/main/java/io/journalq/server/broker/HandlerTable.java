@@ -10,6 +10,11 @@ import io.journalq.server.api.data.DataHandlers;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.api.group.GroupHandlers;
+import io.journalq.server.api.peer.ForwardingHandler;
+import io.journalq.server.api.peer.PeerGate;
+import io.journalq.server.api.peer.PeerHandlers;
+import io.journalq.server.api.security.SaslAuthenticateHandler;
+import io.journalq.server.api.security.SaslHandshakeHandler;
 import io.journalq.server.api.telemetry.GetTelemetrySubscriptionsHandler;
 import io.journalq.server.api.telemetry.PushTelemetryHandler;
 import io.journalq.server.api.telemetry.Telemetry;
@@ -18,7 +23,9 @@ import io.journalq.server.api.transaction.TransactionHandlers;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigKey;
+import io.journalq.server.config.CoordinatorSettings;
 import io.journalq.server.control.Controller;
+import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryAccount;
@@ -44,14 +51,28 @@ final class HandlerTable {
     private final BrokerConfig config;
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private final ControllerOperations activeController;
     private CoordinatorTopic groupsTopic;
     private CoordinatorTopic transactionsTopic;
 
-    HandlerTable(BrokerConfig config, MetadataPublisher metadata, Controller controller) {
+    /**
+     * Creates a table with the handler of ApiVersions.
+     *
+     * @param controller takes the operations of clients
+     * @param activeController takes those of the broker
+     */
+    HandlerTable(
+            BrokerConfig config,
+            MetadataPublisher metadata,
+            Controller controller,
+            ControllerOperations activeController) {
         this.config = config;
         this.metadata = metadata;
         this.controller = controller;
+        this.activeController = activeController;
         registry.register(new ApiVersionsHandler(registry, metadata::current));
+        registry.register(new SaslHandshakeHandler());
+        registry.register(new SaslAuthenticateHandler());
     }
 
     HandlerRegistry registry() {
@@ -59,7 +80,7 @@ final class HandlerTable {
     }
 
     /** Allocates producer ids from blocks of the controller. */
-    static ProducerIds producerIds(Controller controller) {
+    static ProducerIds producerIds(ControllerOperations controller) {
         return new ProducerIds(() -> controller
                 .allocateProducerIds(PRODUCER_ID_BLOCK_SIZE)
                 .thenApply(first -> new ProducerIds.Block(first, PRODUCER_ID_BLOCK_SIZE)));
@@ -78,9 +99,9 @@ final class HandlerTable {
             ProducerIds producerIds,
             Telemetry telemetry,
             MemoryAccount sessionMemory) {
-        groupsTopic = topic(InternalTopics.GROUPS, BrokerSettings.GROUP_TOPIC_PARTITIONS, groups);
+        groupsTopic = topic(InternalTopics.GROUPS, CoordinatorSettings.GROUP_TOPIC_PARTITIONS, groups);
         transactionsTopic =
-                topic(InternalTopics.TRANSACTIONS, BrokerSettings.TRANSACTION_TOPIC_PARTITIONS, transactions);
+                topic(InternalTopics.TRANSACTIONS, CoordinatorSettings.TRANSACTION_TOPIC_PARTITIONS, transactions);
         GroupHandlers.register(registry, metadata::current, groups, refusals);
         TransactionHandlers.register(
                 registry, metadata::current, producerIds, transactions, groups, groupsTopic, refusals);
@@ -101,11 +122,33 @@ final class HandlerTable {
     /** Registers the handlers that describe the broker and the cluster. */
     void describe(ClusterBrokers brokers, LogDirectories directories, OfflineReplicas offline, Clock clock) {
         GroupHandlers.registerDiscovery(registry, brokers, groupsTopic, transactionsTopic);
-        AdminHandlers.register(registry, brokers, config, metadata, controller, directories, offline, refusals, clock);
+        AdminHandlers.register(
+                registry,
+                brokers,
+                config,
+                metadata,
+                controller,
+                activeController,
+                directories,
+                offline,
+                refusals,
+                clock);
+    }
+
+    /** Registers what a broker of a cluster serves besides that. Called last. */
+    void join(ForwardingHandler.Forwarder forwarder) {
+        PeerHandlers.register(
+                registry,
+                metadata::current,
+                controller,
+                new PeerGate(config.interBrokerListenerName()),
+                forwarder,
+                PRODUCER_ID_BLOCK_SIZE,
+                config.get(BrokerSettings.REQUEST_MAX_ENTRIES));
     }
 
     private CoordinatorTopic topic(String name, ConfigKey<Integer> partitions, Coordinators<?> coordinators) {
         return new CoordinatorTopic(
-                InternalTopics.spec(name, config.get(partitions)), metadata, controller, coordinators);
+                InternalTopics.spec(name, config.get(partitions)), metadata, activeController, coordinators);
     }
 }

@@ -11,11 +11,13 @@ import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.MetadataReplica;
 import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.ShutdownMarker;
 import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.PrivateFileStore;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -31,9 +33,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Opens the metadata log of a broker: a journal of its own, or the log of a quorum if {@code quorum.listener} is set. The
- * first start with this setting founds a quorum with the metadata that the broker has. Used by the thread that opens the
- * broker.
+ * Opens the metadata log of a broker: a journal of its own, or the log of a quorum if {@code quorum.listener} is set.
+ * The first start with this setting founds a quorum with the metadata that the broker has. Used by the thread that
+ * opens the broker.
  */
 final class MetadataLogOpener {
     private static final Logger log = LoggerFactory.getLogger(MetadataLogOpener.class);
@@ -45,25 +47,29 @@ final class MetadataLogOpener {
     private final DataDirectories directories;
     private final FileStore store;
     private final Path directory;
+    private final ClusterJoin join;
 
     /** Waits for a write to the metadata log. */
     interface Waiting {
         void await(CompletableFuture<Void> written) throws IOException;
     }
 
+    /** @param join null for a broker that does not join a cluster */
     MetadataLogOpener(
             BrokerConfig config,
             DataDirectories directories,
             FileStore store,
             Clock clock,
             Executor blockingPool,
-            Supplier<Uuid> ids) {
+            Supplier<Uuid> ids,
+            ClusterJoin join) {
         this.config = config;
         this.directories = directories;
         this.store = store;
         this.clock = clock;
         this.blockingPool = blockingPool;
         this.ids = ids;
+        this.join = join;
         this.directory = config.dataDirectories().get(0);
     }
 
@@ -71,7 +77,8 @@ final class MetadataLogOpener {
      * Opens the log.
      *
      * @param scratch a machine without state, which is not charged for it
-     * @throws IOException when the log cannot be read or written, or is not the one that the configuration asks for. The
+     * @throws IOException when the log cannot be read or written, or is not the one that the configuration asks for.
+     *     The
      *     message is one line that says what to do
      */
     MetadataLog open(MetadataMachine scratch, Waiting waiting) throws IOException {
@@ -98,16 +105,61 @@ final class MetadataLogOpener {
                 store,
                 clock,
                 PooledByteBufAllocator.DEFAULT);
+        if (join != null && !(votes && provider.hasJoined(voter))) {
+            return join(provider, voter, scratch);
+        }
+        if (join != null) {
+            Optional<Uuid> cluster = join.clusterIdIfKnown(voter.nodeId(), config.interBrokerAddress());
+            if (cluster.isPresent()) {
+                directories.checkJoins(cluster.get().toString());
+            }
+        }
         if (!votes) {
             found(provider, voter, scratch, waiting);
         }
+        store.restrict(directory.resolve(QuorumProvider.DIRECTORY));
+        store.restrict(directory.resolve(BrokerCore.METADATA_DIRECTORY));
         return provider.log(voter, votes && ShutdownMarker.lastEnd(store, directory) == LastEnd.SYSTEM_DOWN);
     }
 
     private MetadataLog local() throws IOException {
+        Path metadata = directory.resolve(BrokerCore.METADATA_DIRECTORY);
         Journal journal = Journal.openWhole(
-                store, directory.resolve(BrokerCore.METADATA_DIRECTORY), LocalMetadataLog.JOURNAL_CONFIG, blockingPool);
+                new PrivateFileStore(store, metadata), metadata, LocalMetadataLog.JOURNAL_CONFIG, blockingPool);
         return new LocalMetadataLog(config.get(BrokerSettings.NODE_ID), journal, clock, PooledByteBufAllocator.DEFAULT);
+    }
+
+    /** Joins a cluster, or goes on with that after a stop. */
+    private MetadataLog join(QuorumProvider provider, QuorumProvider.Voter voter, MetadataMachine machine)
+            throws IOException {
+        try (MetadataLog local = local()) {
+            local.open(new MetadataReplica(machine, new MetadataPublisher(Runnable::run)));
+        }
+        if (machine.isFormatted()) {
+            throw new IOException("the data directory " + directory + " holds the metadata of cluster "
+                    + machine.clusterId()
+                    + ", and a broker with cluster.join must have no data; remove cluster.join, or"
+                    + " set an empty directory in data.directories");
+        }
+        Uuid clusterId = join.clusterId(voter.nodeId(), config.interBrokerAddress());
+        directories.checkJoins(clusterId.toString());
+        directories.identify(clusterId.toString(), ids);
+        Uuid directoryId = directories.firstId();
+        if (directoryId == null) {
+            throw noIdentity();
+        }
+        log.info("this broker joins cluster {} as voter {}", clusterId, voter.nodeId());
+        return provider.join(
+                voter,
+                clusterId,
+                directoryId,
+                () -> join.addVoter(
+                        new QuorumVoter(voter.nodeId(), directoryId, voter.host(), voter.port()), clusterId));
+    }
+
+    private IOException noIdentity() {
+        return new IOException("cannot write the identity of the data directory " + directory
+                + ", and a voter of a metadata quorum needs one; free space on the disk or repair it");
     }
 
     private void found(QuorumProvider provider, QuorumProvider.Voter voter, MetadataMachine machine, Waiting waiting)
@@ -124,8 +176,7 @@ final class MetadataLogOpener {
             directories.identify(machine.clusterId(), ids);
             Uuid directoryId = directories.firstId();
             if (directoryId == null) {
-                throw new IOException("cannot write the identity of the data directory " + directory
-                        + ", and a voter of a metadata quorum needs one; free space on the disk or repair it");
+                throw noIdentity();
             }
             MetadataImage image = machine.image();
             provider.found(voter, Uuid.parse(image.clusterId()), directoryId, replica, image.version());

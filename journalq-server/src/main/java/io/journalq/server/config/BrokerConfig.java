@@ -58,7 +58,7 @@ public final class BrokerConfig {
                 .toList();
         Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
         changed.put(name, new Setting(absolute, settingByName.get(name).origin()));
-        for (ConfigKey<String> key : BrokerSettings.FILES) {
+        for (ConfigKey<String> key : ListenerSettings.FILES) {
             Path file = file(key);
             if (file != null) {
                 String resolved =
@@ -89,12 +89,12 @@ public final class BrokerConfig {
 
     /** Listeners to bind. */
     public List<ListenerAddress> listeners() {
-        return addresses(BrokerSettings.LISTENERS);
+        return addresses(ListenerSettings.LISTENERS);
     }
 
     /** Addresses to advertise; empty if the addresses of the listeners are advertised. */
     public List<ListenerAddress> advertisedListeners() {
-        return addresses(BrokerSettings.ADVERTISED_LISTENERS);
+        return addresses(ListenerSettings.ADVERTISED_LISTENERS);
     }
 
     /**
@@ -119,11 +119,30 @@ public final class BrokerConfig {
      * @throws ConfigException when it is not known or not served, with a line for the operator
      */
     public SecurityProtocol securityProtocol(ListenerAddress listener) throws ConfigException {
-        return ListenerProtocols.of(listener.name(), get(BrokerSettings.LISTENER_SECURITY_PROTOCOL_MAP));
+        return ListenerProtocols.of(listener.name(), get(ListenerSettings.LISTENER_SECURITY_PROTOCOL_MAP));
     }
 
-    /** Whether a listener is encrypted. */
+    /**
+     * The mechanisms by which clients of a listener log in; empty if they need not.
+     *
+     * @throws ConfigException as {@link #securityProtocol}
+     */
+    public List<String> saslMechanisms(ListenerAddress listener) throws ConfigException {
+        SecurityProtocol protocol = securityProtocol(listener);
+        if (!protocol.usesSasl()) {
+            return List.of();
+        }
+        return get(ListenerSettings.SASL_ENABLED_MECHANISMS).stream()
+                .distinct()
+                .filter(mechanism -> protocol.isEncrypted() || !mechanism.equals("PLAIN"))
+                .toList();
+    }
+
+    /** Whether a listener or the gateway is encrypted. */
     public boolean hasEncryptedListener() throws ConfigException {
+        if (gatewayProtocol().isEncrypted()) {
+            return true;
+        }
         for (ListenerAddress listener : listeners()) {
             if (securityProtocol(listener).isEncrypted()) {
                 return true;
@@ -140,14 +159,50 @@ public final class BrokerConfig {
 
     /** Address of metrics and health; empty if they are not served. */
     public Optional<ListenerAddress> adminListener() {
-        String text = get(BrokerSettings.ADMIN_LISTENER);
+        String text = get(ListenerSettings.ADMIN_LISTENER);
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
     /** Address at which the broker votes on the metadata; empty if it has a metadata log of its own. */
     public Optional<ListenerAddress> quorumListener() {
-        String text = get(BrokerSettings.QUORUM_LISTENER);
+        String text = get(ListenerSettings.QUORUM_LISTENER);
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
+    }
+
+    /** Address of the HTTP gateway; empty if there is none. */
+    public Optional<ListenerAddress> gatewayListener() {
+        String text = get(ListenerSettings.GATEWAY_LISTENER);
+        return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
+    }
+
+    /**
+     * The security protocol of the HTTP gateway. An address without the name of a listener is that of a plain one.
+     *
+     * @throws ConfigException as {@link #securityProtocol}
+     */
+    public SecurityProtocol gatewayProtocol() throws ConfigException {
+        String text = get(ListenerSettings.GATEWAY_LISTENER);
+        return text.contains("://") ? securityProtocol(knownGood(text)) : SecurityProtocol.PLAINTEXT;
+    }
+
+    /** Addresses of brokers of the cluster that a broker without data joins; empty for a broker that begins one. */
+    public List<ListenerAddress> clusterJoin() {
+        return addresses(ListenerSettings.CLUSTER_JOIN);
+    }
+
+    /** The name of the listener at which the brokers of a cluster reach each other. */
+    public String interBrokerListenerName() {
+        String name = get(ListenerSettings.INTER_BROKER_LISTENER_NAME);
+        return name.isEmpty() ? listeners().get(0).name() : name;
+    }
+
+    /** The address that this broker registers for other brokers. */
+    public ListenerAddress interBrokerAddress() {
+        String name = interBrokerListenerName();
+        return advertisedFor(listeners()).stream()
+                .filter(address -> address.name().equals(name))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Directories of the journals, at least one. */

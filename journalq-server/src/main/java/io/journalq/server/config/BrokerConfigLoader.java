@@ -93,7 +93,11 @@ public final class BrokerConfigLoader {
                 throw new ConfigException(
                         "listeners: two listeners are called " + listener.name() + "; give each its own name");
             }
-            config.securityProtocol(listener);
+            if (config.saslMechanisms(listener).isEmpty()
+                    && config.securityProtocol(listener).usesSasl()) {
+                throw new ConfigException("sasl.enabled.mechanisms: listener " + listener.name()
+                        + " is not encrypted, so that PLAIN is not offered; add SCRAM-SHA-256, or use SASL_SSL");
+            }
         }
         Set<String> advertised = new TreeSet<>();
         for (ListenerAddress address : config.advertisedListeners()) {
@@ -109,8 +113,20 @@ public final class BrokerConfigLoader {
                         "advertised.listeners: '" + address + "' has no host that a client could connect to");
             }
         }
+        if (config.gatewayProtocol().usesSasl()) {
+            throw new ConfigException(
+                    "gateway.listener: clients of the HTTP gateway cannot log in by SASL; use a name whose protocol is"
+                            + " SSL or PLAINTEXT");
+        }
         if (config.hasEncryptedListener()) {
             checkTls(config);
+        }
+        if (config.quorumListener().isPresent()) {
+            checkOfCluster(config);
+        } else if (!config.clusterJoin().isEmpty()) {
+            throw new ConfigException(
+                    "cluster.join is set, and quorum.listener is not; a broker that joins a cluster votes"
+                            + " on its metadata, so set quorum.listener to an address of this broker");
         }
         Set<Path> directories = new TreeSet<>();
         for (Path directory : config.dataDirectories()) {
@@ -120,15 +136,44 @@ public final class BrokerConfigLoader {
         }
     }
 
-    private static void checkTls(BrokerConfig config) throws ConfigException {
-        demand(config, BrokerSettings.SSL_KEYSTORE_LOCATION, "a listener has the security protocol SSL");
-        if (config.get(BrokerSettings.SSL_KEYSTORE_TYPE).equals("PKCS12")) {
-            demand(config, BrokerSettings.SSL_KEYSTORE_PASSWORD_FILE, "ssl.keystore.type is PKCS12");
+    private static void checkOfCluster(BrokerConfig config) throws ConfigException {
+        List<ListenerAddress> addresses = config.advertisedFor(config.listeners());
+        for (ListenerAddress address : addresses) {
+            if (address.port() == 0) {
+                throw new ConfigException("listeners: '" + address + "' has no fixed port, and a broker with"
+                        + " quorum.listener registers its addresses before it opens them; choose a port");
+            }
         }
-        if (!config.get(BrokerSettings.SSL_CLIENT_AUTH).equals("none")) {
-            demand(config, BrokerSettings.SSL_TRUSTSTORE_LOCATION, "ssl.client.auth is not none");
-            if (config.get(BrokerSettings.SSL_TRUSTSTORE_TYPE).equals("PKCS12")) {
-                demand(config, BrokerSettings.SSL_TRUSTSTORE_PASSWORD_FILE, "ssl.truststore.type is PKCS12");
+        for (ListenerAddress listener : config.listeners()) {
+            if (config.securityProtocol(listener).usesSasl()) {
+                throw new ConfigException("listeners: clients log in at " + listener + ", which a broker with"
+                        + " quorum.listener does not support yet; use the security protocol SSL");
+            }
+        }
+        String name = config.interBrokerListenerName();
+        ListenerAddress forBrokers = addresses.stream()
+                .filter(address -> address.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new ConfigException("inter.broker.listener.name: no listener is called " + name));
+        if (config.securityProtocol(forBrokers).isEncrypted()) {
+            throw new ConfigException("inter.broker.listener.name: the listener " + name + " is encrypted, and the"
+                    + " connections between brokers are not yet; name a listener of the protocol PLAINTEXT");
+        }
+        if (forBrokers.bindsEveryInterface()) {
+            throw new ConfigException("listeners: '" + forBrokers + "' has no host at which other brokers could reach"
+                    + " this one; set advertised.listeners");
+        }
+    }
+
+    private static void checkTls(BrokerConfig config) throws ConfigException {
+        demand(config, ListenerSettings.SSL_KEYSTORE_LOCATION, "a listener has the security protocol SSL or SASL_SSL");
+        if (config.get(ListenerSettings.SSL_KEYSTORE_TYPE).equals("PKCS12")) {
+            demand(config, ListenerSettings.SSL_KEYSTORE_PASSWORD_FILE, "ssl.keystore.type is PKCS12");
+        }
+        if (!config.get(ListenerSettings.SSL_CLIENT_AUTH).equals("none")) {
+            demand(config, ListenerSettings.SSL_TRUSTSTORE_LOCATION, "ssl.client.auth is not none");
+            if (config.get(ListenerSettings.SSL_TRUSTSTORE_TYPE).equals("PKCS12")) {
+                demand(config, ListenerSettings.SSL_TRUSTSTORE_PASSWORD_FILE, "ssl.truststore.type is PKCS12");
             }
         }
     }

@@ -13,121 +13,14 @@ public final class BrokerSettings {
     private static final int MAX_REQUEST_BYTES = 1 << 30;
     private static final long MAX_IN_FLIGHT_BYTES = 1L << 40;
     private static final long DAY_MS = 86_400_000L;
-    private static final List<String> STORE_TYPES = List.of("PKCS12", "PEM");
 
     public static final ConfigKey<Integer> NODE_ID =
             ConfigKey.ofInt("node.id", ConfigUnit.NONE, 0, 0, Integer.MAX_VALUE, "Id of this broker in its cluster.");
-    public static final ConfigKey<List<String>> LISTENERS = ConfigKey.ofList(
-                    "listeners",
-                    List.of("PLAINTEXT://localhost:9092"),
-                    "Addresses on which clients connect, as NAME://host:port. An empty host binds all interfaces, "
-                            + "and port 0 any free port. listener.security.protocol.map assigns a security protocol to "
-                            + "each name. The broker warns about each listener of PLAINTEXT that other machines can "
-                            + "reach.",
-                    BrokerSettings::readListener)
-            .atLeastOneItem();
-    public static final ConfigKey<List<String>> LISTENER_SECURITY_PROTOCOL_MAP = ConfigKey.ofList(
-            "listener.security.protocol.map",
-            ListenerProtocols.DEFAULT,
-            "Security protocol of each listener, as NAME:PROTOCOL. The protocols are those of Kafka. This release serves "
-                    + "PLAINTEXT and SSL, and refuses to start with a listener of another or an unknown protocol.",
-            ListenerProtocols::readItem);
-    public static final ConfigKey<List<String>> ADVERTISED_LISTENERS = ConfigKey.ofList(
-            "advertised.listeners",
-            List.of(),
-            "Addresses that the broker gives to clients, as NAME://host:port. Clients of a listener that is not named "
-                    + "here get the listener's own address. If that is all interfaces, they get the address that they "
-                    + "connected to.",
-            BrokerSettings::readListener);
     public static final ConfigKey<String> BROKER_RACK = ConfigKey.ofText(
             "broker.rack",
             "",
             "Where this broker is, such as a rack or an availability zone. Clients see it. The replicas of a partition "
                     + "are placed in as many racks as possible. If empty, the broker has no rack.");
-    public static final ConfigKey<String> SSL_KEYSTORE_LOCATION = ConfigKey.ofText(
-                    "ssl.keystore.location",
-                    "",
-                    "File with the private key of the broker and its certificate chain, for listeners of SSL. A relative path is "
-                            + "relative to the directory that contains bin. The broker looks every 10 s whether this and the "
-                            + "other files of ssl.* have changed. New connections then use the new content. If it cannot be "
-                            + "used, the previous one stays in use, and the broker logs an error.")
-            .checkedBy(BrokerSettings::readFile);
-    public static final ConfigKey<String> SSL_KEYSTORE_TYPE = ConfigKey.ofChoice(
-            "ssl.keystore.type",
-            "PKCS12",
-            STORE_TYPES,
-            "Format of ssl.keystore.location. A PEM file contains the key in PKCS #8 and the certificates, that of the "
-                    + "broker first.");
-    public static final ConfigKey<String> SSL_KEYSTORE_PASSWORD_FILE = ConfigKey.ofText(
-                    "ssl.keystore.password.file",
-                    "",
-                    "File with the password of ssl.keystore.location. Required for PKCS12.")
-            .checkedBy(BrokerSettings::readFile);
-    public static final ConfigKey<String> SSL_KEY_PASSWORD_FILE = ConfigKey.ofText(
-                    "ssl.key.password.file",
-                    "",
-                    "File with the password of the private key. If empty, the key of a PKCS12 file has the password of the file, "
-                            + "and the key of a PEM file is not encrypted.")
-            .checkedBy(BrokerSettings::readFile);
-    public static final ConfigKey<String> SSL_TRUSTSTORE_LOCATION = ConfigKey.ofText(
-                    "ssl.truststore.location",
-                    "",
-                    "File with the certificates of the authorities that sign those of clients. Required if ssl.client.auth is not "
-                            + "none. When it changes, connections of clients that it no longer covers are closed.")
-            .checkedBy(BrokerSettings::readFile);
-    public static final ConfigKey<String> SSL_TRUSTSTORE_TYPE =
-            ConfigKey.ofChoice("ssl.truststore.type", "PKCS12", STORE_TYPES, "Format of ssl.truststore.location.");
-    public static final ConfigKey<String> SSL_TRUSTSTORE_PASSWORD_FILE = ConfigKey.ofText(
-                    "ssl.truststore.password.file",
-                    "",
-                    "File with the password of ssl.truststore.location. Required for PKCS12.")
-            .checkedBy(BrokerSettings::readFile);
-    public static final ConfigKey<String> SSL_CLIENT_AUTH = ConfigKey.ofChoice(
-            "ssl.client.auth",
-            "none",
-            List.of("none", "requested", "required"),
-            "Whether clients present a certificate. required: connections without one are closed. requested: a client "
-                    + "without one is User:ANONYMOUS.");
-    public static final ConfigKey<String> SSL_PRINCIPAL_MAPPING_RULES = ConfigKey.ofText(
-            "ssl.principal.mapping.rules",
-            "DEFAULT",
-            "How the distinguished name of a client's certificate becomes the name of its user, as in Kafka: rules of the "
-                    + "form RULE:pattern/replacement/ with an optional L or U at the end for lower or upper case, or "
-                    + "DEFAULT for the name itself, separated by commas. The first rule whose pattern matches the whole "
-                    + "name applies. If none does, the connection is closed. Patterns have the syntax of RE2.");
-    public static final ConfigKey<List<String>> SSL_ENABLED_PROTOCOLS = ConfigKey.ofList(
-                    "ssl.enabled.protocols",
-                    List.of("TLSv1.3", "TLSv1.2"),
-                    "Versions of TLS that clients may use.",
-                    ConfigKey.choiceOf(List.of("TLSv1.3", "TLSv1.2")))
-            .atLeastOneItem();
-    public static final ConfigKey<List<String>> SSL_CIPHER_SUITES = ConfigKey.ofList(
-            "ssl.cipher.suites",
-            List.of(),
-            "Cipher suites that clients may use, in order of preference, by the names of the JDK. If empty, the suites of "
-                    + "TLS 1.3, and those of TLS 1.2 with ECDHE and AES-GCM or ChaCha20. With a list and TLS 1.3, the JDK "
-                    + "encrypts, because BoringSSL cannot choose among the suites of TLS 1.3.");
-    public static final ConfigKey<String> SSL_KEYSTORE_PASSWORD =
-            ConfigKey.ofPassword("ssl.keystore.password", "write it to a file and set ssl.keystore.password.file");
-    public static final ConfigKey<String> SSL_KEY_PASSWORD =
-            ConfigKey.ofPassword("ssl.key.password", "write it to a file and set ssl.key.password.file");
-    public static final ConfigKey<String> SSL_TRUSTSTORE_PASSWORD =
-            ConfigKey.ofPassword("ssl.truststore.password", "write it to a file and set ssl.truststore.password.file");
-    public static final ConfigKey<String> SSL_KEYSTORE_KEY = ConfigKey.ofPassword(
-            "ssl.keystore.key", "write it to a PEM file with the certificates and set ssl.keystore.location");
-    public static final ConfigKey<String> ADMIN_LISTENER = ConfigKey.ofText(
-                    "admin.listener",
-                    "localhost:9644",
-                    "Address of /metrics and /health, as host:port. If empty, they are not served.")
-            .checkedBy(BrokerSettings::readAdminListener);
-    public static final ConfigKey<List<String>> ADMIN_ALLOWED_HOSTS = ConfigKey.ofList(
-            "admin.allowed.hosts",
-            List.of(),
-            "Additional host names in requests to the admin listener, such as that of a load balancer. "
-                    + "Always allowed are IP addresses, localhost, this machine's host name, and the hosts of "
-                    + "listeners, advertised.listeners and admin.listener. Requests for other names are refused, as "
-                    + "protection from DNS rebinding.",
-            BrokerSettings::readHostName);
     public static final ConfigKey<Integer> METRICS_TOPICS_MAX = ConfigKey.ofInt(
             "metrics.topics.max",
             ConfigUnit.NONE,
@@ -153,14 +46,6 @@ public final class BrokerSettings {
                             + "distributed over all of them.",
                     BrokerSettings::readDirectory)
             .atLeastOneItem();
-    public static final ConfigKey<String> QUORUM_LISTENER = ConfigKey.ofText(
-                    "quorum.listener",
-                    "",
-                    "Address at which this broker votes on the metadata of a cluster, as host:port. If empty, the "
-                            + "metadata log is a journal of this broker. With an address, the broker becomes the only "
-                            + "voter of a metadata quorum at its next start, with all its data. There is no way back. "
-                            + "Other brokers cannot join yet. Connections are neither authenticated nor encrypted.")
-            .checkedBy(BrokerSettings::readQuorumListener);
     public static final ConfigKey<Integer> SHARDS = ConfigKey.ofInt(
             "shards",
             ConfigUnit.NONE,
@@ -207,160 +92,6 @@ public final class BrokerSettings {
             10_000_000,
             "Maximum number of partitions of all topics. memory.metadata.max.bytes limits them too: a heap of 512 MiB has"
                     + " room for about 62,000 topics of one partition.");
-    public static final ConfigKey<Integer> GROUP_TOPIC_PARTITIONS = ConfigKey.ofInt(
-            "offsets.topic.num.partitions",
-            ConfigUnit.NONE,
-            16,
-            1,
-            1_000,
-            "Number of partitions of __consumer_offsets. It is fixed when the first group appears.");
-    public static final ConfigKey<Integer> GROUP_MAX_SIZE = ConfigKey.ofInt(
-            "group.max.size", ConfigUnit.NONE, 10_000, 1, 1_000_000, "Maximum number of members of a group.");
-    public static final ConfigKey<Integer> GROUP_MAX_COUNT = ConfigKey.ofInt(
-            "group.max.count",
-            ConfigUnit.NONE,
-            100_000,
-            1,
-            10_000_000,
-            "Maximum number of groups with members or committed offsets. Further groups are refused.");
-    public static final ConfigKey<Integer> GROUP_MIN_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
-            "group.min.session.timeout.ms",
-            ConfigUnit.MILLISECONDS,
-            6_000,
-            1,
-            Integer.MAX_VALUE,
-            "Minimum session timeout that a member of a classic group can request.");
-    public static final ConfigKey<Integer> GROUP_MAX_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
-            "group.max.session.timeout.ms",
-            ConfigUnit.MILLISECONDS,
-            1_800_000,
-            1,
-            Integer.MAX_VALUE,
-            "Maximum session timeout that a member of a classic group can request.");
-    public static final ConfigKey<Integer> GROUP_INITIAL_REBALANCE_DELAY_MS = ConfigKey.ofInt(
-            "group.initial.rebalance.delay.ms",
-            ConfigUnit.MILLISECONDS,
-            3_000,
-            0,
-            300_000,
-            "Time that a new classic group waits for more members before its first rebalance.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
-            "group.consumer.heartbeat.interval.ms",
-            ConfigUnit.MILLISECONDS,
-            5_000,
-            1,
-            Integer.MAX_VALUE,
-            "Heartbeat interval of members of the consumer protocol.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
-            "group.consumer.session.timeout.ms",
-            ConfigUnit.MILLISECONDS,
-            45_000,
-            1,
-            Integer.MAX_VALUE,
-            "Session timeout of members of the consumer protocol. A member without a heartbeat for this "
-                    + "time is removed.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
-            "group.consumer.assignment.interval.ms",
-            ConfigUnit.MILLISECONDS,
-            0,
-            0,
-            Integer.MAX_VALUE,
-            "Minimum time between two assignments of a group of the consumer protocol. Changes in the "
-                    + "meantime go into the second assignment.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
-            "group.consumer.min.session.timeout.ms",
-            ConfigUnit.MILLISECONDS,
-            45_000,
-            1,
-            Integer.MAX_VALUE,
-            "Minimum session timeout that can be set for a group of the consumer protocol.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_MAX_SESSION_TIMEOUT_MS = ConfigKey.ofInt(
-            "group.consumer.max.session.timeout.ms",
-            ConfigUnit.MILLISECONDS,
-            60_000,
-            1,
-            Integer.MAX_VALUE,
-            "Maximum session timeout that can be set for a group of the consumer protocol.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_MIN_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
-            "group.consumer.min.heartbeat.interval.ms",
-            ConfigUnit.MILLISECONDS,
-            5_000,
-            1,
-            Integer.MAX_VALUE,
-            "Minimum heartbeat interval that can be set for a group of the consumer protocol.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_MAX_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
-            "group.consumer.max.heartbeat.interval.ms",
-            ConfigUnit.MILLISECONDS,
-            15_000,
-            1,
-            Integer.MAX_VALUE,
-            "Maximum heartbeat interval that can be set for a group of the consumer protocol.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_MIN_ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
-            "group.consumer.min.assignment.interval.ms",
-            ConfigUnit.MILLISECONDS,
-            0,
-            0,
-            Integer.MAX_VALUE,
-            "Minimum assignment interval that can be set for a group of the consumer protocol.");
-    public static final ConfigKey<Integer> GROUP_CONSUMER_MAX_ASSIGNMENT_INTERVAL_MS = ConfigKey.ofInt(
-            "group.consumer.max.assignment.interval.ms",
-            ConfigUnit.MILLISECONDS,
-            15_000,
-            0,
-            Integer.MAX_VALUE,
-            "Maximum assignment interval that can be set for a group of the consumer protocol.");
-    public static final ConfigKey<String> GROUP_CONSUMER_MIGRATION_POLICY = ConfigKey.ofChoice(
-            "group.consumer.migration.policy",
-            "bidirectional",
-            List.of("bidirectional", "upgrade", "downgrade", "disabled"),
-            "Which groups can change their protocol while they have members. upgrade: to the consumer "
-                    + "protocol, when its first member joins. downgrade: back to the classic protocol, when its last "
-                    + "member of the consumer protocol leaves. bidirectional: both. disabled: neither.");
-    public static final ConfigKey<Integer> OFFSET_METADATA_MAX_BYTES = ConfigKey.ofInt(
-            "offset.metadata.max.bytes",
-            ConfigUnit.BYTES,
-            4_096,
-            0,
-            1 << 20,
-            "Maximum size of the metadata of a committed offset.");
-    public static final ConfigKey<Integer> OFFSETS_RETENTION_MINUTES = ConfigKey.ofInt(
-            "offsets.retention.minutes",
-            ConfigUnit.NONE,
-            10_080,
-            1,
-            Integer.MAX_VALUE,
-            "Time in minutes after which committed offsets expire if the group has no members or does not "
-                    + "subscribe to the topic.");
-    public static final ConfigKey<Long> OFFSETS_RETENTION_CHECK_INTERVAL_MS = ConfigKey.ofLong(
-            "offsets.retention.check.interval.ms",
-            ConfigUnit.MILLISECONDS,
-            600_000L,
-            1L,
-            DAY_MS,
-            "Interval of the check for expired producers.");
-    public static final ConfigKey<Integer> TRANSACTION_TOPIC_PARTITIONS = ConfigKey.ofInt(
-            "transaction.state.log.num.partitions",
-            ConfigUnit.NONE,
-            16,
-            1,
-            1_000,
-            "Number of partitions of __transaction_state. It is fixed when the first transactional producer "
-                    + "appears.");
-    public static final ConfigKey<Integer> TRANSACTION_MAX_TIMEOUT_MS = ConfigKey.ofInt(
-            "transaction.max.timeout.ms",
-            ConfigUnit.MILLISECONDS,
-            900_000,
-            1,
-            Integer.MAX_VALUE,
-            "Maximum transaction timeout that a producer can request. A transaction that is open for longer "
-                    + "than its timeout is aborted.");
-    public static final ConfigKey<Long> TRANSACTIONAL_ID_EXPIRATION_MS = ConfigKey.ofLong(
-            "transactional.id.expiration.ms",
-            ConfigUnit.MILLISECONDS,
-            7 * DAY_MS,
-            1L,
-            Integer.MAX_VALUE * 1_000L,
-            "Time after which an unused transactional id expires.");
 
     public static final ConfigKey<Integer> SOCKET_REQUEST_MAX_BYTES = ConfigKey.ofInt(
             "socket.request.max.bytes",
@@ -534,14 +265,6 @@ public final class BrokerSettings {
             3_600_000L,
             "Time that a stop waits for requests in flight.");
 
-    /** Settings that are a path of a file, or empty. */
-    static final List<ConfigKey<String>> FILES = List.of(
-            SSL_KEYSTORE_LOCATION,
-            SSL_KEYSTORE_PASSWORD_FILE,
-            SSL_KEY_PASSWORD_FILE,
-            SSL_TRUSTSTORE_LOCATION,
-            SSL_TRUSTSTORE_PASSWORD_FILE);
-
     /** The settings of the broker, followed by the defaults of all topic settings. */
     public static final ConfigKeys ALL = all();
 
@@ -555,71 +278,31 @@ public final class BrokerSettings {
 
     private static ConfigKeys dynamic() {
         List<ConfigKey<?>> keys = new ArrayList<>(List.of(
-                GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
-                GROUP_CONSUMER_SESSION_TIMEOUT_MS,
-                GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS,
+                CoordinatorSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
+                CoordinatorSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS,
+                CoordinatorSettings.GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS,
                 PRODUCER_ID_EXPIRATION_MS));
         keys.addAll(TopicSettings.ALL.all());
         return new ConfigKeys(keys);
     }
 
     private static ConfigKeys all() {
-        List<ConfigKey<?>> keys = new ArrayList<>(List.of(
-                NODE_ID,
-                LISTENERS,
-                LISTENER_SECURITY_PROTOCOL_MAP,
-                ADVERTISED_LISTENERS,
-                BROKER_RACK,
-                SSL_KEYSTORE_LOCATION,
-                SSL_KEYSTORE_TYPE,
-                SSL_KEYSTORE_PASSWORD_FILE,
-                SSL_KEY_PASSWORD_FILE,
-                SSL_TRUSTSTORE_LOCATION,
-                SSL_TRUSTSTORE_TYPE,
-                SSL_TRUSTSTORE_PASSWORD_FILE,
-                SSL_CLIENT_AUTH,
-                SSL_PRINCIPAL_MAPPING_RULES,
-                SSL_ENABLED_PROTOCOLS,
-                SSL_CIPHER_SUITES,
-                SSL_KEYSTORE_PASSWORD,
-                SSL_KEY_PASSWORD,
-                SSL_TRUSTSTORE_PASSWORD,
-                SSL_KEYSTORE_KEY,
-                ADMIN_LISTENER,
-                ADMIN_ALLOWED_HOSTS,
+        List<ConfigKey<?>> keys = new ArrayList<>();
+        keys.addAll(List.of(NODE_ID, BROKER_RACK));
+        keys.addAll(ListenerSettings.ALL);
+        keys.addAll(List.of(
                 METRICS_TOPICS_MAX,
                 METRICS_GROUPS_MAX,
                 DATA_DIRECTORIES,
-                QUORUM_LISTENER,
                 SHARDS,
                 AUTO_CREATE_TOPICS,
                 AUTO_CREATE_TOPICS_MAX_RATE,
                 DELETE_TOPICS,
                 NUM_PARTITIONS,
                 MAX_PARTITIONS_PER_TOPIC,
-                MAX_PARTITIONS,
-                GROUP_TOPIC_PARTITIONS,
-                GROUP_MAX_SIZE,
-                GROUP_MAX_COUNT,
-                GROUP_MIN_SESSION_TIMEOUT_MS,
-                GROUP_MAX_SESSION_TIMEOUT_MS,
-                GROUP_INITIAL_REBALANCE_DELAY_MS,
-                GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
-                GROUP_CONSUMER_SESSION_TIMEOUT_MS,
-                GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS,
-                GROUP_CONSUMER_MIN_SESSION_TIMEOUT_MS,
-                GROUP_CONSUMER_MAX_SESSION_TIMEOUT_MS,
-                GROUP_CONSUMER_MIN_HEARTBEAT_INTERVAL_MS,
-                GROUP_CONSUMER_MAX_HEARTBEAT_INTERVAL_MS,
-                GROUP_CONSUMER_MIN_ASSIGNMENT_INTERVAL_MS,
-                GROUP_CONSUMER_MAX_ASSIGNMENT_INTERVAL_MS,
-                GROUP_CONSUMER_MIGRATION_POLICY,
-                OFFSET_METADATA_MAX_BYTES,
-                OFFSETS_RETENTION_MINUTES,
-                OFFSETS_RETENTION_CHECK_INTERVAL_MS,
-                TRANSACTION_TOPIC_PARTITIONS,
-                TRANSACTION_MAX_TIMEOUT_MS,
-                TRANSACTIONAL_ID_EXPIRATION_MS,
+                MAX_PARTITIONS));
+        keys.addAll(CoordinatorSettings.ALL);
+        keys.addAll(List.of(
                 SOCKET_REQUEST_MAX_BYTES,
                 REQUEST_MAX_ENTRIES,
                 MAX_CONNECTIONS,
@@ -673,43 +356,11 @@ public final class BrokerSettings {
                         "Maximum heap for " + what + ", by estimate. With 0, " + percent + " % of the heap."));
     }
 
-    private static String readListener(String text) throws ConfigException {
-        return ListenerAddress.parse(text).toString();
-    }
-
-    private static String readHostName(String text) throws ConfigException {
-        if (!text.matches("[A-Za-z0-9_.-]{1,253}")) {
-            throw new ConfigException("'" + text + "' is not a host name");
-        }
-        return text;
-    }
-
     private static String readDirectory(String text) throws ConfigException {
         try {
             return Path.of(text).toString();
         } catch (InvalidPathException wrong) {
             throw new ConfigException("'" + text + "' is not a path: " + wrong.getReason());
         }
-    }
-
-    private static String readFile(String text) throws ConfigException {
-        return readDirectory(text.strip());
-    }
-
-    private static String readAdminListener(String text) throws ConfigException {
-        if (!text.isBlank()) {
-            ListenerAddress.parse(text);
-        }
-        return text.strip();
-    }
-
-    private static String readQuorumListener(String text) throws ConfigException {
-        if (!text.isBlank()) {
-            ListenerAddress address = ListenerAddress.parse(text);
-            if (address.bindsEveryInterface() || address.port() == 0) {
-                throw new ConfigException("'" + text + "' must be the address of one interface, with a port");
-            }
-        }
-        return text.strip();
     }
 }

@@ -1,18 +1,16 @@
 package io.journalq.server.config;
 
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * The security protocol of each listener, by the name of the listener: {@code listener.security.protocol.map}. A
- * listener whose protocol is unknown or not served is refused. It never becomes a plain one. Stateless.
+ * listener whose protocol is unknown is refused. It never becomes a plain one. Stateless.
  */
 final class ListenerProtocols {
     /** Each protocol is the name of a listener with this protocol, as in Kafka. */
@@ -21,7 +19,6 @@ final class ListenerProtocols {
             .toList();
 
     private static final Pattern FORM = Pattern.compile("([A-Za-z][A-Za-z0-9_]*):([A-Za-z_]+)");
-    private static final Set<SecurityProtocol> SERVED = EnumSet.of(SecurityProtocol.PLAINTEXT, SecurityProtocol.SSL);
 
     private ListenerProtocols() {}
 
@@ -64,11 +61,6 @@ final class ListenerProtocols {
             throw new ConfigException("listeners: the security protocol of listener " + listenerName
                     + " is not known; add " + listenerName + ":PLAINTEXT or another protocol to"
                     + " listener.security.protocol.map");
-        }
-        if (!SERVED.contains(protocol)) {
-            throw new ConfigException("listeners: listener " + listenerName + " has the security protocol " + protocol
-                    + ", which this release does not serve; it serves "
-                    + String.join(", ", SERVED.stream().map(Enum::name).toList()));
         }
         return protocol;
     }

@@ -7,18 +7,25 @@ package io.journalq.server.config;
  */
 public enum SecurityProtocol {
     /** Neither encrypted nor authenticated. */
-    PLAINTEXT(false),
+    PLAINTEXT(false, false),
     /** Encrypted by TLS. The client may have to present a certificate. */
-    SSL(true),
+    SSL(true, false),
     /** Authenticated by SASL, not encrypted. */
-    SASL_PLAINTEXT(false),
+    SASL_PLAINTEXT(false, true),
     /** Encrypted by TLS and authenticated by SASL. */
-    SASL_SSL(true);
+    SASL_SSL(true, true);
 
     private final boolean encrypted;
+    private final boolean sasl;
 
-    SecurityProtocol(boolean encrypted) {
+    SecurityProtocol(boolean encrypted, boolean sasl) {
         this.encrypted = encrypted;
+        this.sasl = sasl;
+    }
+
+    /** Whether clients have to log in by SASL. */
+    public boolean usesSasl() {
+        return sasl;
     }
 
     /** Whether the connections of the listener use TLS. */

@@ -3,6 +3,8 @@ package io.journalq.server.control;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.sasl.ScramCredential;
+import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.control.MetadataLog.Role;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.MetadataImage;
@@ -19,6 +21,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -40,7 +43,7 @@ import org.slf4j.LoggerFactory;
  * <p>Any thread may call any method. A future fails if the controller is closed or already has
  * {@link #MAX_OPERATIONS} operations that are not complete.
  */
-public final class Controller implements AutoCloseable {
+public final class Controller implements ControllerOperations, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
 
     private static final long CLOSE_TIMEOUT_SECONDS = 30;
@@ -62,8 +65,8 @@ public final class Controller implements AutoCloseable {
     /** Whether the metadata is that of this broker's cluster, so that records may follow it. */
     private volatile boolean checked;
 
-    /** Completed when this broker has begun to decide for the first time. */
-    private final CompletableFuture<Void> started = new CompletableFuture<>();
+    /** The term in which this broker decides, if the log elects the leader. */
+    private int term;
 
     /** Number of submitted operations that are not complete. */
     private final AtomicInteger operations = new AtomicInteger();
@@ -94,8 +97,8 @@ public final class Controller implements AutoCloseable {
     }
 
     /**
-     * Opens the log, assigns an id to a new cluster, and starts the partitions' next leader epochs. In a quorum, it waits
-     * until this broker leads.
+     * Opens the log. A broker that is alone also assigns an id to a new cluster, and starts the next leader epochs of the
+     * partitions. In a quorum, the controller decides whenever the quorum has elected this broker.
      *
      * @param check receives the cluster's id after the replay, before anything is written
      * @return completed when the first image is published; fails with an {@link IOException} if the log cannot be
@@ -111,7 +114,7 @@ public final class Controller implements AutoCloseable {
         checked = true;
         if (metadataLog.electsLeader()) {
             onRole(reported);
-            return started;
+            return replica.published();
         }
         checkNotOfQuorum(image);
         role = reported;
@@ -148,9 +151,6 @@ public final class Controller implements AutoCloseable {
             return;
         }
         role = now;
-        if (now == Role.FAILED) {
-            started.completeExceptionally(new IOException("the metadata log has failed; see the broker's log"));
-        }
     }
 
     /** The thread of the log must not wait for the controller's. */
@@ -170,22 +170,14 @@ public final class Controller implements AutoCloseable {
             role = reported;
             return;
         }
-        int term = metadataLog.members().term();
-        Operation<Void> first = new Operation<>(
-                draft -> {
-                    draft.add(new Step(draft.decider.beginTerm(term), null), false);
-                    if (!started.isDone()) {
-                        draft.add(new Step(draft.decider.startNode(), null), false);
-                    }
-                    return null;
-                },
-                Controller::failed);
+        int elected = metadataLog.members().term();
+        term = elected;
+        Operation<Void> first = new Operation<>(draft -> null, Controller::failed);
         var unused = first.result.whenComplete((begun, failure) -> {
             if (failure == null) {
-                log.info("this broker is the controller: term={}", term);
-                started.complete(null);
+                log.info("this broker is the controller: term={}", elected);
             } else {
-                log.warn("this broker cannot begin its term as the controller: term={}", term, failure);
+                log.warn("this broker cannot begin its term as the controller yet: term={}", elected, failure);
             }
         });
         delayed.addFirst(first);
@@ -204,7 +196,7 @@ public final class Controller implements AutoCloseable {
         void accept(String clusterId) throws IOException;
     }
 
-    /** Creates topics; one outcome each, in order. */
+    @Override
     public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
         return forEach(specs, validateOnly, (decider, spec) -> {
             Uuid id = ids.get();
@@ -256,17 +248,41 @@ public final class Controller implements AutoCloseable {
                 (decider, change) -> new Step(decider.alterQuotas(change.entity(), change.changes()), null));
     }
 
-    /** Registers a broker that can serve clients. The future fails if the log cannot be written. */
-    public CompletableFuture<Void> registerBroker(BrokerRegistration registration) {
+    /** Changes credentials of users; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> alterScram(List<ScramChange> changes) {
+        return forEach(
+                changes,
+                false,
+                (decider, change) -> new Step(decider.alterScram(change.user(), change.set(), change.removed()), null));
+    }
+
+    @Override
+    public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
         return submit(
-                draft -> {
-                    draft.add(new Step(draft.decider.registerBroker(registration), null), false);
-                    return null;
-                },
+                draft -> draft.add(new Step(draft.decider.registerBroker(registration), null), false),
                 Controller::failed);
     }
 
-    /** Allocates a block of producer ids. The future holds the first id, or fails if the log cannot be written. */
+    /**
+     * Adds a broker to the voters of the quorum. It must be running, and is added when it has caught up.
+     *
+     * @return fails if the outcome is not known
+     */
+    public CompletableFuture<Outcome> addVoter(QuorumVoter voter) {
+        if (role != Role.LEADING) {
+            return CompletableFuture.failedFuture(new NotControllerException(metadataLog.members()));
+        }
+        return metadataLog.addVoter(voter).handle((added, failure) -> {
+            Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+            return cause == null
+                    ? new Outcome(ErrorCode.NONE, null, null)
+                    : cause instanceof IllegalArgumentException
+                            ? new Outcome(ErrorCode.DUPLICATE_VOTER, cause.getMessage(), null)
+                            : new Outcome(ErrorCode.NOT_CONTROLLER, cause.getMessage(), null);
+        });
+    }
+
+    @Override
     public CompletableFuture<Long> allocateProducerIds(int count) {
         return submit(
                 draft -> {
@@ -292,8 +308,8 @@ public final class Controller implements AutoCloseable {
     }
 
     /**
-     * Finishes the operations in progress, rejects others and closes the log. The futures of operations whose images are
-     * not published yet complete with {@link MetadataPublisher#published}.
+     * Finishes the operations in progress, rejects others and closes the log. The futures of operations whose images
+     * are not published yet complete with {@link MetadataPublisher#published}.
      */
     @Override
     public void close() throws IOException {
@@ -337,6 +353,14 @@ public final class Controller implements AutoCloseable {
      * @param changes limits by key, null to remove a limit
      */
     public record QuotaChange(QuotaEntity entity, Map<String, Double> changes) {}
+
+    /**
+     * A change of the credentials of a user.
+     *
+     * @param set credentials that replace those of the same mechanisms
+     * @param removed mechanisms whose credentials are removed
+     */
+    public record ScramChange(String user, List<ScramCredential> set, List<ScramMechanism> removed) {}
 
     /** A decision, and its topic if it is known. */
     private record Step(Decision decision, Uuid topicId) {}
@@ -443,16 +467,21 @@ public final class Controller implements AutoCloseable {
     }
 
     private <T> void run(Operation<T> operation) {
-        if (role == Role.FOLLOWING || role == null) {
+        Role now = role;
+        if (now == Role.FOLLOWING || now == null) {
             operation.fail(new NotControllerException(metadataLog.members()));
             return;
         }
         MetadataImage image = replica.image();
         Draft draft = new Draft(replica.newDecider(image));
         try {
+            if (metadataLog.electsLeader()) {
+                // Adds a record only if the term has none yet.
+                draft.add(new Step(draft.decider.beginTerm(term), null), false);
+            }
             T decided = operation.decide.apply(draft);
-            if (draft.records.isEmpty() || role != Role.LEADING) {
-                completeWhenPublished(operation, decided, role == Role.LEADING);
+            if (draft.records.isEmpty() || now != Role.LEADING) {
+                completeWhenPublished(operation, decided, now == Role.LEADING);
                 return;
             }
             proposing = true;

@@ -11,6 +11,19 @@ import java.util.function.Consumer;
  * Orders and stores the metadata records. A record takes effect when the log has committed it and passes it to the
  * {@link Replica}, and in no other way. See decision 19.
  *
+ * <p>All brokers of a cluster apply the same batches in the same order, each at its own pace:
+ *
+ * <ul>
+ *   <li>A batch is applied at its base offset or not at all, and at most once. A repeated batch, and one that was
+ *       decided on in an earlier term, changes nothing.
+ *   <li>A term has at most one leader. A deposed leader learns this late: until then, it is {@link Role#LEADING}, its
+ *       replica may be behind, and its proposals do not commit.
+ *   <li>A proposal that fails may be committed all the same, by this or by the next leader, but only before any other
+ *       batch is committed at its base offset.
+ *   <li>Without a majority of the voters, proposals wait or fail, and the replicas stay as they are.
+ *   <li>{@link Replica#restore} may take the place of any number of batches, at any time before this broker leads.
+ * </ul>
+ *
  * <p>Used by the controller's thread, except for {@link #fence} and {@link #members}.
  */
 public interface MetadataLog extends Closeable {
@@ -40,7 +53,10 @@ public interface MetadataLog extends Closeable {
 
     /** What this broker may do with the log. */
     enum Role {
-        /** All committed records are applied, and batches may be proposed. */
+        /**
+         * All records that were committed in earlier terms are applied, and batches may be proposed. May be told again
+         * for a later term, after {@link #FOLLOWING}.
+         */
         LEADING,
         /** Another broker leads the quorum, or none does. Every proposal fails. */
         FOLLOWING,
@@ -77,10 +93,13 @@ public interface MetadataLog extends Closeable {
      */
     CompletableFuture<Void> propose(MetadataBatch batch);
 
-    /** Sets the listener that is informed of every change of role, on any thread. Called once, before {@link #open}. */
+    /**
+     * Sets the listener that is informed of every change of role, on any thread. Called once, before {@link #open}. The
+     * proposal in flight fails when the role is no longer {@link Role#LEADING}.
+     */
     void onRole(Consumer<Role> listener);
 
-    /** The voters and their leader. Any thread. */
+    /** The voters and their leader, as far as this broker knows. Any thread. */
     Members members();
 
     /**
@@ -88,6 +107,16 @@ public interface MetadataLog extends Closeable {
      * elections, this broker may propose when {@link #open} has returned.
      */
     boolean electsLeader();
+
+    /**
+     * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
+     * lead, or if another change is in progress. Only for logs that elect a leader. Any thread.
+     *
+     * @throws IllegalArgumentException as the failure of the future, if the voter cannot be added
+     */
+    default CompletableFuture<Void> addVoter(QuorumVoter voter) {
+        return CompletableFuture.failedFuture(new UnsupportedOperationException("this log has no quorum"));
+    }
 
     /** Rejects all proposals until a restart, because the log's files cannot be relied on. Any thread. */
     void fence(IOException reason);

@@ -4,6 +4,7 @@ import io.journalq.common.protocol.Message;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.metadata.record.ScramRecord;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -47,6 +48,11 @@ public final class MetadataLogCodec {
             records.add(MetadataRecordCodec.decode(reader.value()));
         }
         return records;
+    }
+
+    /** Whether {@code value} is a record that contains keys, which tools must not show. */
+    public static boolean isSecret(ByteBuf value) {
+        return value != null && MetadataRecordCodec.isTypeOf(value, ScramRecord.class);
     }
 
     /** Writes the records of a snapshot, each behind its size. */

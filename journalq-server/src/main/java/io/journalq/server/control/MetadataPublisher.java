@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,6 +22,9 @@ public final class MetadataPublisher {
     private final Executor executor;
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private volatile MetadataImage current = MetadataImage.EMPTY;
+    /** The last image that is published or being prepared. */
+    private MetadataImage newestImage = MetadataImage.EMPTY;
+
     private volatile CompletableFuture<Void> newest = CompletableFuture.completedFuture(null);
 
     /** Is informed of new images, before the operation that created the image completes. */
@@ -50,13 +54,36 @@ public final class MetadataPublisher {
         return current;
     }
 
-    /** Adds a listener for later images; the listener must read the current one itself first. */
-    public void addListener(Listener listener) {
+    /**
+     * Adds a listener for all images after the returned one, which may not be published yet. The listener must read the
+     * returned image itself. It may also be informed of that image, and of images before it that are not published yet.
+     */
+    public synchronized MetadataImage addListener(Listener listener) {
         listeners.add(listener);
+        return newestImage;
+    }
+
+    /** Completed when an image is published for which {@code condition} holds, or at once if it holds now. */
+    public CompletableFuture<MetadataImage> whenPublished(Predicate<MetadataImage> condition) {
+        CompletableFuture<MetadataImage> held = new CompletableFuture<>();
+        Listener listener = delta -> {
+            if (condition.test(delta.now())) {
+                held.complete(delta.now());
+            }
+        };
+        listeners.add(listener);
+        if (condition.test(current)) {
+            held.complete(current);
+        }
+        var unused = held.whenComplete((image, failure) -> listeners.remove(listener));
+        return held;
     }
 
     /** Publishes the image of a delta when it is prepared. Called in the order of the log, by one thread at a time. */
     void publish(MetadataDelta delta) {
+        synchronized (this) {
+            newestImage = delta.now();
+        }
         List<CompletableFuture<Void>> prepared = new ArrayList<>(listeners.size() + 1);
         prepared.add(newest);
         listeners.forEach(listener -> prepared.add(prepare(listener, delta)));

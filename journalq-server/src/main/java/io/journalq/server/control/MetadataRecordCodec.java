@@ -13,8 +13,10 @@ import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
+import io.journalq.server.metadata.record.ScramRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.netty.buffer.ByteBuf;
@@ -46,7 +48,9 @@ final class MetadataRecordCodec {
             new Type(ResourceConfigRecord.class, ResourceConfigRecord::read, ClusterVersion.FIRST),
             new Type(BrokerRecord.class, BrokerRecord::read, ClusterVersion.FIRST),
             new Type(BrokerChangeRecord.class, BrokerChangeRecord::read, ClusterVersion.FIRST),
-            new Type(ControllerRecord.class, ControllerRecord::read, ClusterVersion.FIRST));
+            new Type(ControllerRecord.class, ControllerRecord::read, ClusterVersion.FIRST),
+            new Type(ScramRecord.class, ScramRecord::read, ClusterVersion.FIRST),
+            new Type(RemoveScramRecord.class, RemoveScramRecord::read, ClusterVersion.FIRST));
 
     private MetadataRecordCodec() {}
 
@@ -99,6 +103,12 @@ final class MetadataRecordCodec {
         record.write(out, version);
         List<ReferenceCounted> parts = out.finish();
         return (ByteBuf) parts.get(0);
+    }
+
+    /** Whether a record is of this type, whatever its version. Does not change the indexes of {@code value}. */
+    static boolean isTypeOf(ByteBuf value, Class<? extends Message> recordClass) {
+        int type = value.readableBytes() < HEADER_SIZE_BYTES ? -1 : value.getUnsignedByte(value.readerIndex() + 1);
+        return type >= 0 && type < TYPES.size() && TYPES.get(type).recordClass() == recordClass;
     }
 
     static Message decode(ByteBuf value) throws IOException {

@@ -43,6 +43,28 @@ public interface QuorumProvider {
      */
     void found(Voter voter, Uuid clusterId, Uuid directoryId, Replica state, long endOffset) throws IOException;
 
+    /** Asks the leader of a quorum to add a voter. */
+    @FunctionalInterface
+    interface Admission {
+        /**
+         * Returns when the voter, which is running, is added.
+         *
+         * @throws IOException if it is not; the message is one line
+         */
+        void ask() throws IOException;
+    }
+
+    /**
+     * The log of a broker that joins a quorum. {@link MetadataLog#open} returns when the quorum has added the broker to
+     * its voters, and the broker has the metadata.
+     *
+     * @param directoryId the first data directory
+     */
+    MetadataLog join(Voter voter, Uuid clusterId, Uuid directoryId, Admission admission);
+
+    /** Whether a voter that has a {@link #DIRECTORY} has the metadata of its quorum. Until then, it joins again. */
+    boolean hasJoined(Voter voter) throws IOException;
+
     /**
      * The log of a voter that has a {@link #DIRECTORY}.
      *

@@ -218,6 +218,21 @@ public final class DataDirectories {
     }
 
     /**
+     * Checks that a broker with these directories can join a cluster.
+     *
+     * @throws IOException when a directory belongs to another cluster. The message is one line that says what to do
+     */
+    public void checkJoins(String clusterId) throws IOException {
+        for (Found one : all) {
+            if (one.identity != null && !one.identity.clusterId().equals(clusterId)) {
+                throw new IOException("the data directory " + one.path + " belongs to cluster "
+                        + one.identity.clusterId() + ", and the brokers in cluster.join to cluster " + clusterId
+                        + "; correct cluster.join, or set an empty directory in data.directories");
+            }
+        }
+    }
+
+    /**
      * Gives an identity to every directory that has none. The first directory, which lists the others, is written last.
      * If a write fails, it is logged and repeated at the next start, because a broker must be able to start on a full
      * disk.

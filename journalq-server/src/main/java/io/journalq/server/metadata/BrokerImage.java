@@ -1,6 +1,7 @@
 package io.journalq.server.metadata;
 
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.metadata.index.SortedIndex;
 
 /**
  * A broker of the cluster. Immutable.

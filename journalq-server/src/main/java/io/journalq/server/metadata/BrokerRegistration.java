@@ -2,6 +2,7 @@ package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.server.config.ListenerAddress;
+import java.util.Collections;
 import java.util.List;
 
 /**
@@ -30,6 +31,13 @@ public record BrokerRegistration(
 
     /** The supported levels of a feature. */
     public record FeatureLevels(String name, short lowest, short highest) {}
+
+    /** Whether {@code other} has none of the data directories. False if those of one of the two are unknown. */
+    boolean isOfOtherDisks(BrokerRegistration other) {
+        return !logDirectories.isEmpty()
+                && !other.logDirectories.isEmpty()
+                && Collections.disjoint(logDirectories, other.logDirectories);
+    }
 
     /** Whether {@code other} says the same, possibly in another process. */
     boolean matches(BrokerRegistration other) {

@@ -1,6 +1,8 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.metadata.index.SortedIndex;
+import io.journalq.server.metadata.security.ScramImage;
 import java.util.Collection;
 
 /** All metadata at one moment. An image shares with the previous one what did not change. Immutable, any thread. */
@@ -14,7 +16,8 @@ public final class MetadataImage {
             TopicIndexes.EMPTY,
             0,
             ClientQuotas.NONE,
-            ResourceConfigs.NONE);
+            ResourceConfigs.NONE,
+            ScramImage.NONE);
 
     private final String clusterId;
     private final long version;
@@ -24,6 +27,7 @@ public final class MetadataImage {
     private final long nextProducerId;
     private final ClientQuotas quotas;
     private final ResourceConfigs resources;
+    private final ScramImage scram;
 
     MetadataImage(
             String clusterId,
@@ -33,7 +37,8 @@ public final class MetadataImage {
             TopicIndexes topics,
             long nextProducerId,
             ClientQuotas quotas,
-            ResourceConfigs resources) {
+            ResourceConfigs resources,
+            ScramImage scram) {
         this.clusterId = clusterId;
         this.version = version;
         this.controller = controller;
@@ -42,6 +47,7 @@ public final class MetadataImage {
         this.nextProducerId = nextProducerId;
         this.quotas = quotas;
         this.resources = resources;
+        this.scram = scram;
     }
 
     public String clusterId() {
@@ -82,6 +88,11 @@ public final class MetadataImage {
     /** The configurations of groups, of client metrics and of brokers. */
     public ResourceConfigs resources() {
         return resources;
+    }
+
+    /** The credentials of users. */
+    public ScramImage scram() {
+        return scram;
     }
 
     /** The topic with this name, or null. */

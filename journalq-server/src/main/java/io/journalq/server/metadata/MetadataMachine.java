@@ -3,6 +3,8 @@ package io.journalq.server.metadata;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.sasl.ScramCredential;
+import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
@@ -13,6 +15,7 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.metadata.security.ScramImage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +23,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Decides on operations. A decision changes nothing. Only its records change the state ({@link MetadataState}), when they
- * are passed to {@link #replay}, in live operation and after a restart. One thread.
+ * Decides on operations. A decision changes nothing. Only its records change the state ({@link MetadataState}), when
+ * they are passed to {@link #replay}, in live operation and after a restart. One thread.
  */
 public final class MetadataMachine {
     /** Of topics that request the default. */
@@ -43,7 +46,8 @@ public final class MetadataMachine {
     public record Limits(int nodeId, int defaultPartitions, int maxPartitionsPerTopic, int maxPartitions) {}
 
     /**
-     * Decides which configurations are valid for resources other than state.topics(). Pure: equal arguments give equal results.
+     * Decides which configurations are valid for resources other than state.topics(). Pure: equal arguments give equal
+     * results.
      */
     @FunctionalInterface
     public interface ResourceRules {
@@ -165,15 +169,34 @@ public final class MetadataMachine {
     }
 
     /**
-     * Registers a broker that can serve clients. A registration that is already known is not repeated for another
-     * process: nothing depends on the process of a broker that is alone, and its start needs no write.
+     * Registers a broker. A registration that is already known is not repeated.
+     *
+     * <p>In a cluster, each process of a broker registers before it opens its partitions. The partitions that the broker
+     * leads get new leader epochs, as in {@link #startNode}. A broker that is alone registers when it can serve clients.
+     * Nothing depends on its process, so that a start needs no write if the rest of the registration is known.
      */
     public Decision registerBroker(BrokerRegistration registration) {
+        boolean inCluster = state.controller().isElected();
         BrokerImage known = state.brokers().find(registration.nodeId());
-        return known != null && known.isLive() && known.registration().matches(registration)
-                ? Decision.append(List.of())
-                : Decision.append(
-                        List.of(MetadataSnapshot.brokerRecord(new BrokerImage(registration, state.version(), false))));
+        if (known != null && known.isLive() && isSame(known.registration(), registration, inCluster)) {
+            return Decision.append(List.of());
+        }
+        if (inCluster && known != null && known.registration().isOfOtherDisks(registration)) {
+            return Decision.refuse(
+                    ErrorCode.DUPLICATE_BROKER_REGISTRATION,
+                    "node id " + registration.nodeId() + " belongs to another broker of the cluster; choose another"
+                            + " node.id");
+        }
+        List<Message> records = new ArrayList<>();
+        records.add(MetadataSnapshot.brokerRecord(new BrokerImage(registration, state.version(), false)));
+        if (inCluster && state.topics().partitionCount() > 0) {
+            records.add(new NodeStartedRecord().setNodeId(registration.nodeId()));
+        }
+        return Decision.append(records);
+    }
+
+    private static boolean isSame(BrokerRegistration known, BrokerRegistration other, boolean sameProcess) {
+        return sameProcess ? known.equals(other) : known.matches(other);
     }
 
     /** The current metadata. */
@@ -372,6 +395,36 @@ public final class MetadataMachine {
         Map<String, Double> before = state.quotas().of(entity);
         Map<String, Double> after = MetadataSizes.changed(before, changes);
         Decision tooMuch = checkMemory(MetadataSizes.quota(entity, after) - MetadataSizes.quota(entity, before));
+        return tooMuch != null ? tooMuch : Decision.append(records);
+    }
+
+    /**
+     * Changes the credentials of a user.
+     *
+     * @param set credentials that replace those of the same mechanisms
+     * @param removed mechanisms whose credentials are removed
+     */
+    public Decision alterScram(String user, List<ScramCredential> set, List<ScramMechanism> removed) {
+        String problem = ScramImage.nameProblem(user);
+        if (problem != null && !set.isEmpty()) {
+            return Decision.refuse(ErrorCode.UNACCEPTABLE_CREDENTIAL, problem);
+        }
+        ScramImage after = state.scram();
+        List<Message> records = new ArrayList<>();
+        for (ScramMechanism mechanism : removed) {
+            if (after.find(user, mechanism) == null) {
+                return Decision.refuse(
+                        ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist");
+            }
+            after = after.without(user, mechanism);
+            records.add(MetadataSnapshot.scramRemoval(user, mechanism));
+        }
+        for (ScramCredential credential : set) {
+            after = after.with(user, credential);
+            records.add(MetadataSnapshot.scramRecord(user, credential));
+        }
+        Decision tooMuch = checkMemory(MetadataSizes.scram(user, after.of(user).values())
+                - MetadataSizes.scram(user, state.scram().of(user).values()));
         return tooMuch != null ? tooMuch : Decision.append(records);
     }
 

@@ -1,6 +1,8 @@
 package io.journalq.server.metadata;
 
+import io.journalq.common.sasl.ScramCredential;
 import io.journalq.server.memory.TextSize;
+import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -23,6 +25,9 @@ final class MetadataSizes {
 
     /** A group, broker, subscription, user or client that has settings, without the settings. */
     private static final int OWNER_BYTES = 200;
+
+    /** A credential of a user, without its salt and its keys, but with the objects that hold them. */
+    private static final int CREDENTIAL_BYTES = 200;
 
     private MetadataSizes() {}
 
@@ -57,6 +62,21 @@ final class MetadataSizes {
         return limits.isEmpty()
                 ? 0
                 : OWNER_BYTES + name(entity.user()) + name(entity.clientId()) + (long) ENTRY_BYTES * limits.size();
+    }
+
+    /** A user with these credentials; 0 if there are none. */
+    static long scram(String user, Collection<ScramCredential> credentials) {
+        if (credentials.isEmpty()) {
+            return 0;
+        }
+        long bytes = (long) OWNER_BYTES + text(user);
+        for (ScramCredential credential : credentials) {
+            bytes += CREDENTIAL_BYTES
+                    + credential.salt().length
+                    + credential.storedKey().length
+                    + credential.serverKey().length;
+        }
+        return bytes;
     }
 
     /** {@code before} after {@code changes}, in which null removes a value. */

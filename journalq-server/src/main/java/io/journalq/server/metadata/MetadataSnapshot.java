@@ -1,6 +1,8 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.protocol.Message;
+import io.journalq.common.sasl.ScramCredential;
+import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
 import io.journalq.server.metadata.record.BrokerRecord;
@@ -13,10 +15,13 @@ import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
+import io.journalq.server.metadata.record.ScramRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -45,6 +50,9 @@ final class MetadataSnapshot {
                 .byResource()
                 .forEach((resource, configs) ->
                         configs.forEach((name, value) -> records.add(resourceRecord(resource, name, value))));
+        image.scram().users().forEach(user -> user.credentials()
+                .values()
+                .forEach(credential -> records.add(scramRecord(user.name(), credential))));
         records.add(new SnapshotEndRecord().setVersion(image.version()));
         return records;
     }
@@ -95,7 +103,10 @@ final class MetadataSnapshot {
         return new BrokerImage(registration, record.epoch(), record.fenced());
     }
 
-    /** The records that remove the topics, quotas and settings, which a snapshot of another state does not replace. */
+    /**
+     * The records that remove the topics, quotas, settings and credentials, which a snapshot of another state does not
+     * replace.
+     */
     static List<Message> removals(MetadataImage image) {
         List<Message> records = new ArrayList<>();
         image.topics().forEach(topic -> records.add(new RemoveTopicRecord().setTopicId(topic.id())));
@@ -103,6 +114,9 @@ final class MetadataSnapshot {
                 .forEach(key -> records.add(quotaRecord(entity, key, null))));
         image.resources().byResource().forEach((resource, configs) -> configs.keySet()
                 .forEach(name -> records.add(resourceRecord(resource, name, null))));
+        image.scram().users().forEach(user -> user.credentials()
+                .keySet()
+                .forEach(mechanism -> records.add(scramRemoval(user.name(), mechanism))));
         return records;
     }
 
@@ -143,6 +157,22 @@ final class MetadataSnapshot {
                 .setResourceName(resource.name())
                 .setName(name)
                 .setValue(value);
+    }
+
+    /** A credential of a user. */
+    static ScramRecord scramRecord(String user, ScramCredential credential) {
+        return new ScramRecord()
+                .setUser(user)
+                .setMechanism(credential.mechanism().type())
+                .setSalt(Unpooled.wrappedBuffer(credential.salt()))
+                .setIterations(credential.iterations())
+                .setStoredKey(Unpooled.wrappedBuffer(credential.storedKey()))
+                .setServerKey(Unpooled.wrappedBuffer(credential.serverKey()));
+    }
+
+    /** The removal of a credential. */
+    static RemoveScramRecord scramRemoval(String user, ScramMechanism mechanism) {
+        return new RemoveScramRecord().setUser(user).setMechanism(mechanism.type());
     }
 
     /**

@@ -2,8 +2,11 @@ package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.sasl.ScramCredential;
+import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.index.SortedIndex;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
@@ -14,10 +17,14 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
+import io.journalq.server.metadata.record.ScramRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.metadata.security.ScramImage;
+import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -43,6 +50,7 @@ final class MetadataState {
     private long nextProducerId;
     private ClientQuotas quotas;
     private ResourceConfigs resources;
+    private ScramImage scram;
 
     /**
      * Creates a state that begins with an image.
@@ -59,6 +67,7 @@ final class MetadataState {
         this.nextProducerId = image.nextProducerId();
         this.quotas = image.quotas();
         this.resources = image.resources();
+        this.scram = image.scram();
     }
 
     String clusterId() {
@@ -94,8 +103,13 @@ final class MetadataState {
         return resources;
     }
 
+    ScramImage scram() {
+        return scram;
+    }
+
     MetadataImage image() {
-        return new MetadataImage(clusterId, version, controller, brokers, topics, nextProducerId, quotas, resources);
+        return new MetadataImage(
+                clusterId, version, controller, brokers, topics, nextProducerId, quotas, resources, scram);
     }
 
     /**
@@ -148,6 +162,10 @@ final class MetadataState {
             replayQuota(quota);
         } else if (record instanceof ResourceConfigRecord config) {
             replayResource(config);
+        } else if (record instanceof ScramRecord credential) {
+            replayScram(credential);
+        } else if (record instanceof RemoveScramRecord removed) {
+            changeScram(removed.user(), scram.without(removed.user(), mechanism(removed.mechanism())));
         } else if (record instanceof BrokerRecord broker) {
             replayBroker(broker);
         } else if (record instanceof BrokerChangeRecord change) {
@@ -181,6 +199,30 @@ final class MetadataState {
         memory.add(-MetadataSizes.resource(resource, resources.of(resource)));
         resources = resources.with(resource, record.name(), record.value());
         memory.add(MetadataSizes.resource(resource, resources.of(resource)));
+    }
+
+    private void replayScram(ScramRecord record) {
+        ScramCredential credential = new ScramCredential(
+                mechanism(record.mechanism()),
+                ByteBufUtil.getBytes(record.salt()),
+                record.iterations(),
+                ByteBufUtil.getBytes(record.storedKey()),
+                ByteBufUtil.getBytes(record.serverKey()));
+        changeScram(record.user(), scram.with(record.user(), credential));
+    }
+
+    private void changeScram(String user, ScramImage changed) {
+        memory.add(MetadataSizes.scram(user, changed.of(user).values())
+                - MetadataSizes.scram(user, scram.of(user).values()));
+        scram = changed;
+    }
+
+    private static ScramMechanism mechanism(byte type) {
+        ScramMechanism mechanism = ScramMechanism.of(type);
+        if (mechanism == null) {
+            throw new IllegalArgumentException("a credential of an unknown mechanism: " + type);
+        }
+        return mechanism;
     }
 
     private void replayBroker(BrokerRecord record) {

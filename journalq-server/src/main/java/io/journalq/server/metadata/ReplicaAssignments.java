@@ -3,6 +3,7 @@ package io.journalq.server.metadata;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.metadata.MetadataMachine.Decision;
+import io.journalq.server.metadata.index.SortedIndex;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import java.util.ArrayList;

@@ -1,6 +1,7 @@
 package io.journalq.server.metadata;
 
 import io.journalq.server.metadata.ResourceId.Kind;
+import io.journalq.server.metadata.index.SortedIndex;
 import java.util.Collections;
 import java.util.Objects;
 import java.util.SortedMap;

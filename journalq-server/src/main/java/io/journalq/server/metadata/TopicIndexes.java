@@ -1,6 +1,7 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.metadata.index.SortedIndex;
 
 /**
  * All topics, by each of their keys. Immutable, any thread.

@@ -78,6 +78,15 @@ public final class Acceptor {
      * @throws IOException with a one-line message for the operator when the address cannot be bound
      */
     public int bind(Door door, String listenerName, String host, int port) throws IOException {
+        return bind(door, listenerName, host, port, "set another in 'listeners'");
+    }
+
+    /**
+     * As {@link #bind(Door, String, String, int)}.
+     *
+     * @param remedy what the operator can do if the address is in use, besides stopping the program that uses it
+     */
+    public int bind(Door door, String listenerName, String host, int port, String remedy) throws IOException {
         InetSocketAddress address = host.isEmpty() ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops.group(), loops.group())
@@ -116,7 +125,7 @@ public final class Acceptor {
             String reason = bound.cause().getMessage();
             throw new IOException(
                     "cannot listen on " + (host.isEmpty() ? "*" : host) + ":" + port + ": " + reason
-                            + "; stop the program that uses this address, or set another in 'listeners'",
+                            + "; stop the program that uses this address, or " + remedy,
                     bound.cause());
         }
         synchronized (listeners) {

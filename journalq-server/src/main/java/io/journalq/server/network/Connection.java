@@ -24,6 +24,24 @@ public interface Connection {
     /** Stops reading the socket for this time, to throttle a client that exceeded a quota. 0: not at all. */
     void pause(int durationMs);
 
+    /** Passes on no frames until {@link #goOn}. Each call needs one of that. On the loop. */
+    void hold();
+
+    /** Ends a {@link #hold}. On the loop. */
+    void goOn();
+
+    /**
+     * The client has authenticated, for the first time or again. Lifts the limits of {@link PreAuthentication}. On the
+     * loop.
+     */
+    void onAuthenticated();
+
+    /**
+     * The client has failed to authenticate: counts that, logs one line, and closes the connection. If the client is
+     * given a response, it is sent before. On the loop.
+     */
+    void failAuthentication(AuthenticationFailure failure);
+
     /**
      * Runs {@code work} once the channel is writable, that is when the client has read most of its responses, or when
      * it has disconnected. On the loop.

@@ -41,6 +41,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private final Runnable flush = this::flush;
     private final Runnable sendAgain = this::sendAgain;
     private RequestFrameDecoder frames;
+    /** Null if the client need not authenticate, or has done so. */
+    private AuthenticationWait authenticationWait;
+
+    private int maxInFlightRequests;
     private ChannelHandlerContext context;
     private long inFlightBytes;
     private int pauses;
@@ -62,6 +66,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         this.channel = channel;
         this.line = line;
         this.listenerName = listenerName;
+        this.maxInFlightRequests = loop.limits().maxInFlightRequests();
         this.responseMemory = new ResponseMemory(loop.memory().responses(), loop.cycle());
         this.activity = new ConnectionActivity(loop.cycle().loop().nanoTime());
     }
@@ -69,6 +74,44 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Sets the source of the frames. Called before the first frame. */
     void readThrough(RequestFrameDecoder decoder) {
         frames = decoder;
+    }
+
+    /** Serves the client within the limits of {@code limits} until it has authenticated. */
+    void awaitAuthentication(PreAuthentication limits) {
+        maxInFlightRequests = PreAuthentication.MAX_IN_FLIGHT_REQUESTS;
+        authenticationWait = new AuthenticationWait(limits, this, frames);
+    }
+
+    @Override
+    public void onAuthenticated() {
+        loop.counters().authentications.increment();
+        if (authenticationWait != null) {
+            maxInFlightRequests = loop.limits().maxInFlightRequests();
+            authenticationWait.lift(loop.limits().maxFrameSizeBytes());
+            authenticationWait = null;
+        }
+    }
+
+    @Override
+    public void failAuthentication(AuthenticationFailure failure) {
+        loop.counters().onAuthenticationFailure(failure);
+        if (failure.isResponding()) {
+            loop.throttle().warn("connection closed", channel.remoteAddress(), failure.reason());
+            drain();
+        } else {
+            close(failure.reason());
+        }
+    }
+
+    @Override
+    public void hold() {
+        pauses++;
+        suspend();
+    }
+
+    @Override
+    public void goOn() {
+        endPause();
     }
 
     @Override
@@ -219,6 +262,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     @Override
     public void channelInactive(ChannelHandlerContext handlerContext) {
         closed = true;
+        if (authenticationWait != null) {
+            authenticationWait.end();
+        }
         responses.release();
         responseMemory.close();
         useNoRoom();
@@ -458,7 +504,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Null while the requests without a response are within all limits. */
     private Limit reachedLimit() {
         ConnectionLimits limits = loop.limits();
-        if (responses.size() >= limits.maxInFlightRequests()) {
+        if (responses.size() >= maxInFlightRequests) {
             return Limit.CONNECTION_REQUESTS;
         }
         if (inFlightBytes > limits.maxInFlightBytes()) {
@@ -491,7 +537,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
             return true; // Its memory is reserved, and is released only after the response to the complete request.
         }
         if (responseMemory.isWaiting()
-                || responses.size() > limits.maxInFlightRequests() * ConnectionLimits.LOW_WATER
+                || responses.size() > maxInFlightRequests * ConnectionLimits.LOW_WATER
                 || inFlightBytes > limits.maxInFlightBytes() * ConnectionLimits.LOW_WATER
                 || !channel.isWritable()) {
             return false;

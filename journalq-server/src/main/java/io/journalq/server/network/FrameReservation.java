@@ -10,7 +10,7 @@ import java.util.concurrent.Executor;
  * budget. Requests that arrive completely in one read need no reservation, and are served while others wait. On the
  * connection's loop.
  */
-final class FrameReservation implements InFlightBudget.Waiter {
+public final class FrameReservation implements InFlightBudget.Waiter {
     /** Frames above this size use the shared memory, and their buffer is allocated in two steps. */
     static final int LARGE_FRAME_BYTES = 1024 * 1024;
 
@@ -48,7 +48,7 @@ final class FrameReservation implements InFlightBudget.Waiter {
     }
 
     /** Whether a frame of this size, including its length field, could ever be read. */
-    boolean canHold(long sizeBytes) {
+    public boolean canHold(long sizeBytes) {
         return sizeBytes <= LARGE_FRAME_BYTES || sizeBytes + FIRST_PART_BYTES <= shared.limitBytes();
     }
 
@@ -57,16 +57,16 @@ final class FrameReservation implements InFlightBudget.Waiter {
         return shared.hasWaiting() || budget.isExceeded();
     }
 
-    boolean isWaiting() {
+    public boolean isWaiting() {
         return state == State.WAITING;
     }
 
-    boolean isGranted() {
+    public boolean isGranted() {
         return state == State.GRANTED;
     }
 
     /** Whether memory for a frame is reserved. If not, the frame waits. Repeated calls are for the same frame. */
-    boolean ask(int sizeBytes) {
+    public boolean ask(int sizeBytes) {
         if (state == State.NONE) {
             if (sizeBytes <= LARGE_FRAME_BYTES) {
                 askForSmall(sizeBytes);
@@ -122,7 +122,7 @@ final class FrameReservation implements InFlightBudget.Waiter {
     }
 
     /** The connection has ended. */
-    void release() {
+    public void release() {
         released = true;
         if (state == State.WAITING) {
             budget.forget(this);

@@ -26,10 +26,12 @@ public final class KafkaDoor implements Door {
 
     private final Exchange.Factory exchanges;
     private final Transport transport;
+    /** Null if clients need not authenticate. */
+    private final PreAuthentication preAuthentication;
 
     /** @param exchanges decodes requests from frames */
     public KafkaDoor(Exchange.Factory exchanges) {
-        this(exchanges, Transport.PLAIN);
+        this(exchanges, Transport.PLAIN, null);
     }
 
     /**
@@ -37,10 +39,12 @@ public final class KafkaDoor implements Door {
      *
      * @param exchanges decodes requests from frames
      * @param transport carries the frames
+     * @param preAuthentication limits of clients that have not authenticated; null if they need not
      */
-    public KafkaDoor(Exchange.Factory exchanges, Transport transport) {
+    public KafkaDoor(Exchange.Factory exchanges, Transport transport, PreAuthentication preAuthentication) {
         this.exchanges = exchanges;
         this.transport = transport;
+        this.preAuthentication = preAuthentication;
     }
 
     @Override
@@ -54,14 +58,16 @@ public final class KafkaDoor implements Door {
                 connection::onFrameWaits,
                 connection::onShortage,
                 loop.limits().maxFrameSizeBytes(),
-                new FrameReservation(
-                        loop.gathering(), loop.memory().largeRequests(), loop.cycle()::enqueue, connection::flushLater),
+                loop.reservation(connection::flushLater),
                 new ReceiveLowWatermark(loop.counters(), line.carriesFrames()));
         connection.readThrough(decoder);
         channel.config()
                 .setRecvByteBufAllocator(
                         line.carriesFrames() ? new FrameReads(decoder::allocate, USUAL_READS) : INDIRECT_READS);
         channel.pipeline().addLast(decoder, connection);
+        if (preAuthentication != null) {
+            connection.awaitAuthentication(preAuthentication);
+        }
         return connection;
     }
 }

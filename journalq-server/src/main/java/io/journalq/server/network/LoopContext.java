@@ -46,9 +46,19 @@ public record LoopContext(
                 shortages);
     }
 
+    /**
+     * Reserves memory for one request that arrives in parts.
+     *
+     * @param onRoom is called on the loop when a wait has ended; the caller must then call {@link FrameReservation#ask}
+     *     again
+     */
+    public FrameReservation reservation(Runnable onRoom) {
+        return new FrameReservation(gathering, memory.largeRequests(), cycle::enqueue, onRoom);
+    }
+
     /** Closes a connection and logs the reason. */
     @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
-    void close(Channel channel, String reason) {
+    public void close(Channel channel, String reason) {
         throttle.warn("connection closed", channel.remoteAddress(), reason);
         channel.close();
     }

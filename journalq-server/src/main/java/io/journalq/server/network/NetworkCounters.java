@@ -25,6 +25,10 @@ public final class NetworkCounters {
     final LongAdder acceptPauses = new LongAdder();
     final LongAdder slowParts = new LongAdder();
 
+    final LongAdder authentications = new LongAdder();
+    private final Map<AuthenticationFailure, LongAdder> authenticationFailures =
+            new EnumMap<>(AuthenticationFailure.class);
+
     final LongAdder tlsHandshakes = new LongAdder();
     final LongAdder tlsReloads = new LongAdder();
     final LongAdder tlsReloadFailures = new LongAdder();
@@ -34,6 +38,9 @@ public final class NetworkCounters {
     public NetworkCounters() {
         for (TlsFailure failure : TlsFailure.values()) {
             tlsFailures.put(failure, new LongAdder());
+        }
+        for (AuthenticationFailure failure : AuthenticationFailure.values()) {
+            authenticationFailures.put(failure, new LongAdder());
         }
     }
 
@@ -104,6 +111,20 @@ public final class NetworkCounters {
     /** Bytes of responses passed to the sockets. */
     public long sentBytes() {
         return sentBytes.sum();
+    }
+
+    /** Number of times that a client has authenticated by SASL, for the first time or again. */
+    public long authentications() {
+        return authentications.sum();
+    }
+
+    /** Number of clients that were disconnected because they did not authenticate, by reason. */
+    public long authenticationFailures(AuthenticationFailure failure) {
+        return authenticationFailures.get(failure).sum();
+    }
+
+    void onAuthenticationFailure(AuthenticationFailure failure) {
+        authenticationFailures.get(failure).increment();
     }
 
     /** Number of completed TLS handshakes. */

@@ -16,8 +16,8 @@ import java.util.function.IntConsumer;
  *
  * <p>A frame that arrives completely in one read is passed on as a slice of the read buffer. A frame that arrives in
  * parts is gathered in a separate buffer, into which the socket is read directly ({@link FrameReads}), so that the
- * bytes of a large frame are not copied. Memory for the complete frame is reserved first ({@link FrameReservation}). While
- * there is none, the socket is not read. If a length is negative or above the limit, the connection is closed.
+ * bytes of a large frame are not copied. Memory for the complete frame is reserved first ({@link FrameReservation}).
+ * While there is none, the socket is not read. If a length is negative or above the limit, the connection is closed.
  *
  * <p>For a frame that arrives in small parts, the socket wakes its loop only when the rest of the frame has arrived. A
  * client that sends one byte at a time therefore does not cause one read for each byte. While its connection accepts no
@@ -55,7 +55,12 @@ final class RequestFrameDecoder extends ChannelInboundHandlerAdapter {
     private final IntConsumer readPart;
     private final Runnable onWait;
     private final Consumer<OutOfMemoryError> onShortage;
-    private final int maxFrameSizeBytes;
+    private int maxFrameSizeBytes;
+    /** Why frames are limited to this size, in a log line. */
+    private String sizeLimitName = "socket.request.max.bytes";
+    /** Whether reads are small, because the client has not authenticated. */
+    private boolean readsAreSmall;
+
     private final FrameReservation room;
     private final ReceiveLowWatermark lowWater;
     private int lastFrameSizeBytes;
@@ -123,7 +128,7 @@ final class RequestFrameDecoder extends ChannelInboundHandlerAdapter {
             return null;
         }
         if (held || !rest.isEmpty()) {
-            return room.isShort() ? allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES) : null;
+            return readsAreSmall || room.isShort() ? allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES) : null;
         }
         if (unfinished != null) {
             int sizeBytes = Math.min(makeRoom(), FairScheduler.SHARE_BYTES);
@@ -138,7 +143,21 @@ final class RequestFrameDecoder extends ChannelInboundHandlerAdapter {
         if (lastFrameSizeBytes >= LARGE_FRAME_BYTES) {
             return allocator.ioBuffer(BEGINNING_BYTES, BEGINNING_BYTES);
         }
-        return room.isShort() ? allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES) : null;
+        return readsAreSmall || room.isShort() ? allocator.ioBuffer(SHORT_READ_BYTES, SHORT_READ_BYTES) : null;
+    }
+
+    /** Limits frames and reads until the client has authenticated. */
+    void limitToAuthentication() {
+        maxFrameSizeBytes = Math.min(maxFrameSizeBytes, PreAuthentication.MAX_FRAME_SIZE_BYTES);
+        sizeLimitName = "before authentication";
+        readsAreSmall = true;
+    }
+
+    /** Ends {@link #limitToAuthentication}. */
+    void liftLimits(int newMaxFrameSizeBytes) {
+        maxFrameSizeBytes = newMaxFrameSizeBytes;
+        sizeLimitName = "socket.request.max.bytes";
+        readsAreSmall = false;
     }
 
     /** Whether a frame is being gathered, so that its memory is reserved. */
@@ -359,8 +378,8 @@ final class RequestFrameDecoder extends ChannelInboundHandlerAdapter {
                 refuse.accept("the beginning of a TLS handshake; this listener is not encrypted");
                 return false;
             }
-            refuse.accept("a frame of " + length + " bytes; the limit is " + maxFrameSizeBytes
-                    + " (socket.request.max.bytes)");
+            refuse.accept(
+                    "a frame of " + length + " bytes; the limit is " + maxFrameSizeBytes + " (" + sizeLimitName + ")");
             return false;
         }
         if (!room.canHold((long) LENGTH_SIZE_BYTES + length)) {

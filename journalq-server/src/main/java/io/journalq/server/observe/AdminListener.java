@@ -2,6 +2,7 @@ package io.journalq.server.observe;
 
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.Loop;
+import io.journalq.server.network.AllowedHosts;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;

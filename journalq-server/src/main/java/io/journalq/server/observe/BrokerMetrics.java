@@ -4,6 +4,7 @@ import io.journalq.server.loop.LoopCounters;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.MemoryPart;
+import io.journalq.server.network.AuthenticationFailure;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.network.TlsFailure;
@@ -122,6 +123,18 @@ public final class BrokerMetrics implements AutoCloseable {
                 "journalq.network.small.reads.deferred",
                 "Times less than 512 bytes of a request arrived, so that the next read waits for the rest or 16 KiB.",
                 counters::slowParts);
+        counter(
+                "journalq.authentications",
+                "Times a client authenticated by SASL, for the first time or again.",
+                counters::authentications);
+        for (AuthenticationFailure failure : AuthenticationFailure.values()) {
+            counter(
+                    "journalq.authentication.failures",
+                    "Connections that were closed because the client did not authenticate by SASL, for the reason in the"
+                            + " label.",
+                    Tags.of("reason", failure.label()),
+                    () -> counters.authenticationFailures(failure));
+        }
         counter("journalq.tls.handshakes", "Completed TLS handshakes.", counters::tlsHandshakes);
         for (TlsFailure failure : TlsFailure.values()) {
             counter(

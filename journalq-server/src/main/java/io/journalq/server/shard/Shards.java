@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.CoordinatorSettings;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
@@ -128,7 +129,7 @@ public final class Shards {
                 config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
                 config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS),
                 () -> producerExpiryMs,
-                config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS));
+                config.get(CoordinatorSettings.TRANSACTION_MAX_TIMEOUT_MS));
         long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
         // As many as there are loops, so that together they cannot use more of the machine than the loops.
         offLoopValidator = new OffLoopBatchValidator(

@@ -70,7 +70,8 @@ class LocalCallTest {
                         MemoryBudget.of(HEAP_BYTES, part -> 0),
                         Clock.systemUTC(),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
-                        CompletableFuture::join));
+                        CompletableFuture::join,
+                        null));
         core.describe(
                 List.of(new ListenerAddress("PLAINTEXT", "localhost", 9092)),
                 () -> CompletableFuture.completedFuture(List.of()));
@@ -155,7 +156,7 @@ class LocalCallTest {
                 new ClientThrottles(core::quotas, System::nanoTime),
                 MemoryAccount.UNBOUNDED,
                 pausedMs::addAndGet);
-        return new LocalCall.Client(session, cycle, "local", HERE, HERE, "PLAINTEXT");
+        return new LocalCall.Client(session, cycle, "local", HERE, HERE, "PLAINTEXT", false);
     }
 
     private static FetchRequest fetch(int partition) {

@@ -248,9 +248,14 @@ class BadInputTest {
         ByteArrayOutputStream errors = new ByteArrayOutputStream();
         int exitCode = BrokerMain.run(
                 List.of(
-                        "--set", "listeners=PLAINTEXT://127.0.0.1:" + broker.port(),
-                        "--set", "admin.listener=",
-                        "--set", "data.directories=" + dataDirectory.resolve("other")),
+                        "--set",
+                        "listeners=PLAINTEXT://127.0.0.1:" + broker.port(),
+                        "--set",
+                        "admin.listener=",
+                        "--set",
+                        "gateway.listener=",
+                        "--set",
+                        "data.directories=" + dataDirectory.resolve("other")),
                 Map.of(),
                 new PrintStream(errors, true, UTF_8));
         assertThat(exitCode).isEqualTo(1);

@@ -75,6 +75,7 @@ final class BrokerProcess {
         return BrokerConfig.defaults()
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
+                .with("gateway.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("data.directories", dataDirectory, ConfigOrigin.COMMAND_LINE);
     }
 

@@ -61,7 +61,8 @@ class EveryVersionTest {
             if (request == null) {
                 continue;
             }
-            int lowest = key == ApiKey.PRODUCE ? 3 : served.minVersion();
+            int announced = served.minVersion();
+            int lowest = key == ApiKey.PRODUCE ? 3 : key == ApiKey.SASL_HANDSHAKE ? 1 : announced;
             for (int version = lowest; version <= served.maxVersion(); version++) {
                 try (WireClient client = new WireClient(broker.port())) {
                     int id = client.send(request.apply(version), version);
@@ -203,6 +204,9 @@ class EveryVersionTest {
                 Map.entry(ApiKey.LIST_CONFIG_RESOURCES, version -> new ListConfigResourcesRequest()),
                 Map.entry(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, version -> new DescribeUserScramCredentialsRequest()
                         .setUsers(null)),
+                Map.entry(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, version -> new AlterUserScramCredentialsRequest()),
+                Map.entry(ApiKey.SASL_HANDSHAKE, version -> new SaslHandshakeRequest().setMechanism("PLAIN")),
+                Map.entry(ApiKey.SASL_AUTHENTICATE, version -> new SaslAuthenticateRequest()),
                 Map.entry(ApiKey.DESCRIBE_ACLS, version -> new DescribeAclsRequest()),
                 Map.entry(ApiKey.CREATE_ACLS, version -> new CreateAclsRequest()
                         .setCreations(List.of(new CreateAclsRequest.AclCreation()))),

@@ -50,6 +50,7 @@ final class FloodedBroker implements AutoCloseable {
         Map<String, String> all = new HashMap<>(settings);
         all.put("listeners", "PLAINTEXT://127.0.0.1:0");
         all.put("admin.listener", "127.0.0.1:0");
+        all.put("gateway.listener", "");
         all.put("data.directories", data.toString());
         all.forEach((name, value) -> command.addAll(List.of("--set", name + "=" + value)));
         Path log = directory.resolve("broker.log");

@@ -87,6 +87,7 @@ final class GoldenData {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
+                .with("gateway.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("offsets.topic.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
                 .with("transaction.state.log.num.partitions", "1", ConfigOrigin.COMMAND_LINE)
                 .with("delivery.mode", deliveryMode, ConfigOrigin.COMMAND_LINE)

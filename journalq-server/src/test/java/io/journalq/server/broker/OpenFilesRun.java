@@ -82,6 +82,7 @@ class OpenFilesRun {
                 "data.directories=" + directory.resolve("data"),
                 "listeners=PLAINTEXT://127.0.0.1:0",
                 "admin.listener=",
+                "gateway.listener=",
                 "shards=1",
                 "flush.interval.ms=100",
                 "log.retention.check.interval.ms=500")) {

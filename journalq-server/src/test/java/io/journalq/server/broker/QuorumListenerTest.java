@@ -53,7 +53,9 @@ class QuorumListenerTest {
             assertThat(loader.resources).doesNotContain(service);
             broker.stop();
 
-            assertThatThrownBy(() -> broker.with("quorum.listener", ADDRESS).start())
+            assertThatThrownBy(() -> broker.with("quorum.listener", ADDRESS)
+                            .with("listeners", "PLAINTEXT://127.0.0.1:9092")
+                            .start())
                     .isInstanceOf(StartException.class)
                     .hasMessage("quorum.listener is set, and this installation has no metadata quorum; add"
                             + " journalq-quorum to the class path, or remove the setting");
@@ -83,6 +85,19 @@ class QuorumListenerTest {
         assertThatThrownBy(() -> Broker.startInMemory(config))
                 .isInstanceOf(StartException.class)
                 .hasMessage("a broker in memory cannot be part of a metadata quorum; remove quorum.listener");
+    }
+
+    @Test
+    void shouldRefuseAListenerWithoutAFixedPortWhenTheBrokerVotes() throws Exception {
+        BrokerConfig config = BrokerConfig.defaults()
+                .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
+                .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
+                .with("quorum.listener", ADDRESS, ConfigOrigin.COMMAND_LINE);
+
+        assertThatThrownBy(() -> Broker.start(config))
+                .isInstanceOf(StartException.class)
+                .hasMessage("listeners: 'PLAINTEXT://127.0.0.1:0' has no fixed port, and a broker with quorum.listener"
+                        + " registers its addresses before it opens them; choose a port");
     }
 
     @ParameterizedTest

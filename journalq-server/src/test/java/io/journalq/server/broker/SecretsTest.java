@@ -8,6 +8,7 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxyUtil;
 import ch.qos.logback.core.AppenderBase;
+import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.ConfigException;
 import io.netty.pkitesting.CertificateBuilder.Algorithm;
@@ -16,7 +17,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
@@ -134,6 +137,61 @@ class SecretsTest {
             for (String page : List.of("/metrics", "/health")) {
                 assertThat(broker.page(page).body()).as(page).doesNotContain(CANARY);
             }
+        }
+        assertThat(lines.seen).isNotEmpty().noneMatch(line -> line.contains(CANARY));
+        try (Stream<Path> files = Files.walk(data)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                assertThat(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1))
+                        .as(file.toString())
+                        .doesNotContain(CANARY);
+            }
+        }
+    }
+
+    @Test
+    void shouldShowNoPasswordAnywhereWhenUsersLogIn() throws Exception {
+        // given
+        TestKeys keys = new TestKeys(directory.resolve("keys"), "JournalQ test authority");
+        keys.write("broker", keys.sign("CN=broker", Algorithm.ecp256));
+        Path data = directory.resolve("data");
+        try (TestBroker broker = new TestBroker(data)
+                .with("listeners", "SASL_SSL://127.0.0.1:0")
+                .with("admin.listener", "127.0.0.1:0")
+                .with("sasl.enabled.mechanisms", "SCRAM-SHA-256,PLAIN")
+                .with("ssl.keystore.type", "PEM")
+                .with(
+                        "ssl.keystore.location",
+                        keys.directory().resolve("broker.pem").toString())) {
+            new OfflineUsers(broker.config())
+                    .add("ada", CANARY.getBytes(StandardCharsets.UTF_8), List.of(ScramMechanism.SCRAM_SHA_256));
+            broker.start();
+
+            // when it logs in, with its password, with a wrong one, and with the password instead of the name
+            for (String mechanism : List.of("SCRAM-SHA-256", "PLAIN")) {
+                for (String[] login : new String[][] {{"ada", CANARY}, {"ada", CANARY + "-wrong"}, {CANARY, CANARY}}) {
+                    Map<String, Object> client = new TreeMap<>(keys.client());
+                    client.putAll(SaslClient.settings(mechanism, login[0], login[1]));
+                    client.put("security.protocol", "SASL_SSL");
+                    client.put("bootstrap.servers", broker.bootstrap());
+                    try (Admin admin = Admin.create(client)) {
+                        Config config = admin.describeConfigs(List.of(BROKER))
+                                .all()
+                                .get(20, TimeUnit.SECONDS)
+                                .get(BROKER);
+                        assertThat(config.toString()).doesNotContain(CANARY);
+                        assertThat(login[1]).isEqualTo(CANARY);
+                    } catch (ExecutionException refused) {
+                        assertThat(refused).hasMessageNotContaining(CANARY);
+                    }
+                }
+            }
+
+            // then
+            for (String page : List.of("/metrics", "/health")) {
+                assertThat(broker.page(page).body()).as(page).doesNotContain(CANARY);
+            }
+            assertThat(broker.page("/metrics").body())
+                    .contains("journalq_authentication_failures_total{reason=\"credentials\"}");
         }
         assertThat(lines.seen).isNotEmpty().noneMatch(line -> line.contains(CANARY));
         try (Stream<Path> files = Files.walk(data)) {

@@ -60,6 +60,7 @@ class StateFloodTest {
     /** Served APIs that leave no state behind: they read, they delete, or they change a fixed amount of state. */
     private static final Set<ApiKey> STATELESS = EnumSet.of(
             ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+            ApiKey.ALTER_USER_SCRAM_CREDENTIALS, // refused without a login
             ApiKey.CONSUMER_GROUP_DESCRIBE,
             ApiKey.CREATE_ACLS, // refused
             ApiKey.DELETE_ACLS,
@@ -90,6 +91,8 @@ class StateFloodTest {
             ApiKey.OFFSET_DELETE,
             ApiKey.OFFSET_FETCH,
             ApiKey.OFFSET_FOR_LEADER_EPOCH,
+            ApiKey.SASL_AUTHENTICATE,
+            ApiKey.SASL_HANDSHAKE,
             ApiKey.UPDATE_FEATURES);
 
     /** Temporary errors, after which a client retries. */

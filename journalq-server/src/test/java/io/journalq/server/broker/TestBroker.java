@@ -55,6 +55,7 @@ public final class TestBroker implements AutoCloseable {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("listeners", "PLAINTEXT://127.0.0.1:0", ConfigOrigin.COMMAND_LINE)
                 .with("admin.listener", "", ConfigOrigin.COMMAND_LINE)
+                .with("gateway.listener", "", ConfigOrigin.COMMAND_LINE)
                 .with("shutdown.timeout.ms", "3000", ConfigOrigin.COMMAND_LINE)
                 // Small files, because creating them takes time on a slow disk.
                 .with("write.ahead.max.bytes", "1048576", ConfigOrigin.COMMAND_LINE)
@@ -84,8 +85,13 @@ public final class TestBroker implements AutoCloseable {
     }
 
     /** The network counters of the running broker. */
-    NetworkCounters network() {
+    public NetworkCounters network() {
         return broker.network();
+    }
+
+    /** Number of connections that the running broker has accepted. */
+    public long acceptedConnections() {
+        return broker.network().acceptedConnections();
     }
 
     /** The APIs that the running broker serves. */
@@ -135,6 +141,11 @@ public final class TestBroker implements AutoCloseable {
     /** Port of the first listener. */
     public int port() {
         return broker.listeners().get(0).port();
+    }
+
+    /** The port of the HTTP gateway; the broker must have one. */
+    int gatewayPort() {
+        return broker.gatewayPort();
     }
 
     public Admin admin() {

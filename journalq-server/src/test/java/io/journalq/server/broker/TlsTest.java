@@ -100,16 +100,27 @@ class TlsTest {
     @ParameterizedTest
     @EnumSource
     void shouldReadBackWhatWasWrittenWhenTheListenerIsEncrypted(Provider provider) throws Exception {
+        assertReadsBack(provider, RECORDS / 4);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("long")
+    void shouldReadBack64MiBWhenTheListenerIsEncrypted(Provider provider) throws Exception {
+        assertReadsBack(provider, RECORDS);
+    }
+
+    private void assertReadsBack(Provider provider, int records) throws Exception {
         // given
         start(provider);
         createTopic(keys.client());
 
-        // when 16 MiB are written, and read before and after a restart
-        produce(keys.client(), RECORDS / 4);
-        List<ConsumerRecord<byte[], byte[]>> fresh = readAll(keys.client(), RECORDS / 4);
+        // when records are written, and read before and after a restart
+        produce(keys.client(), records);
+        List<ConsumerRecord<byte[], byte[]>> fresh = readAll(keys.client(), records);
         broker.stop();
         broker.start();
-        List<ConsumerRecord<byte[], byte[]>> old = readAll(keys.client(), RECORDS / 4);
+        List<ConsumerRecord<byte[], byte[]>> old = readAll(keys.client(), records);
 
         // then
         assertInOrder(fresh);

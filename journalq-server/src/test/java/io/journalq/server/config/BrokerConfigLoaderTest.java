@@ -12,8 +12,6 @@ import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class BrokerConfigLoaderTest {
     private static final String FETCH_VARIABLE = "JOURNALQ_FETCH_MAX_BYTES";
@@ -133,7 +131,7 @@ class BrokerConfigLoaderTest {
 
         BrokerConfig config = BrokerConfigLoader.load(null, environment, List.of());
 
-        assertThat(config.get(BrokerSettings.LISTENERS)).isEqualTo(BrokerSettings.LISTENERS.defaultValue());
+        assertThat(config.get(ListenerSettings.LISTENERS)).isEqualTo(ListenerSettings.LISTENERS.defaultValue());
     }
 
     @Test
@@ -207,10 +205,21 @@ class BrokerConfigLoaderTest {
         return Files.write(directory.resolve("journalq.yaml"), List.of(lines));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"SASL_PLAINTEXT", "SASL_SSL"})
-    void shouldRefuseAListenerWhenItsProtocolIsNotServed(String protocol) {
-        assertRefused("listeners", "listeners=" + protocol + "://localhost:1", protocol + ", which this release does");
+    @Test
+    void shouldRefuseAListenerWhenItOffersNoMechanism() throws ConfigException {
+        List<String> onlyPlain = List.of("listeners=SASL_PLAINTEXT://localhost:1", "sasl.enabled.mechanisms=PLAIN");
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), onlyPlain))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("sasl.enabled.mechanisms")
+                .hasMessageContaining("SASL_PLAINTEXT is not encrypted");
+        assertRefused("sasl.enabled.mechanisms", "sasl.enabled.mechanisms=GSSAPI", "must be one of SCRAM-SHA-256");
+        assertRefused("sasl.enabled.mechanisms", "sasl.enabled.mechanisms=", "must name at least one");
+
+        BrokerConfig both = BrokerConfigLoader.load(
+                null,
+                Map.of(),
+                List.of("listeners=SASL_PLAINTEXT://localhost:1", "sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-512"));
+        assertThat(both.saslMechanisms(both.listeners().get(0))).containsExactly("SCRAM-SHA-512");
     }
 
     @Test
@@ -227,6 +236,21 @@ class BrokerConfigLoaderTest {
             settings.add(next + "=/tmp/file");
             settings.add("ssl.client.auth=required");
         }
+    }
+
+    @Test
+    void shouldRefuseLoginsWhenTheGatewayOrAClusterCannotAskForThem() {
+        assertThatThrownBy(() -> BrokerConfigLoader.load(
+                        null, Map.of(), List.of("gateway.listener=SASL_PLAINTEXT://localhost:8082")))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("gateway.listener")
+                .hasMessageContaining("SSL or PLAINTEXT");
+        List<String> inCluster = List.of(
+                "listeners=PLAINTEXT://localhost:1,SASL_PLAINTEXT://localhost:2", "quorum.listener=localhost:3");
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), inCluster))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("SASL_PLAINTEXT://localhost:2")
+                .hasMessageContaining("quorum.listener");
     }
 
     @Test

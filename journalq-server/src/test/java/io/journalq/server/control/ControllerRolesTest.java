@@ -8,6 +8,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.metadata.ActiveController;
+import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
@@ -17,10 +18,8 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -59,11 +58,16 @@ class ControllerRolesTest {
     }
 
     /** Starts the controller, with a cluster that already has an id and this broker. */
-    private CompletableFuture<Void> start() throws IOException {
-        CompletableFuture<Void> started = controller.start(clusterId -> {});
+    private void start() throws IOException {
+        controller.start(clusterId -> {}).join();
         commitOfOther(other.format(newId()));
         commitOfOther(other.registerBroker(TestBrokers.registration(SELF)));
-        return started;
+    }
+
+    /** Elects this broker, and returns when it decides. */
+    private void begin(int term) throws Exception {
+        log.elect(SELF, term, SELF);
+        controller.allocateProducerIds(1).get(20, TimeUnit.SECONDS);
     }
 
     /** Commits what another controller has decided. */
@@ -89,23 +93,51 @@ class ControllerRolesTest {
     }
 
     @Test
-    void shouldStartOnlyWhenThisBrokerIsElected() throws Exception {
-        CompletableFuture<Void> started = start();
-        assertThatThrownBy(() -> started.get(50, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
+    void shouldDecideInItsTermOnlyWhenThisBrokerIsElected() throws Exception {
+        start();
+        assertThat(publisher.current().controller().isElected()).isFalse();
 
         log.elect(SELF, 3, SELF);
 
-        started.get(20, TimeUnit.SECONDS);
-        assertThat(publisher.current().controller()).isEqualTo(new ActiveController(SELF, 3));
+        // The controller's thread begins the term first.
         assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.NONE);
+        assertThat(publisher.current().controller()).isEqualTo(new ActiveController(SELF, 3));
+    }
+
+    @Test
+    void shouldBeginLeaderEpochsWhenAProcessRegisters() throws Exception {
+        start();
+        begin(3);
+        createTopic("orders");
+        BrokerRegistration registration = TestBrokers.registration(SELF);
+
+        // when the process repeats its registration, because it has not heard of the first one
+        controller.registerBroker(registration).get(20, TimeUnit.SECONDS);
+        controller.registerBroker(registration).get(20, TimeUnit.SECONDS);
+
+        assertThat(publisher.current().topic("orders").partitions().get(0).leaderEpoch())
+                .isZero();
+
+        // and when its next process registers
+        controller
+                .registerBroker(new BrokerRegistration(
+                        SELF,
+                        newId(),
+                        registration.listeners(),
+                        registration.rack(),
+                        registration.features(),
+                        registration.logDirectories()))
+                .get(20, TimeUnit.SECONDS);
+
+        assertThat(publisher.current().topic("orders").partitions().get(0).leaderEpoch())
+                .isEqualTo(1);
     }
 
     @Test
     void shouldNameTheBrokerThatLeadsWhenItIsNotTheController() throws Exception {
-        CompletableFuture<Void> started = start();
+        start();
         assertThat(createTopic("orders").reason()).contains("none is known at the moment");
-        log.elect(SELF, 3, SELF);
-        started.get(20, TimeUnit.SECONDS);
+        begin(3);
 
         log.elect(OTHER, 4, SELF);
         Outcome outcome = createTopic("orders");
@@ -119,9 +151,8 @@ class ControllerRolesTest {
 
     @Test
     void shouldKnowWhatOthersHaveCommittedWhenItIsElectedAgain() throws Exception {
-        CompletableFuture<Void> started = start();
-        log.elect(SELF, 3, SELF);
-        started.get(20, TimeUnit.SECONDS);
+        start();
+        begin(3);
         log.elect(OTHER, 4, SELF);
 
         commitOfOther(other.createTopic(topic("orders"), newId()));
@@ -134,9 +165,8 @@ class ControllerRolesTest {
 
     @Test
     void shouldForgetItsDecisionWhenTheProposalFailsAndIsNotCommitted() throws Exception {
-        CompletableFuture<Void> started = start();
-        log.elect(SELF, 3, SELF);
-        started.get(20, TimeUnit.SECONDS);
+        start();
+        begin(3);
         log.failure = new IOException("planted");
 
         Outcome lost = createTopic("orders");
@@ -150,9 +180,8 @@ class ControllerRolesTest {
 
     @Test
     void shouldKnowItsDecisionWhenTheProposalFailsAndIsCommitted() throws Exception {
-        CompletableFuture<Void> started = start();
-        log.elect(SELF, 3, SELF);
-        started.get(20, TimeUnit.SECONDS);
+        start();
+        begin(3);
         log.failure = new IOException("planted");
         log.commitsWhenItFails = true;
 
@@ -163,17 +192,16 @@ class ControllerRolesTest {
     }
 
     @Test
-    void shouldBeginTheNextTermWhenItCouldNotBeginTheFirst() throws Exception {
-        CompletableFuture<Void> started = start();
+    void shouldBeginItsTermWithTheNextOperationWhenTheFirstProposalFails() throws Exception {
+        start();
         log.failure = new IOException("planted");
         log.elect(SELF, 3, SELF);
         assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.NOT_CONTROLLER);
-        assertThat(started).isNotDone();
+        assertThat(publisher.current().controller().isElected()).isFalse();
 
         log.failure = null;
-        log.elect(SELF, 4, SELF);
 
-        started.get(20, TimeUnit.SECONDS);
-        assertThat(publisher.current().controller()).isEqualTo(new ActiveController(SELF, 4));
+        assertThat(createTopic("orders").error()).isEqualTo(ErrorCode.NONE);
+        assertThat(publisher.current().controller()).isEqualTo(new ActiveController(SELF, 3));
     }
 }

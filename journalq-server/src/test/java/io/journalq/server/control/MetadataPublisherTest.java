@@ -54,6 +54,23 @@ class MetadataPublisherTest {
     }
 
     @Test
+    void shouldMissNoImageWhenAListenerIsAddedWhileAnImageIsBeingPrepared() {
+        // given
+        publisher.addListener(new Preparing());
+        MetadataImage first = publishTopic(1);
+        List<MetadataImage> later = new ArrayList<>();
+
+        // when
+        MetadataImage read = publisher.addListener(delta -> later.add(delta.now()));
+        MetadataImage second = publishTopic(2);
+        preparations.forEach(preparation -> preparation.complete(null));
+
+        // then
+        assertThat(read).isSameAs(first);
+        assertThat(later).contains(second);
+    }
+
+    @Test
     void shouldPublishInTheOrderOfTheLogWhenALaterImageIsPreparedFirst() {
         publisher.addListener(new Preparing());
         MetadataImage first = publishTopic(1);

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.control.Controller.ConfigChange;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
@@ -31,10 +32,14 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
+import io.journalq.server.metadata.record.ScramRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.metadata.security.ScramImage.ScramUser;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -94,6 +99,10 @@ class MetadataSnapshotTest {
         assertThat(image.brokers()).extracting(BrokerImage::nodeId).containsExactly(NODE, NODE + 1);
         assertThat(image.liveBroker(NODE).rack()).isEqualTo("attic");
         assertThat(image.liveBroker(NODE + 1)).as("fenced").isNull();
+        assertThat(image.scram().users()).extracting(ScramUser::name).containsExactly("ada");
+        assertThat(image.scram().of("ada"))
+                .isEqualTo(machine.image().scram().of("ada"))
+                .containsOnlyKeys(ScramMechanism.SCRAM_SHA_512);
         assertThat(other.nextProducerId()).isEqualTo(77);
         assertThat(other.snapshot()).isEqualTo(machine.snapshot());
     }
@@ -130,7 +139,23 @@ class MetadataSnapshotTest {
                 resource("consumer.session.timeout.ms", "50000"),
                 resource("consumer.heartbeat.interval.ms", "7000"),
                 resource("consumer.heartbeat.interval.ms", null),
-                new ControllerRecord().setNodeId(NODE).setTerm(3));
+                new ControllerRecord().setNodeId(NODE).setTerm(3),
+                credential("ada", ScramMechanism.SCRAM_SHA_256),
+                credential("ada", ScramMechanism.SCRAM_SHA_512),
+                credential("bob", ScramMechanism.SCRAM_SHA_256),
+                new RemoveScramRecord().setUser("ada").setMechanism(ScramMechanism.SCRAM_SHA_256.type()),
+                new RemoveScramRecord().setUser("bob").setMechanism(ScramMechanism.SCRAM_SHA_256.type()));
+    }
+
+    private static ScramRecord credential(String user, ScramMechanism mechanism) {
+        byte[] key = new byte[mechanism.hashSizeBytes()];
+        return new ScramRecord()
+                .setUser(user)
+                .setMechanism(mechanism.type())
+                .setSalt(Unpooled.wrappedBuffer(new byte[] {1, 2, 3}))
+                .setIterations(5_000)
+                .setStoredKey(Unpooled.wrappedBuffer(key))
+                .setServerKey(Unpooled.wrappedBuffer(key));
     }
 
     private static BrokerRecord broker(int nodeId, String rack) {

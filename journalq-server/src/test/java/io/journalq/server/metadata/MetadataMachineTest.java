@@ -338,6 +338,33 @@ class MetadataMachineTest {
     }
 
     @Test
+    void shouldGiveEachProcessItsOwnEpochsWhenABrokerOfAClusterRegisters() {
+        // given
+        apply(machine.beginTerm(1));
+        BrokerRegistration first = TestBrokers.registration(NODE + 1);
+        apply(machine.registerBroker(first));
+        apply(machine.createTopic(new TopicSpec("orders", 6, 1, List.of(), Map.of()), new Uuid(5, 5)));
+        MetadataImage before = machine.image();
+
+        // when another process of the broker registers
+        BrokerRegistration second = new BrokerRegistration(
+                NODE + 1, new Uuid(4, 4), first.listeners(), first.rack(), first.features(), first.logDirectories());
+        apply(machine.registerBroker(second));
+
+        // then
+        assertThat(machine.image().liveBroker(NODE + 1).epoch()).isEqualTo(before.version());
+        assertThat(machine.image().topic("orders").partitions())
+                .extracting(PartitionImage::leader)
+                .contains(NODE, NODE + 1);
+        assertThat(machine.image().topic("orders").partitions())
+                .allSatisfy(partition ->
+                        assertThat(partition.leaderEpoch()).isEqualTo(partition.leader() == NODE + 1 ? 1 : 0));
+
+        // and when it repeats its registration
+        assertThat(machine.registerBroker(second).records()).isEmpty();
+    }
+
+    @Test
     void shouldFenceABrokerUntilItRegistersAgain() {
         apply(machine.registerBroker(TestBrokers.registration(NODE + 1)));
         long epoch = machine.image().liveBroker(NODE + 1).epoch();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.network.AllowedHosts;
 import io.journalq.server.network.NetworkCounters;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;

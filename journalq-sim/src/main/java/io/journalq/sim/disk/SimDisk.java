@@ -27,6 +27,9 @@ public final class SimDisk implements FileStore {
     private DiskFaults faults = DiskFaults.NONE;
     private long changes;
     private long crashAt = NEVER;
+    /** Number of restarts so far. */
+    private int life;
+
     private boolean dead;
     private boolean harmed;
     private boolean lying;
@@ -137,6 +140,7 @@ public final class SimDisk implements FileStore {
      */
     public List<Damage> restart(CrashKind kind) {
         dead = false;
+        life++;
         crashAt = NEVER;
         if (kind == CrashKind.POWER_LOSS) {
             root.losePower(random);
@@ -429,8 +433,9 @@ public final class SimDisk implements FileStore {
     private void sync(Path path, SimFile file) throws IOException {
         boolean last = enterChange();
         int covered = file.unsyncedCount();
+        int before = life;
         surroundings.onSync();
-        if (dead) {
+        if (dead || life != before) {
             throw new Crash();
         }
         if (happens(faults.syncErrorOdds())) {

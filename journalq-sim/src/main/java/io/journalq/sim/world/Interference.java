@@ -1,12 +1,14 @@
 package io.journalq.sim.world;
 
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.Message;
 import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.disk.SimDisk.Damage;
+import java.util.List;
 
 /**
- * Changes requests and responses between clients and the broker. Tests plant bugs with it to see that the checks find
- * them.
+ * Changes requests and responses between clients and the broker, and the metadata of a cluster. Tests plant bugs with
+ * it to see that the checks find them.
  */
 public interface Interference {
     /** Changes nothing. */
@@ -38,5 +40,25 @@ public interface Interference {
     /** Whether a message of the broker is logged. */
     default boolean logs(String message) {
         return true;
+    }
+
+    /** The records that a broker restores instead of those of a snapshot of the metadata. */
+    default List<Message> onSnapshot(List<Message> records) {
+        return records;
+    }
+
+    /** Whether a deposed controller applies what it decides, although it is never committed. */
+    default boolean appliesUncommitted() {
+        return false;
+    }
+
+    /** The metadata that a broker applies instead of {@code records}. */
+    default List<Message> onMetadata(int nodeId, List<Message> records) {
+        return records;
+    }
+
+    /** Whether brokers apply metadata that were decided on in another state, such as a repeated proposal. */
+    default boolean appliesUnfit() {
+        return false;
     }
 }

@@ -125,6 +125,11 @@ public final class Scheduler {
         clients.soon(Kind.CLIENT, longestDelayNanos, work);
     }
 
+    /** Runs {@code work} of a client, of the network, or of the course of events after a delay. */
+    public void after(long delayNanos, Runnable work) {
+        clients.after(Kind.CLIENT, delayNanos, work);
+    }
+
     Event event(long delayNanos, Runnable work) {
         return new Event(nowNanos + delayNanos, lastNumber++, work);
     }

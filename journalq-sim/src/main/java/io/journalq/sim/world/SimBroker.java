@@ -51,7 +51,8 @@ public final class SimBroker {
                 "simulated",
                 NOWHERE,
                 NOWHERE,
-                ADDRESS.name());
+                ADDRESS.name(),
+                false);
 
         private Connection() {}
 
@@ -108,11 +109,18 @@ public final class SimBroker {
     public record Plan(BrokerConfig config, SimSlices slices, int loops, long longestPoolDelayMs) {}
 
     /**
-     * Starts a broker in the current process of a machine. It requests when this returns. Other events may run meanwhile.
+     * Starts a broker in the current process of a machine. It serves requests when this returns. Other events may run
+     * meanwhile.
      *
      * @throws IOException if it cannot start
      */
     public static SimBroker start(Plan plan, SimNode node, Violations violations) throws IOException {
+        return start(plan, node, violations, null);
+    }
+
+    /** Like {@link #start(Plan, SimNode, Violations)}, as a broker of a cluster; null for a broker that is alone. */
+    static SimBroker start(Plan plan, SimNode node, Violations violations, BrokerCore.Membership membership)
+            throws IOException {
         SimProcess process = node.process();
         Random random = node.random();
         SimLoop.Running running = new SimLoop.Running();
@@ -131,8 +139,10 @@ public final class SimBroker {
                         MemoryBudget.of(HEAP_BYTES, part -> 0),
                         node.clock(),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
-                        process::join),
-                plan.slices());
+                        process::join,
+                        null),
+                plan.slices(),
+                membership);
         try {
             core.describe(List.of(ADDRESS), () -> CompletableFuture.completedFuture(List.of()));
         } catch (IOException failure) {

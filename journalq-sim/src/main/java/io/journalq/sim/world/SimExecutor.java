@@ -1,5 +1,6 @@
 package io.journalq.sim.world;
 
+import io.journalq.sim.disk.SimDisk;
 import java.util.List;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -62,6 +63,10 @@ final class SimExecutor extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) {
-        return process.runUntil(() -> waiting == 0);
+        boolean done = process.runUntil(() -> waiting == 0);
+        if (!done && process.isStopped()) {
+            throw new SimDisk.Crash();
+        }
+        return done;
     }
 }

@@ -1,6 +1,7 @@
 /**
- * A broker on one thread, with a simulated clock and files: the scheduler, the event loops, pools and clocks that it
- * runs, and the broker on these. The broker is the production class {@code BrokerCore}.
+ * Brokers on one thread, with simulated clocks and files: the scheduler, the event loops, pools and clocks that they
+ * run, and the brokers on these. A broker is the production class {@code BrokerCore}. Several of them form a
+ * {@code SimWorld}, with a network and a metadata quorum.
  *
  * <p>In: a seed. Out: responses, violations. One thread.
  */

@@ -23,13 +23,15 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCounted;
+import io.netty.util.concurrent.Future;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
- * A connection to a broker. Opens it, negotiates API versions, writes requests, and passes each response to its call,
- * in the order of the requests. A connection is not reused: if it breaks, all its calls fail, and {@link Cluster} opens
- * a new one. Belongs to the event loop.
+ * A connection to a broker. Opens it, negotiates API versions, logs in, writes requests, and passes each response to
+ * its call, in the order of the requests. A connection is not reused: if it breaks, all its calls fail, and {@link
+ * Cluster} opens a new one. Belongs to the event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a failed operation closes the channel, and channelInactive handles that
 public final class BrokerConnection {
@@ -39,17 +41,28 @@ public final class BrokerConnection {
 
     /** Is notified about the state of a connection. */
     interface Listener {
-        /** The versions are negotiated, and calls are being sent. */
+        /** The versions are negotiated, the client has logged in, and calls are being sent. */
         void onReady(BrokerConnection connection);
 
-        /** The connection is closed, and its calls have failed. */
-        void onClosed(BrokerConnection connection, JournalQException cause);
+        /**
+         * The connection is closed. Its calls fail next.
+         *
+         * @return the failure of the calls
+         */
+        JournalQException onClosing(BrokerConnection connection, JournalQException cause);
+
+        /** The calls of a closed connection have failed. */
+        void onClosed(BrokerConnection connection, JournalQException failure);
 
         /** The outbound buffer was full and has room again. */
         void onWritable(BrokerConnection connection);
     }
 
+    /** A client logs in again before its session ends, when this part of its lifetime has passed. */
+    private static final double SESSION_PART = 0.85;
+
     private enum State {
+        /** Also while the client logs in again. */
         OPENING,
         READY,
         CLOSED
@@ -67,6 +80,9 @@ public final class BrokerConnection {
     private Channel channel;
     private int nextCorrelationId;
     private boolean refusedBefore;
+    private boolean everReady;
+    /** Null without a session that ends. */
+    private Future<?> nextLogin;
 
     BrokerConnection(int nodeId, HostAndPort address, ClientConfig config, EventLoop eventLoop, Listener listener) {
         this.nodeId = nodeId;
@@ -126,9 +142,9 @@ public final class BrokerConnection {
         return state == State.READY;
     }
 
-    /** Whether the versions were negotiated before the connection closed. */
+    /** Whether the versions were negotiated and the client had logged in before the connection closed. */
     boolean wasReady() {
-        return versions != null;
+        return everReady;
     }
 
     /** Whether the outbound buffer has room. Calls can be sent even if it has none. */
@@ -188,15 +204,19 @@ public final class BrokerConnection {
             return;
         }
         state = State.CLOSED;
+        if (nextLogin != null) {
+            nextLogin.cancel(false);
+        }
         channel.close();
-        failAll(inFlight, cause);
-        failAll(waiting, cause);
-        listener.onClosed(this, cause);
+        JournalQException failure = listener.onClosing(this, cause);
+        failAll(inFlight, failure);
+        failAll(waiting, failure);
+        listener.onClosed(this, failure);
     }
 
     /**
-     * Closes the connection because TLS failed. Calls may be repeated: another broker, or this one after a change of its
-     * files, may serve them. {@link Cluster} decides when that is hopeless.
+     * Closes the connection because TLS failed. Calls may be repeated: another broker, or this one after a change of
+     * its files, may serve them. {@link Cluster} decides when that is hopeless.
      */
     private void closeByTls(Throwable cause) {
         JournalQException failure = TlsFailures.explain(address, cause);
@@ -274,7 +294,28 @@ public final class BrokerConnection {
 
     private void onVersions(VersionTable table) {
         versions = table;
+        if (config.sasl() == null) {
+            onReady();
+        } else {
+            logIn();
+        }
+    }
+
+    private void logIn() {
+        new ConnectionLogin(address, config.sasl(), config.requestTimeoutMs(), new LoginOwner()).begin();
+    }
+
+    /** Other calls wait meanwhile, because some brokers serve none between the requests of a login (KIP-368). */
+    private void logInAgain() {
+        if (state == State.READY) {
+            state = State.OPENING;
+            logIn();
+        }
+    }
+
+    private void onReady() {
         state = State.READY;
+        everReady = true;
         for (Call call = waiting.poll(); call != null; call = waiting.poll()) {
             write(call);
         }
@@ -338,6 +379,32 @@ public final class BrokerConnection {
         return config.tls() == null
                 ? ", or the listener may require TLS"
                 : ", or may have rejected the certificate of this client";
+    }
+
+    private final class LoginOwner implements ConnectionLogin.Owner {
+        @Override
+        public void sendNow(Call call) {
+            call.handedOver(System.nanoTime());
+            write(call);
+            channel.flush();
+        }
+
+        @Override
+        public void onLogin(long sessionLifetimeMs) {
+            if (sessionLifetimeMs > 0) {
+                nextLogin = eventLoop.schedule(
+                        BrokerConnection.this::logInAgain,
+                        (long) (sessionLifetimeMs * SESSION_PART),
+                        TimeUnit.MILLISECONDS);
+            }
+            onReady();
+        }
+
+        /** As after a failure of TLS, calls may be repeated, and {@link Cluster} decides when that is hopeless. */
+        @Override
+        public void onLoginFailed(JournalQException cause) {
+            close(cause.retriable() ? cause : new ConnectionFailedException(cause.getMessage(), cause));
+        }
     }
 
     private final class Inbound extends ChannelInboundHandlerAdapter {

@@ -1,5 +1,6 @@
 package io.journalq.client.internal.network;
 
+import io.journalq.client.security.SaslConfig;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -9,11 +10,13 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * @param api the class that the application uses; its name is the name of the logger
  * @param tls encrypts the connections; null if they are not encrypted
+ * @param sasl how the client logs in; null if it does not
  */
 public record ClientConfig(
         Class<?> api,
         List<HostAndPort> bootstrapServers,
         TlsClient tls,
+        SaslConfig sasl,
         String clientId,
         int connectTimeoutMs,
         int requestTimeoutMs,

@@ -1,5 +1,6 @@
 package io.journalq.client.internal.network;
 
+import io.journalq.client.error.AuthenticationFailedException;
 import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.JournalQException;
@@ -49,7 +50,9 @@ public final class Cluster {
     private final BrokerConnection.Listener connectionListener = new ConnectionListener();
     private final FailureLog failureLog;
     private final BlockingWaits waits = new BlockingWaits();
-    /** Tasks that wait for their time. They run at once when the client closes, so that nothing waits for them forever. */
+    /**
+     * Tasks that wait for their time. They run at once when the client closes, so that nothing waits for them forever.
+     */
     private final Set<Later> scheduled = new LinkedHashSet<>();
 
     private ScheduledFuture<?> ticks;
@@ -273,11 +276,17 @@ public final class Cluster {
     }
 
     /**
-     * Whether TLS has failed with every broker since the client was built. Then its configuration is wrong, and its calls
-     * fail at once. If TLS has worked before, brokers may be about to replace their certificates, so calls are retried.
+     * Whether TLS or the login has failed with every broker since the client was built. Then its configuration is
+     * wrong, and its calls fail at once. If they have worked before, an operator may be about to replace certificates
+     * or passwords, so calls are retried.
      */
     private boolean isHopeless(JournalQException cause) {
-        return !everReady && cause.getCause() instanceof TlsFailedException && isNoneReachable();
+        return !everReady && isConfigurationFailure(cause.getCause()) && isNoneReachable();
+    }
+
+    /** Whether a failure is one of TLS or of the login that another attempt does not change. */
+    static boolean isConfigurationFailure(Throwable failure) {
+        return failure instanceof TlsFailedException || failure instanceof AuthenticationFailedException;
     }
 
     private HostAndPort addressOf(int nodeId) {
@@ -312,23 +321,27 @@ public final class Cluster {
         }
 
         @Override
-        public void onClosed(BrokerConnection connection, JournalQException cause) {
+        public JournalQException onClosing(BrokerConnection connection, JournalQException cause) {
             connections.remove(connection.nodeId(), connection);
             BrokerFailures failed = failures.computeIfAbsent(connection.nodeId(), id -> new BrokerFailures());
             failed.count++;
             failed.unreachable = !connection.wasReady();
             failed.last = cause;
-            lastFailure = cause;
             failed.retryAtNanos = System.nanoTime()
                     + TimeUnit.MILLISECONDS.toNanos(config.reconnectBackoff().delayMs(failed.count));
             nextNode++;
-            if (failed.unreachable && isNoneReachable()) {
+            lastFailure = isHopeless(cause) ? (JournalQException) cause.getCause() : cause;
+            return lastFailure;
+        }
+
+        @Override
+        public void onClosed(BrokerConnection connection, JournalQException failure) {
+            if (!connection.wasReady() && isNoneReachable()) {
                 failureLog.report(
-                        FailureLog.Cause.NO_BROKER, config.bootstrapServers().toString(), cause);
+                        FailureLog.Cause.NO_BROKER, config.bootstrapServers().toString(), failure);
             }
-            if (isHopeless(cause)) {
-                lastFailure = (TlsFailedException) cause.getCause();
-                metadata.failWaiters(lastFailure);
+            if (isConfigurationFailure(failure)) {
+                metadata.failWaiters(failure);
             }
             metadata.requestUpdate();
             listener.onConnectionClosed(connection);

@@ -4,7 +4,6 @@ import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.RequestTimedOutException;
-import io.journalq.client.error.TlsFailedException;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
@@ -176,7 +175,7 @@ public final class Metadata {
             throw new RequestTimedOutException(
                     "no broker sent the metadata of topic " + topic + " in time: " + cause.getMessage(), cause);
         } catch (ExecutionException e) {
-            if (e.getCause() instanceof ClientClosedException || e.getCause() instanceof TlsFailedException) {
+            if (e.getCause() instanceof ClientClosedException || Cluster.isConfigurationFailure(e.getCause())) {
                 throw (JournalQException) e.getCause();
             }
             // All other failures are retried until the timeout.

@@ -72,7 +72,7 @@ class PendingBatchTest {
     static ProducerConfig config() {
         ClientConfig.Backoff backoff = new ClientConfig.Backoff(1, 1);
         ClientConfig client = new ClientConfig(
-                Producer.class, HostAndPort.parseList("localhost:1"), null, "test", 1, 1, 1, 1, backoff, backoff);
+                Producer.class, HostAndPort.parseList("localhost:1"), null, null, "test", 1, 1, 1, 1, backoff, backoff);
         return new ProducerConfig(
                 client, CompressionCodec.NONE, (short) 1, false, false, 1 << 16, 0, 1 << 20, 1 << 20, 1, null);
     }

@@ -17,6 +17,7 @@ import io.journalq.server.api.admin.config.IneffectiveSettings;
 import io.journalq.server.api.admin.config.ListConfigResourcesHandler;
 import io.journalq.server.api.admin.quota.AlterClientQuotasHandler;
 import io.journalq.server.api.admin.quota.DescribeClientQuotasHandler;
+import io.journalq.server.api.admin.security.AlterUserScramCredentialsHandler;
 import io.journalq.server.api.admin.security.CreateAclsHandler;
 import io.journalq.server.api.admin.security.DeleteAclsHandler;
 import io.journalq.server.api.admin.security.DescribeAclsHandler;
@@ -24,6 +25,7 @@ import io.journalq.server.api.admin.security.DescribeUserScramCredentialsHandler
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.control.Controller;
+import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.shard.LogDirectories;
 import java.time.Clock;
@@ -32,13 +34,19 @@ import java.time.Clock;
 public final class AdminHandlers {
     private AdminHandlers() {}
 
-    /** Registers the handlers. */
+    /**
+     * Registers the handlers.
+     *
+     * @param controller takes the operations of clients
+     * @param activeController creates topics that clients use
+     */
     public static void register(
             HandlerRegistry registry,
             ClusterBrokers brokers,
             BrokerConfig config,
             MetadataPublisher metadata,
             Controller controller,
+            ControllerOperations activeController,
             LogDirectories directories,
             OfflineReplicas offline,
             RefusalLog refusals,
@@ -50,6 +58,7 @@ public final class AdminHandlers {
                 brokers,
                 metadata,
                 controller,
+                activeController,
                 offline,
                 config.get(BrokerSettings.AUTO_CREATE_TOPICS),
                 new AutoCreationLimiter(config.get(BrokerSettings.AUTO_CREATE_TOPICS_MAX_RATE)),
@@ -71,7 +80,8 @@ public final class AdminHandlers {
         registry.register(new DescribeAclsHandler());
         registry.register(new CreateAclsHandler());
         registry.register(new DeleteAclsHandler());
-        registry.register(new DescribeUserScramCredentialsHandler());
+        registry.register(new DescribeUserScramCredentialsHandler(metadata::current));
+        registry.register(new AlterUserScramCredentialsHandler(controller));
     }
 
     private static void registerConfigs(

@@ -16,6 +16,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
+import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.BrokerImage;
@@ -43,6 +44,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     private final ClusterBrokers brokers;
     private final MetadataPublisher metadata;
     private final Controller controller;
+    private final ControllerOperations activeController;
     private final OfflineReplicas offline;
     private final boolean autoCreate;
     private final AutoCreationLimiter autoCreationLimiter;
@@ -77,6 +79,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             ClusterBrokers brokers,
             MetadataPublisher metadata,
             Controller controller,
+            ControllerOperations activeController,
             OfflineReplicas offline,
             boolean autoCreate,
             AutoCreationLimiter autoCreationLimiter,
@@ -84,6 +87,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         this.brokers = brokers;
         this.metadata = metadata;
         this.controller = controller;
+        this.activeController = activeController;
         this.offline = offline;
         this.autoCreate = autoCreate;
         this.autoCreationLimiter = autoCreationLimiter;
@@ -103,7 +107,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         if (missing.isEmpty()) {
             context.respond(response(context, request, refusals));
         } else {
-            DeferredResponse.when(controller.createTopics(missing, false), context, (outcomes, failure) -> {
+            DeferredResponse.when(activeController.createTopics(missing, false), context, (outcomes, failure) -> {
                 addRefusals(context, missing, outcomes, refusals);
                 return response(context, request, refusals);
             });

@@ -100,18 +100,22 @@ final class FetchResponder {
         return aborted == null || aborted.known() != null;
     }
 
-    private static void takeWarm(FetchPart part, JournalSlice slice) {
+    private void takeWarm(FetchPart part, JournalSlice slice) {
         AbortedLookup aborted = part.found().aborted();
         try {
             long endOffset = slice.offsetLimit();
-            part.setRecords(
-                    slice.toRecordsData(PooledByteBufAllocator.DEFAULT),
-                    endOffset,
-                    aborted == null ? List.of() : aborted.known());
+            part.setRecords(toRecordsData(slice), endOffset, aborted == null ? List.of() : aborted.known());
         } catch (IOException failure) {
             onReadFailure(part, failure);
             part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
         }
+    }
+
+    /** On the thread that reads the slice. */
+    private RecordsData toRecordsData(JournalSlice slice) throws IOException {
+        return context.wantsMemory()
+                ? RecordsData.of(slice.readFully(PooledByteBufAllocator.DEFAULT))
+                : slice.toRecordsData(PooledByteBufAllocator.DEFAULT);
     }
 
     private static void onReadFailure(FetchPart part, IOException failure) {
@@ -157,15 +161,14 @@ final class FetchResponder {
      * Reads the records into the page cache, in the blocking pool. They are sent from the file, so that unread
      * responses use no memory. Returns null if the disk failed.
      */
-    private static ColdRead load(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
+    private ColdRead load(FetchPart part, JournalSlice slice, AbortedLookup lookup) {
         try {
             JournalSlice loaded = slice.load();
             try {
                 List<AbortedTransaction> aborted = lookup == null ? List.of() : lookup.find(loaded.offsetLimit());
                 return aborted == null
                         ? ColdRead.NOTHING
-                        : new ColdRead(
-                                loaded.toRecordsData(PooledByteBufAllocator.DEFAULT), loaded.offsetLimit(), aborted);
+                        : new ColdRead(toRecordsData(loaded), loaded.offsetLimit(), aborted);
             } finally {
                 loaded.release();
             }

@@ -1,7 +1,8 @@
 package io.journalq.server.api.group;
 
-import io.journalq.server.control.Controller;
+import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -17,12 +18,12 @@ public final class CoordinatorTopic {
 
     private final TopicSpec spec;
     private final MetadataPublisher metadata;
-    private final Controller controller;
+    private final ControllerOperations controller;
     private final Coordinators<?> coordinators;
 
     /** @param spec the name and the settings with which the topic is created */
     public CoordinatorTopic(
-            TopicSpec spec, MetadataPublisher metadata, Controller controller, Coordinators<?> coordinators) {
+            TopicSpec spec, MetadataPublisher metadata, ControllerOperations controller, Coordinators<?> coordinators) {
         this.coordinators = coordinators;
         this.spec = spec;
         this.metadata = metadata;
@@ -49,6 +50,11 @@ public final class CoordinatorTopic {
                 : topic.partitions()
                         .get(Coordinators.partitionOf(key, topic.partitions().size()))
                         .leader();
+    }
+
+    /** A partition of the topic, which exists. */
+    public PartitionImage partition(int number) {
+        return metadata.current().topic(spec.name()).partitions().get(number);
     }
 
     private boolean isThere() {

@@ -156,13 +156,17 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
         return sound;
     }
 
-    private static ErrorCode check(MetadataImage image, String name, int partition) {
+    private ErrorCode check(MetadataImage image, String name, int partition) {
         if (InternalTopics.contains(name)) {
             return ErrorCode.TOPIC_AUTHORIZATION_FAILED;
         }
         TopicImage topic = image.topic(name);
-        return topic == null || partition < 0 || partition >= topic.partitions().size()
-                ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                : ErrorCode.NONE;
+        if (topic == null || partition < 0 || partition >= topic.partitions().size()) {
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
+        }
+        // The end of the transaction would not be written to the partition of another broker.
+        return transactions.isLedHere(topic.partitions().get(partition))
+                ? ErrorCode.NONE
+                : ErrorCode.UNSUPPORTED_VERSION;
     }
 }

@@ -28,7 +28,7 @@ public final class TransactionHandlers {
             Coordinators<GroupMachine> groups,
             CoordinatorTopic groupsTopic,
             RefusalLog refusals) {
-        registry.register(new InitProducerIdHandler(producerIds, transactions, refusals));
+        registry.register(new InitProducerIdHandler(producerIds, images, transactions, refusals));
         registry.register(new AddPartitionsToTxnHandler(transactions, images));
         registry.register(new AddOffsetsToTxnHandler(transactions, groups, groupsTopic));
         registry.register(new EndTxnHandler(transactions));

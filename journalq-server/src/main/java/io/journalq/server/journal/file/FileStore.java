@@ -101,6 +101,12 @@ public interface FileStore {
      */
     void syncDirectory(Path directory) throws IOException;
 
+    /**
+     * Takes a file or a directory from all users except the owner. Does nothing, and logs a line, where that is not
+     * possible.
+     */
+    default void restrict(Path path) throws IOException {}
+
     /** Usable space on the file system of {@code directory}, in bytes; {@link Long#MAX_VALUE} if it is unknown. */
     default long usableBytes(Path directory) throws IOException {
         return Long.MAX_VALUE;

@@ -74,6 +74,11 @@ public class FilterFileStore implements FileStore {
     }
 
     @Override
+    public void restrict(Path path) throws IOException {
+        delegate.restrict(path);
+    }
+
+    @Override
     public long usableBytes(Path directory) throws IOException {
         return delegate.usableBytes(directory);
     }

@@ -15,6 +15,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -159,6 +160,16 @@ public final class SystemFileStore implements FileStore {
             channel.force(true);
         } finally {
             keepSpare(directory);
+        }
+    }
+
+    @Override
+    public void restrict(Path path) {
+        try {
+            Files.setPosixFilePermissions(
+                    path, PosixFilePermissions.fromString(Files.isDirectory(path) ? "rwx------" : "rw-------"));
+        } catch (IOException | UnsupportedOperationException refused) {
+            LOG.warn("cannot take {} from other users: {}", path, refused.toString());
         }
     }
 

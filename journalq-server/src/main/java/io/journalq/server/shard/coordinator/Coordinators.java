@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.loop.ConcurrencyLimitedExecutor;
 import io.journalq.server.metadata.MetadataDelta;
+import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
@@ -131,6 +132,11 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 shard.cycle(),
                 () -> shard.host(topic.id(), number),
                 loading);
+    }
+
+    /** Whether this broker leads a partition, so that a coordinator here can write to it. */
+    public boolean isLedHere(PartitionImage partition) {
+        return partition.leader() == shards.nodeId();
     }
 
     /** Number of partitions of the topic; 0 while there is no topic. Any thread. */

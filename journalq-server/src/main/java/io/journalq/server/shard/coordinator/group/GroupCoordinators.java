@@ -3,7 +3,7 @@ package io.journalq.server.shard.coordinator.group;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
-import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.CoordinatorSettings;
 import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupLimits.GroupMemory;
@@ -72,7 +72,7 @@ public final class GroupCoordinators {
         this.times = new ImageGroupTimes(config, MetadataImage.EMPTY);
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
-        GroupCounts counts = new GroupCounts(config.get(BrokerSettings.GROUP_MAX_COUNT));
+        GroupCounts counts = new GroupCounts(config.get(CoordinatorSettings.GROUP_MAX_COUNT));
         MemoryPart ofGroups = memory.part(StatePart.GROUPS);
         MemoryPart ofOffsets = memory.part(StatePart.OFFSETS);
         this.coordinators = new Coordinators<>(
@@ -93,21 +93,21 @@ public final class GroupCoordinators {
 
     private static GroupLimits limits(BrokerConfig config) {
         return new GroupLimits(
-                config.get(BrokerSettings.GROUP_MAX_SIZE),
-                config.get(BrokerSettings.GROUP_MIN_SESSION_TIMEOUT_MS),
-                config.get(BrokerSettings.GROUP_MAX_SESSION_TIMEOUT_MS),
-                config.get(BrokerSettings.GROUP_INITIAL_REBALANCE_DELAY_MS),
-                config.get(BrokerSettings.OFFSET_METADATA_MAX_BYTES),
-                TimeUnit.MINUTES.toMillis(config.get(BrokerSettings.OFFSETS_RETENTION_MINUTES)),
-                config.get(BrokerSettings.OFFSETS_RETENTION_CHECK_INTERVAL_MS));
+                config.get(CoordinatorSettings.GROUP_MAX_SIZE),
+                config.get(CoordinatorSettings.GROUP_MIN_SESSION_TIMEOUT_MS),
+                config.get(CoordinatorSettings.GROUP_MAX_SESSION_TIMEOUT_MS),
+                config.get(CoordinatorSettings.GROUP_INITIAL_REBALANCE_DELAY_MS),
+                config.get(CoordinatorSettings.OFFSET_METADATA_MAX_BYTES),
+                TimeUnit.MINUTES.toMillis(config.get(CoordinatorSettings.OFFSETS_RETENTION_MINUTES)),
+                config.get(CoordinatorSettings.OFFSETS_RETENTION_CHECK_INTERVAL_MS));
     }
 
     private static ConsumerGroupLimits consumerLimits(BrokerConfig config) {
         return new ConsumerGroupLimits(
-                config.get(BrokerSettings.GROUP_MAX_SIZE),
-                config.get(BrokerSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS),
-                config.get(BrokerSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS),
-                MigrationPolicy.valueOf(config.get(BrokerSettings.GROUP_CONSUMER_MIGRATION_POLICY)
+                config.get(CoordinatorSettings.GROUP_MAX_SIZE),
+                config.get(CoordinatorSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS),
+                config.get(CoordinatorSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS),
+                MigrationPolicy.valueOf(config.get(CoordinatorSettings.GROUP_CONSUMER_MIGRATION_POLICY)
                         .toUpperCase(Locale.ROOT)),
                 List.of(new UniformAssignor(), new RangeAssignor()));
     }

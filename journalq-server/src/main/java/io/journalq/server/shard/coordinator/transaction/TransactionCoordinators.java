@@ -1,7 +1,7 @@
 package io.journalq.server.shard.coordinator.transaction;
 
 import io.journalq.server.config.BrokerConfig;
-import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.CoordinatorSettings;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.MemoryPart;
@@ -49,8 +49,8 @@ public final class TransactionCoordinators {
             Supplier<MetadataImage> images) {
         this.producerIds = producerIds;
         TransactionLimits limits = new TransactionLimits(
-                config.get(BrokerSettings.TRANSACTION_MAX_TIMEOUT_MS),
-                config.get(BrokerSettings.TRANSACTIONAL_ID_EXPIRATION_MS));
+                config.get(CoordinatorSettings.TRANSACTION_MAX_TIMEOUT_MS),
+                config.get(CoordinatorSettings.TRANSACTIONAL_ID_EXPIRATION_MS));
         MemoryPart ofTransactions = memory.part(StatePart.TRANSACTIONS);
         this.coordinators = new Coordinators<>(
                 new CoordinatorKind<>(

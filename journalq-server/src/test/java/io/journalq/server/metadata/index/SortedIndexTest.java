@@ -1,9 +1,10 @@
-package io.journalq.server.metadata;
+package io.journalq.server.metadata.index;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.journalq.common.id.Uuid;
+import io.journalq.server.metadata.TopicImage;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;

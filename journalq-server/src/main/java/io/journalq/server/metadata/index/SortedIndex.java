@@ -1,4 +1,4 @@
-package io.journalq.server.metadata;
+package io.journalq.server.metadata.index;
 
 import java.util.AbstractCollection;
 import java.util.Arrays;
@@ -12,7 +12,7 @@ import java.util.function.Function;
  *
  * @param <K> the key that each value contains
  */
-final class SortedIndex<K extends Comparable<K>, V> extends AbstractCollection<V> {
+public final class SortedIndex<K extends Comparable<K>, V> extends AbstractCollection<V> {
     /** A change copies up to 2 KiB for the block, and 8 KiB for the list of blocks of 100,000 values. */
     static final int MAX_BLOCK_SIZE = 256;
 
@@ -27,19 +27,19 @@ final class SortedIndex<K extends Comparable<K>, V> extends AbstractCollection<V
     }
 
     /** An index without values. */
-    static <K extends Comparable<K>, V> SortedIndex<K, V> by(Function<V, K> key) {
+    public static <K extends Comparable<K>, V> SortedIndex<K, V> by(Function<V, K> key) {
         return new SortedIndex<>(key, new Object[0][], 0);
     }
 
     /** The value with this key, or null. */
-    V find(K wanted) {
+    public V find(K wanted) {
         int block = blockOf(wanted);
         int position = block < 0 ? -1 : positionOf(blocks[block], wanted);
         return position < 0 ? null : value(blocks[block][position]);
     }
 
     /** A copy with {@code value}, which replaces the value that has its key. */
-    SortedIndex<K, V> with(V value) {
+    public SortedIndex<K, V> with(V value) {
         K wanted = key.apply(value);
         if (size == 0) {
             return new SortedIndex<>(key, new Object[][] {{value}}, 1);
@@ -65,7 +65,7 @@ final class SortedIndex<K extends Comparable<K>, V> extends AbstractCollection<V
     }
 
     /** A copy without the value that has this key. */
-    SortedIndex<K, V> without(K unwanted) {
+    public SortedIndex<K, V> without(K unwanted) {
         int block = blockOf(unwanted);
         int position = block < 0 ? -1 : positionOf(blocks[block], unwanted);
         if (position < 0) {

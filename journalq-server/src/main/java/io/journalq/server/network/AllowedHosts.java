@@ -1,4 +1,4 @@
-package io.journalq.server.observe;
+package io.journalq.server.network;
 
 import io.netty.util.NetUtil;
 import java.util.Collection;
@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The host names by which clients may address the admin listener. A DNS rebinding attack points the name of a web page
+ * The host names by which HTTP clients may address a listener. A DNS rebinding attack points the name of a web page
  * to the listener's address. Its requests have that name in the Host header, and are refused. IP addresses are always
  * allowed: a web page cannot use one as its name, and load balancers, port mappings and Prometheus use addresses that
  * the process does not know. Immutable.
@@ -26,7 +26,7 @@ public final class AllowedHosts {
     }
 
     /** Whether a Host header, {@code host} or {@code host:port}, names this listener. */
-    boolean allows(String header) {
+    public boolean allows(String header) {
         String text = header.strip();
         if (text.startsWith("[")) {
             int end = text.indexOf(']');

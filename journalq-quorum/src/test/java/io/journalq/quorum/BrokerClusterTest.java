@@ -1,0 +1,445 @@
+package io.journalq.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AddRaftVoterRequest;
+import io.journalq.common.protocol.message.AddRaftVoterResponse;
+import io.journalq.common.protocol.message.BrokerRegistrationRequest;
+import io.journalq.common.protocol.message.BrokerRegistrationResponse;
+import io.journalq.common.protocol.message.CreateTopicsRequest;
+import io.journalq.common.protocol.message.CreateTopicsResponse;
+import io.journalq.common.protocol.message.EnvelopeRequest;
+import io.journalq.common.protocol.message.EnvelopeResponse;
+import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.server.broker.Broker;
+import io.journalq.server.broker.StartException;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.peer.NettyPeerChannels;
+import io.journalq.server.peer.PeerChannels;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Brokers that form a cluster with {@code cluster.join}. */
+@Execution(ExecutionMode.CONCURRENT)
+class BrokerClusterTest {
+    private static final int WAIT_SECONDS = 60;
+    private static final int PARTITIONS = 6;
+    private static final int CREATE_TOPICS_VERSION = 7;
+
+    private final Map<Integer, Integer> ports = new TreeMap<>();
+    private final Map<Integer, String> quorumListeners = new TreeMap<>();
+    private final Map<Integer, Broker> brokers = new TreeMap<>();
+    /** Instead of the usual ones. */
+    private final Map<String, String> settings = new TreeMap<>();
+
+    private final PeerChannels client = new NettyPeerChannels("test");
+
+    @TempDir
+    Path directory;
+
+    @AfterEach
+    void close() {
+        client.close();
+        brokers.values().forEach(Broker::close);
+    }
+
+    private Path dataOf(int nodeId) {
+        return directory.resolve("broker" + nodeId);
+    }
+
+    private int port(int nodeId) {
+        return ports.computeIfAbsent(nodeId, unused -> TestPorts.next());
+    }
+
+    private String address(int nodeId) {
+        return "127.0.0.1:" + port(nodeId);
+    }
+
+    private Broker start(int nodeId, Path data, String... seeds) throws Exception {
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("node.id", Integer.toString(nodeId));
+        all.put("listeners", "PLAINTEXT://" + address(nodeId));
+        all.put("admin.listener", "");
+        all.put("gateway.listener", "");
+        all.put("write.ahead.max.bytes", "1048576");
+        all.put("shutdown.timeout.ms", "3000");
+        all.put("data.directories", data.toString());
+        all.put("quorum.listener", quorumListeners.computeIfAbsent(nodeId, unused -> "127.0.0.1:" + TestPorts.next()));
+        all.put("cluster.join", String.join(",", seeds));
+        all.putAll(settings);
+        BrokerConfig config = BrokerConfig.defaults();
+        for (Map.Entry<String, String> setting : all.entrySet()) {
+            config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);
+        }
+        return Broker.start(config);
+    }
+
+    private void start(int nodeId, String... seeds) throws Exception {
+        brokers.put(nodeId, start(nodeId, dataOf(nodeId), seeds));
+    }
+
+    private void stop(int nodeId) {
+        brokers.remove(nodeId).close();
+    }
+
+    private static Map<String, Object> clients(String bootstrap) {
+        return Map.of("bootstrap.servers", bootstrap);
+    }
+
+    /** Sends the request to this broker, and not to the controller as clients do. */
+    private ErrorCode createTopicAt(int nodeId, String name) throws Exception {
+        CreateTopicsRequest request = new CreateTopicsRequest()
+                .setTimeoutMs(20_000)
+                .setTopics(List.of(new CreateTopicsRequest.CreatableTopic()
+                        .setName(name)
+                        .setNumPartitions(PARTITIONS)
+                        .setReplicationFactor((short) 1)));
+        CreateTopicsResponse response =
+                (CreateTopicsResponse) client.send("127.0.0.1", port(nodeId), request, CREATE_TOPICS_VERSION, 30_000)
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        return ErrorCode.of(response.topics().get(0).errorCode());
+    }
+
+    private static TopicDescription describe(String bootstrap, String topic) throws Exception {
+        try (Admin admin = Admin.create(clients(bootstrap))) {
+            return admin.describeTopics(List.of(topic))
+                    .allTopicNames()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                    .get(topic);
+        }
+    }
+
+    private static void send(String bootstrap, String topic, String prefix) throws Exception {
+        try (KafkaProducer<String, String> producer =
+                new KafkaProducer<>(clients(bootstrap), new StringSerializer(), new StringSerializer())) {
+            for (int partition = 0; partition < PARTITIONS; partition++) {
+                producer.send(new ProducerRecord<>(topic, partition, null, prefix + partition))
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    /** Reads as a group, whose coordinator may be any of the brokers. */
+    private static Set<String> receive(String bootstrap, String topic, String group, int count) {
+        Set<String> values = new TreeSet<>();
+        Map<String, Object> settings =
+                Map.of("bootstrap.servers", bootstrap, "group.id", group, "auto.offset.reset", "earliest");
+        try (KafkaConsumer<String, String> consumer =
+                new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
+            consumer.subscribe(List.of(topic));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+            while (values.size() < count && System.nanoTime() < deadline) {
+                consumer.poll(Duration.ofMillis(200)).forEach(received -> values.add(received.value()));
+            }
+            consumer.commitSync(Duration.ofSeconds(WAIT_SECONDS));
+        }
+        return values;
+    }
+
+    private static Set<String> values(String... prefixes) {
+        Set<String> values = new TreeSet<>();
+        for (String prefix : prefixes) {
+            for (int partition = 0; partition < PARTITIONS; partition++) {
+                values.add(prefix + partition);
+            }
+        }
+        return values;
+    }
+
+    private static List<Integer> ids(Iterable<Node> nodes) {
+        List<Integer> ids = new ArrayList<>();
+        nodes.forEach(node -> ids.add(node.id()));
+        ids.sort(null);
+        return ids;
+    }
+
+    private void startThree() throws Exception {
+        start(1);
+        start(2, address(1));
+        start(3, address(1), address(2));
+    }
+
+    @Test
+    void shouldSpreadTopicsAndServeEachRequestWhenThreeBrokersFormACluster() throws Exception {
+        // given a broker with data
+        start(1);
+        assertThat(createTopicAt(1, "before")).isEqualTo(ErrorCode.NONE);
+        send(address(1), "before", "a");
+
+        // when two others join
+        start(2, address(1));
+        start(3, address(1), address(2));
+
+        // then clients know all of them
+        for (int nodeId : brokers.keySet()) {
+            try (Admin admin = Admin.create(clients(address(nodeId)))) {
+                assertThat(ids(admin.describeCluster().nodes().get(WAIT_SECONDS, TimeUnit.SECONDS)))
+                        .containsExactly(1, 2, 3);
+                assertThat(admin.describeMetadataQuorum()
+                                .quorumInfo()
+                                .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                                .voters())
+                        .hasSize(3);
+            }
+        }
+        assertThat(receive(address(3), "before", "readers", PARTITIONS)).isEqualTo(values("a"));
+
+        // and any broker creates topics, on all of them
+        for (int nodeId : brokers.keySet()) {
+            assertThat(createTopicAt(nodeId, "topic" + nodeId)).isEqualTo(ErrorCode.NONE);
+        }
+        for (int nodeId : brokers.keySet()) {
+            TopicDescription topic = describe(address(nodeId), "topic2");
+            assertThat(topic.partitions()).hasSize(PARTITIONS);
+            assertThat(topic.partitions().stream()
+                            .map(partition -> partition.leader().id())
+                            .distinct()
+                            .sorted())
+                    .containsExactly(1, 2, 3);
+        }
+        send(address(3), "topic1", "b");
+        assertThat(receive(address(2), "topic1", "others", PARTITIONS)).isEqualTo(values("b"));
+
+        // and changes settings
+        ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, "topic1");
+        AlterConfigOp longer = new AlterConfigOp(new ConfigEntry("retention.ms", "1234567"), AlterConfigOp.OpType.SET);
+        for (int nodeId : brokers.keySet()) {
+            try (Admin admin = Admin.create(clients(address(nodeId)))) {
+                admin.incrementalAlterConfigs(Map.of(topic, List.of(longer)))
+                        .all()
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepEverythingWhenBrokersStartAgain() throws Exception {
+        startThree();
+        assertThat(createTopicAt(2, "orders")).isEqualTo(ErrorCode.NONE);
+        send(address(1), "orders", "a");
+
+        // when the others go on without one
+        stop(1);
+        assertThat(createWhenThereIsAController(2, "payments")).isEqualTo(ErrorCode.NONE);
+
+        // and all are started again, without brokers to join
+        stop(2);
+        stop(3);
+        Thread second = startInBackground(2, address(1));
+        Thread third = startInBackground(3);
+        start(1);
+        second.join(TimeUnit.SECONDS.toMillis(WAIT_SECONDS));
+        third.join(TimeUnit.SECONDS.toMillis(WAIT_SECONDS));
+
+        // then
+        assertThat(brokers.keySet()).containsExactly(1, 2, 3);
+        send(address(3), "orders", "b");
+        assertThat(receive(address(2), "orders", "readers", 2 * PARTITIONS)).isEqualTo(values("a", "b"));
+        assertThat(describe(address(1), "payments").partitions()).hasSize(PARTITIONS);
+    }
+
+    private Thread startInBackground(int nodeId, String... seeds) {
+        Thread thread = new Thread(() -> {
+            try {
+                Broker started = start(nodeId, dataOf(nodeId), seeds);
+                synchronized (brokers) {
+                    brokers.put(nodeId, started);
+                }
+            } catch (Exception failure) {
+                throw new AssertionError(failure);
+            }
+        });
+        thread.start();
+        return thread;
+    }
+
+    private ErrorCode createWhenThereIsAController(int nodeId, String name) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        ErrorCode error = createTopicAt(nodeId, name);
+        while (error == ErrorCode.NOT_CONTROLLER && System.nanoTime() < deadline) {
+            Thread.sleep(100);
+            error = createTopicAt(nodeId, name);
+        }
+        return error;
+    }
+
+    @Test
+    void shouldRefuseToJoinWhenNoSeedResponds() {
+        assertThatThrownBy(() -> start(2, dataOf(2), "127.0.0.1:" + TestPorts.next()))
+                .isInstanceOf(StartException.class)
+                .hasMessageStartingWith("no broker in cluster.join responds (127.0.0.1:")
+                .hasMessageEndingWith("; start one of them, or correct cluster.join");
+        assertThat(dataOf(2).resolve("quorum")).doesNotExist();
+    }
+
+    @Test
+    void shouldRefuseToJoinWhenTheNodeIdOrTheDataDirectoryIsOfAnotherBroker(@TempDir Path copy) throws Exception {
+        start(1);
+        start(2, address(1));
+
+        // a broker without data, at other addresses
+        assertThatThrownBy(() -> startAtOtherAddresses(2, copy.resolve("empty")))
+                .isInstanceOf(StartException.class)
+                .hasMessage("node id 2 belongs to the broker at " + address(2) + ", which is running; choose another"
+                        + " node.id, and never start a copy of a data directory");
+
+        // a copy of the data directory
+        Path copied = copy.resolve("copied");
+        copy(dataOf(2), copied);
+        assertThatThrownBy(() -> startAtOtherAddresses(2, copied))
+                .isInstanceOf(StartException.class)
+                .hasMessageStartingWith("node id 2 belongs to the broker at " + address(2));
+
+        // a broker without data, while the other one is stopped
+        start(3, address(1));
+        stop(2);
+        assertThatThrownBy(() -> startAtOtherAddresses(2, copy.resolve("empty")))
+                .isInstanceOf(StartException.class)
+                .hasMessage("the cluster refuses this broker: node id 2 belongs to another voter of the cluster; choose"
+                        + " another node.id");
+
+        // the broker itself still starts
+        start(2, address(1));
+        assertThat(createTopicAt(2, "orders")).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldRefuseToJoinWhenTheDataIsOfAnotherCluster() throws Exception {
+        start(1);
+        start(4, dataOf(4)).close();
+        assertThatThrownBy(() -> start(4, dataOf(4), address(1)))
+                .isInstanceOf(StartException.class)
+                .hasMessageMatching(
+                        "the data directory \\S+ belongs to cluster \\S+, and the brokers in cluster.join to"
+                                + " cluster \\S+; correct cluster.join, or set an empty directory in data.directories");
+
+        quorumListeners.put(5, "");
+        start(5, dataOf(5)).close();
+        quorumListeners.remove(5);
+        assertThatThrownBy(() -> start(5, dataOf(5), address(1)))
+                .isInstanceOf(StartException.class)
+                .hasMessageMatching("the data directory \\S+ holds the metadata of cluster \\S+, and a broker with"
+                        + " cluster.join must have no data; remove cluster.join, or set an empty directory in"
+                        + " data.directories");
+    }
+
+    @Test
+    void shouldRefuseTransactionsWhenTheClusterHasSeveralBrokers() throws Exception {
+        start(1);
+        assertThat(initProducerId()).isEqualTo(ErrorCode.NONE);
+
+        start(2, address(1));
+
+        assertThat(initProducerId()).isEqualTo(ErrorCode.UNSUPPORTED_VERSION);
+    }
+
+    @Test
+    void shouldRefuseRequestsOfBrokersWhenTheyArriveAtAListenerForClients() throws Exception {
+        int clients = TestPorts.next();
+        settings.put("listeners", "PLAINTEXT://" + address(1) + ",CLIENTS://127.0.0.1:" + clients);
+        settings.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT");
+        start(1);
+
+        EnvelopeResponse enveloped =
+                (EnvelopeResponse) client.send("127.0.0.1", clients, new EnvelopeRequest(), 0, 20_000)
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        BrokerRegistrationResponse registered = (BrokerRegistrationResponse)
+                client.send("127.0.0.1", clients, new BrokerRegistrationRequest().setBrokerId(2), 4, 20_000)
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        AddRaftVoterResponse added = (AddRaftVoterResponse)
+                client.send("127.0.0.1", clients, new AddRaftVoterRequest().setVoterId(2), 0, 20_000)
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS);
+
+        assertThat(List.of(enveloped.errorCode(), registered.errorCode(), added.errorCode()))
+                .containsOnly(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code());
+
+        // and at the listener for brokers, nothing but requests for the controller is taken from an envelope
+        EnvelopeResponse malformed = (EnvelopeResponse) client.send(
+                        "127.0.0.1",
+                        port(1),
+                        new EnvelopeRequest().setRequestData(Unpooled.buffer(4).writeInt(3)),
+                        0,
+                        20_000)
+                .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(malformed.errorCode()).isNotEqualTo(ErrorCode.NONE.code());
+        assertThat(createTopicAt(1, "orders")).isEqualTo(ErrorCode.NONE);
+    }
+
+    private ErrorCode initProducerId() throws Exception {
+        ErrorCode error = null;
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        // The coordinators' topic is created first.
+        client.send(
+                        "127.0.0.1",
+                        port(1),
+                        new FindCoordinatorRequest().setKeyType((byte) 1).setCoordinatorKeys(List.of("payments")),
+                        4,
+                        30_000)
+                .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        while ((error == null || error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS) && System.nanoTime() < deadline) {
+            InitProducerIdResponse response = (InitProducerIdResponse) client.send(
+                            "127.0.0.1",
+                            port(1),
+                            new InitProducerIdRequest()
+                                    .setTransactionalId("payments")
+                                    .setTransactionTimeoutMs(10_000),
+                            4,
+                            30_000)
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+            error = ErrorCode.of(response.errorCode());
+        }
+        return error;
+    }
+
+    private void startAtOtherAddresses(int nodeId, Path data) throws Exception {
+        int port = ports.remove(nodeId);
+        String quorumListener = quorumListeners.remove(nodeId);
+        try {
+            start(nodeId, data, address(1)).close();
+        } finally {
+            ports.put(nodeId, port);
+            quorumListeners.put(nodeId, quorumListener);
+        }
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Files.copy(file, to.resolve(from.relativize(file).toString()));
+            }
+        }
+    }
+}

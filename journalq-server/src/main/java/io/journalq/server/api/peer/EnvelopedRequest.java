@@ -1,0 +1,99 @@
+package io.journalq.server.api.peer;
+
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.message.RequestHeader;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.security.Principal;
+import io.netty.buffer.ByteBuf;
+import java.net.SocketAddress;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** The request in an envelope: what its client sent, over the connection of the broker that passes it on. */
+final class EnvelopedRequest implements RequestContext {
+    private final RequestContext envelope;
+    private final RequestHeader header;
+    private final Principal principal;
+    private final SocketAddress client;
+    private final Consumer<ByteBuf> onResponse;
+
+    /** @param onResponse takes the encoded response, on any thread */
+    EnvelopedRequest(
+            RequestContext envelope,
+            RequestHeader header,
+            Principal principal,
+            SocketAddress client,
+            Consumer<ByteBuf> onResponse) {
+        this.envelope = envelope;
+        this.header = header;
+        this.principal = principal;
+        this.client = client;
+        this.onResponse = onResponse;
+    }
+
+    @Override
+    public void respond(ApiMessage response) {
+        onResponse.accept(Envelopes.response(header.correlationId(), response, header.requestApiVersion()));
+    }
+
+    @Override
+    public void respondNothing() {
+        refuse("a request of this API has a response");
+    }
+
+    @Override
+    public void refuse(String reason) {
+        envelope.refuse(reason);
+    }
+
+    @Override
+    public short apiVersion() {
+        return header.requestApiVersion();
+    }
+
+    @Override
+    public String clientId() {
+        return header.clientId();
+    }
+
+    @Override
+    public Principal principal() {
+        return principal;
+    }
+
+    @Override
+    public int correlationId() {
+        return header.correlationId();
+    }
+
+    @Override
+    public SocketAddress remoteAddress() {
+        return client;
+    }
+
+    @Override
+    public SocketAddress localAddress() {
+        return envelope.localAddress();
+    }
+
+    @Override
+    public String listenerName() {
+        return envelope.listenerName();
+    }
+
+    @Override
+    public LoopCycle cycle() {
+        return envelope.cycle();
+    }
+
+    @Override
+    public boolean isConnected() {
+        return envelope.isConnected();
+    }
+
+    @Override
+    public <T> T connectionState(Class<T> type, Supplier<T> first) {
+        return first.get();
+    }
+}

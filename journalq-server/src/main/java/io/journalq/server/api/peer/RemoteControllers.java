@@ -1,0 +1,165 @@
+package io.journalq.server.api.peer;
+
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AllocateProducerIdsRequest;
+import io.journalq.common.protocol.message.AllocateProducerIdsResponse;
+import io.journalq.common.protocol.message.BrokerRegistrationRequest;
+import io.journalq.common.protocol.message.BrokerRegistrationResponse;
+import io.journalq.common.protocol.message.CreateTopicsRequest;
+import io.journalq.common.protocol.message.CreateTopicsResponse;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.control.ControllerOperations;
+import io.journalq.server.control.NotControllerException;
+import io.journalq.server.control.Outcome;
+import io.journalq.server.control.PeerControllers;
+import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.peer.PeerChannels;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+
+/** The controllers of the other brokers, by requests of the Kafka protocol. Any thread. */
+public final class RemoteControllers implements PeerControllers {
+    private static final int REGISTRATION_VERSION = 4;
+    private static final int CREATE_TOPICS_VERSION = 7;
+    private static final int ALLOCATION_VERSION = 0;
+    private static final int TIMEOUT_MS = 10_000;
+
+    private final Supplier<String> clusterId;
+    private final int nodeId;
+    private final IntFunction<ListenerAddress> addresses;
+    private final PeerChannels channels;
+
+    /**
+     * Creates an instance.
+     *
+     * @param nodeId this broker
+     * @param addresses of the listeners of the brokers for each other; null if unknown
+     */
+    public RemoteControllers(
+            Supplier<String> clusterId, int nodeId, IntFunction<ListenerAddress> addresses, PeerChannels channels) {
+        this.clusterId = clusterId;
+        this.nodeId = nodeId;
+        this.addresses = addresses;
+        this.channels = channels;
+    }
+
+    @Override
+    public void offer(ControllerOperations local) {
+        // The handlers of this package call the controller.
+    }
+
+    @Override
+    public ControllerOperations of(int node) {
+        ListenerAddress address = addresses.apply(node);
+        return address == null ? null : new Remote(address);
+    }
+
+    /** The controller at an address. */
+    private final class Remote implements ControllerOperations {
+        private final ListenerAddress address;
+
+        Remote(ListenerAddress address) {
+            this.address = address;
+        }
+
+        @Override
+        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
+            return ask(request(registration), REGISTRATION_VERSION).thenApply(response -> {
+                ErrorCode error = ErrorCode.of(((BrokerRegistrationResponse) response).errorCode());
+                return new Outcome(checked(error), problem(error, registration), null);
+            });
+        }
+
+        @Override
+        public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
+            CreateTopicsRequest request = new CreateTopicsRequest()
+                    .setTimeoutMs(TIMEOUT_MS)
+                    .setValidateOnly(validateOnly)
+                    .setTopics(specs.stream().map(Remote::creatable).toList());
+            return ask(request, CREATE_TOPICS_VERSION).thenApply(response -> ((CreateTopicsResponse) response)
+                    .topics().stream()
+                            .map(topic -> new Outcome(
+                                    checked(ErrorCode.of(topic.errorCode())), topic.errorMessage(), topic.topicId()))
+                            .toList());
+        }
+
+        @Override
+        public CompletableFuture<Long> allocateProducerIds(int count) {
+            AllocateProducerIdsRequest request = new AllocateProducerIdsRequest().setBrokerId(nodeId);
+            return ask(request, ALLOCATION_VERSION).thenApply(message -> {
+                AllocateProducerIdsResponse response = (AllocateProducerIdsResponse) message;
+                ErrorCode error = checked(ErrorCode.of(response.errorCode()));
+                if (error != ErrorCode.NONE || response.producerIdLen() != count) {
+                    throw new IllegalStateException("the controller allocates no producer ids: " + error);
+                }
+                return response.producerIdStart();
+            });
+        }
+
+        private CompletableFuture<ApiMessage> ask(ApiMessage request, int version) {
+            return channels.send(address.host(), address.port(), request, version, TIMEOUT_MS)
+                    .exceptionally(failure -> {
+                        throw new CompletionException(new NotControllerException(failure.getMessage()));
+                    });
+        }
+
+        /** Another broker may be the controller now. */
+        private ErrorCode checked(ErrorCode error) {
+            if (error == ErrorCode.NOT_CONTROLLER || error == ErrorCode.REQUEST_TIMED_OUT) {
+                throw new CompletionException(new NotControllerException(
+                        "the broker at " + address.address() + " is not the controller of the cluster"));
+            }
+            return error;
+        }
+
+        private BrokerRegistrationRequest request(BrokerRegistration registration) {
+            return new BrokerRegistrationRequest()
+                    .setBrokerId(registration.nodeId())
+                    .setClusterId(clusterId.get())
+                    .setIncarnationId(registration.incarnationId())
+                    .setRack(registration.rack())
+                    .setLogDirs(registration.logDirectories())
+                    .setListeners(registration.listeners().stream()
+                            .map(listener -> new BrokerRegistrationRequest.Listener()
+                                    .setName(listener.name())
+                                    .setHost(listener.host())
+                                    .setPort(listener.port()))
+                            .toList())
+                    .setFeatures(registration.features().stream()
+                            .map(feature -> new BrokerRegistrationRequest.Feature()
+                                    .setName(feature.name())
+                                    .setMinSupportedVersion(feature.lowest())
+                                    .setMaxSupportedVersion(feature.highest()))
+                            .toList());
+        }
+
+        private String problem(ErrorCode error, BrokerRegistration registration) {
+            return switch (error) {
+                case NONE -> null;
+                case DUPLICATE_BROKER_REGISTRATION ->
+                    "node id " + registration.nodeId() + " belongs to another broker of the cluster; choose another"
+                            + " node.id";
+                case INCONSISTENT_CLUSTER_ID ->
+                    "the broker at " + address.address() + " belongs to another cluster than " + clusterId.get();
+                default -> "the controller at " + address.address() + " refuses the registration: " + error;
+            };
+        }
+
+        private static CreateTopicsRequest.CreatableTopic creatable(TopicSpec spec) {
+            return new CreateTopicsRequest.CreatableTopic()
+                    .setName(spec.name())
+                    .setNumPartitions(spec.partitions())
+                    .setReplicationFactor((short) spec.replicationFactor())
+                    .setConfigs(spec.configs().entrySet().stream()
+                            .map(config -> new CreateTopicsRequest.CreatableTopicConfig()
+                                    .setName(config.getKey())
+                                    .setValue(config.getValue()))
+                            .toList());
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.journalq.server.api.security;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.SaslAuthenticateRequest;
+import io.journalq.common.protocol.message.SaslAuthenticateResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.Login;
+import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.sasl.SaslStep;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+
+/**
+ * SaslAuthenticate, versions 0 to 2 (KIP-152, KIP-368): a message of the mechanism that the client has chosen. The
+ * response to a wrong user and to a wrong password is the same, and is sent after 100 ms.
+ */
+public final class SaslAuthenticateHandler implements Handler<SaslAuthenticateRequest> {
+    @Override
+    public ServedApi api() {
+        return new ServedApi(ApiKey.SASL_AUTHENTICATE, 0, 2);
+    }
+
+    @Override
+    public void handle(RequestContext context, SaslAuthenticateRequest request) {
+        Login login = context.login();
+        if (login == null) {
+            context.respond(outOfOrder("this listener requires no authentication by SASL"));
+        } else if (!login.isExchanging()) {
+            login.fail(context, outOfOrder("SaslAuthenticate without SaslHandshake"), false);
+        } else {
+            login.next(context, ByteBufUtil.getBytes(request.authBytes()), step -> respond(context, login, step));
+        }
+    }
+
+    private static void respond(RequestContext context, Login login, SaslStep step) {
+        if (step instanceof SaslStep.Challenge challenge) {
+            context.respond(new SaslAuthenticateResponse()
+                    .setErrorMessage(null)
+                    .setAuthBytes(Unpooled.wrappedBuffer(challenge.message())));
+        } else if (step instanceof SaslStep.Success success) {
+            if (login.succeed(success.user())) {
+                context.respond(new SaslAuthenticateResponse()
+                        .setErrorMessage(null)
+                        .setAuthBytes(Unpooled.wrappedBuffer(success.message()))
+                        .setSessionLifetimeMs(login.sessionLifetimeMs()));
+            } else {
+                login.fail(context, refusal("the user of a connection cannot change"), true);
+            }
+        } else if (step instanceof SaslStep.Failure failure) {
+            String message = "Authentication failed during authentication due to invalid credentials with SASL"
+                    + " mechanism " + login.mechanism();
+            login.fail(context, refusal(message), failure.wellFormed());
+        }
+    }
+
+    private static SaslAuthenticateResponse outOfOrder(String message) {
+        return new SaslAuthenticateResponse()
+                .setErrorCode(ErrorCode.ILLEGAL_SASL_STATE.code())
+                .setErrorMessage(message);
+    }
+
+    private static SaslAuthenticateResponse refusal(String message) {
+        return new SaslAuthenticateResponse()
+                .setErrorCode(ErrorCode.SASL_AUTHENTICATION_FAILED.code())
+                .setErrorMessage(message);
+    }
+}

@@ -1,0 +1,95 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.api.Feature;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.control.ControllerOperations;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.directory.DataDirectories;
+import io.journalq.server.metadata.BrokerImage;
+import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
+import io.journalq.server.metadata.ClusterVersion;
+import io.journalq.server.metadata.MetadataImage;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** Registers a broker in the metadata. Used by the thread that opens the broker. */
+final class BrokerLifecycle {
+    private final BrokerConfig config;
+    private final DataDirectories directories;
+    private final MetadataPublisher metadata;
+    private final ControllerOperations controller;
+    private final Supplier<Uuid> ids;
+
+    BrokerLifecycle(
+            BrokerConfig config,
+            DataDirectories directories,
+            MetadataPublisher metadata,
+            ControllerOperations controller,
+            Supplier<Uuid> ids) {
+        this.config = config;
+        this.directories = directories;
+        this.metadata = metadata;
+        this.controller = controller;
+        this.ids = ids;
+    }
+
+    /**
+     * Registers this process of the broker.
+     *
+     * @param advertised the addresses that clients are given
+     * @return completed when the registration is committed; fails with one line for the operator if it is refused
+     */
+    CompletableFuture<Void> register(List<ListenerAddress> advertised) {
+        return register(advertised, ids.get());
+    }
+
+    private CompletableFuture<Void> register(List<ListenerAddress> advertised, Uuid incarnationId) {
+        BrokerRegistration registration = new BrokerRegistration(
+                config.get(BrokerSettings.NODE_ID),
+                incarnationId,
+                advertised,
+                config.get(BrokerSettings.BROKER_RACK),
+                supportedFeatures(),
+                directories.ids());
+        return controller
+                .registerBroker(registration)
+                .thenCompose(outcome -> outcome.error() == ErrorCode.NONE
+                        ? CompletableFuture.completedFuture(null)
+                        : CompletableFuture.failedFuture(new IOException(outcome.reason())));
+    }
+
+    /**
+     * Registers this process in its cluster, with the addresses of the configuration.
+     *
+     * @return completed when the metadata of this broker includes the registration, and with it everything that the
+     *     cluster had decided before
+     */
+    CompletableFuture<MetadataImage> join() {
+        Uuid incarnationId = ids.get();
+        return register(config.advertisedFor(config.listeners()), incarnationId)
+                .thenCompose(committed -> metadata.whenPublished(image -> isRegistered(image, incarnationId)));
+    }
+
+    private boolean isRegistered(MetadataImage image, Uuid incarnationId) {
+        BrokerImage broker = image.liveBroker(config.get(BrokerSettings.NODE_ID));
+        return broker != null && broker.registration().incarnationId().equals(incarnationId);
+    }
+
+    private static List<FeatureLevels> supportedFeatures() {
+        List<FeatureLevels> features = new ArrayList<>();
+        features.add(
+                new FeatureLevels(ClusterVersion.NAME, (short) ClusterVersion.FIRST, (short) ClusterVersion.FIRST));
+        for (Feature feature : Feature.values()) {
+            features.add(new FeatureLevels(feature.featureName(), (short) 0, feature.highestLevel()));
+        }
+        return features;
+    }
+}

@@ -1,0 +1,123 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.control.ControllerOperations;
+import io.journalq.server.control.MetadataLog.Members;
+import io.journalq.server.control.NotControllerException;
+import io.journalq.server.control.Outcome;
+import io.journalq.server.control.PeerControllers;
+import io.journalq.server.loop.Loop;
+import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.TopicSpec;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Passes the operations of a broker to the active controller of its cluster. While there is none, or it cannot be
+ * reached, an operation is repeated: a registration until it succeeds, others up to {@link #MAX_ATTEMPTS} times. An
+ * operation may therefore take effect more than once. Any thread.
+ */
+final class ControllerLink implements ControllerOperations {
+    private static final Logger log = LoggerFactory.getLogger(ControllerLink.class);
+
+    private static final int PAUSE_MS = 100;
+
+    /** Attempts of an operation for which a client waits. The client repeats its request after a failure. */
+    static final int MAX_ATTEMPTS = 30;
+
+    private final int nodeId;
+    private final ControllerOperations local;
+    private final Supplier<Members> members;
+    private final PeerControllers peers;
+    private final Loop loop;
+
+    /**
+     * Creates a link.
+     *
+     * @param local the controller of this broker
+     * @param members name the leader of the quorum, whose controller is the active one
+     * @param loop measures the time until the next attempt
+     */
+    ControllerLink(
+            int nodeId, ControllerOperations local, Supplier<Members> members, PeerControllers peers, Loop loop) {
+        this.nodeId = nodeId;
+        this.local = local;
+        this.members = members;
+        this.peers = peers;
+        this.loop = loop;
+    }
+
+    @Override
+    public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
+        return call(controller -> controller.registerBroker(registration), Integer.MAX_VALUE);
+    }
+
+    @Override
+    public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
+        return call(controller -> controller.createTopics(specs, validateOnly), MAX_ATTEMPTS);
+    }
+
+    @Override
+    public CompletableFuture<Long> allocateProducerIds(int count) {
+        return call(controller -> controller.allocateProducerIds(count), MAX_ATTEMPTS);
+    }
+
+    private <T> CompletableFuture<T> call(
+            Function<ControllerOperations, CompletableFuture<T>> operation, int maxAttempts) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        new Call<>(operation, maxAttempts, result).attempt(1);
+        return result;
+    }
+
+    /** The attempts of one operation, one after the other. */
+    private final class Call<T> {
+        private final Function<ControllerOperations, CompletableFuture<T>> operation;
+        private final int maxAttempts;
+        private final CompletableFuture<T> result;
+
+        Call(
+                Function<ControllerOperations, CompletableFuture<T>> operation,
+                int maxAttempts,
+                CompletableFuture<T> result) {
+            this.operation = operation;
+            this.maxAttempts = maxAttempts;
+            this.result = result;
+        }
+
+        void attempt(int number) {
+            var unused = operation.apply(controller()).whenComplete((value, failure) -> {
+                Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                if (cause == null) {
+                    result.complete(value);
+                } else if (cause instanceof NotControllerException && number < maxAttempts) {
+                    if (number == MAX_ATTEMPTS) {
+                        log.warn("this broker waits for a controller: reason=\"{}\"", cause.getMessage());
+                    }
+                    repeat(number + 1);
+                } else {
+                    result.completeExceptionally(cause);
+                }
+            });
+        }
+
+        private void repeat(int number) {
+            try {
+                var unused = loop.schedule(() -> attempt(number), PAUSE_MS);
+            } catch (RejectedExecutionException stopped) {
+                result.completeExceptionally(stopped);
+            }
+        }
+    }
+
+    /** The controller of this broker refuses operations if it is not the active one. */
+    private ControllerOperations controller() {
+        int leader = members.get().leaderId();
+        ControllerOperations peer = leader == nodeId || leader == Members.NO_LEADER ? null : peers.of(leader);
+        return peer == null ? local : peer;
+    }
+}

@@ -1,0 +1,145 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.api.ClientSession;
+import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.config.ListenerSettings;
+import io.journalq.server.gateway.consume.EventsRoute;
+import io.journalq.server.gateway.consume.ReadRoute;
+import io.journalq.server.gateway.guard.OriginRule;
+import io.journalq.server.gateway.guard.RequestGuard;
+import io.journalq.server.gateway.http.GatewayCounters;
+import io.journalq.server.gateway.http.HttpDoor;
+import io.journalq.server.gateway.http.Routes;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.gateway.produce.ProduceRoute;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.network.Acceptor;
+import io.journalq.server.observe.BrokerMetrics;
+import io.journalq.server.observe.BrokerMetrics.Series;
+import io.journalq.server.security.ClientThrottles;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * Sets up the HTTP gateway and its metrics. A broker without {@code gateway.listener} does not load this class, nor any
+ * class of the gateway.
+ */
+final class GatewaySetup {
+    private final BrokerConfig config;
+    private final ListenerAddress address;
+    private final ListenerTransports transports;
+    private final GatewayCounters counters = new GatewayCounters();
+
+    private GatewaySetup(BrokerConfig config, ListenerAddress address, ListenerTransports transports) {
+        this.config = config;
+        this.address = address;
+        this.transports = transports;
+    }
+
+    /**
+     * Prepares the gateway, which is not bound yet.
+     *
+     * @throws StartException when other machines could use it without being authenticated
+     */
+    static GatewaySetup of(BrokerConfig config, ListenerAddress address, ListenerTransports transports)
+            throws StartException {
+        boolean authenticated = transports.areGatewayClientsAuthenticated();
+        if (address.isOpen() && !authenticated && !config.get(ListenerSettings.GATEWAY_ALLOW_ANONYMOUS)) {
+            throw new StartException("gateway.listener: other machines can reach " + address.address()
+                    + ", and the gateway does not authenticate its clients; bind localhost, use SSL with"
+                    + " ssl.client.auth=required, or set gateway.allow.anonymous=true");
+        }
+        return new GatewaySetup(config, address, transports);
+    }
+
+    /**
+     * Binds the listener. Its connections wait until {@link Acceptor#accept}.
+     *
+     * @param images supplies the newest image
+     * @param connectionMemory is charged for connections
+     * @return the port
+     */
+    int bind(
+            Acceptor acceptor,
+            HandlerRegistry handlers,
+            Supplier<MetadataImage> images,
+            ClientThrottles throttles,
+            MemoryAccount connectionMemory,
+            Clock clock)
+            throws IOException {
+        Routes routes = new Routes(List.of(
+                new ProduceRoute(images, config, clock::millis), new ReadRoute(images), new EventsRoute(images)));
+        RequestGuard guard = new RequestGuard(
+                BrokerNames.of(config, address.host(), config.get(ListenerSettings.GATEWAY_ALLOWED_HOSTS)),
+                new OriginRule(config.get(ListenerSettings.GATEWAY_ALLOWED_ORIGINS), transports.isGatewayEncrypted()));
+        HttpDoor.Services services = new HttpDoor.Services(
+                routes,
+                guard,
+                handlers,
+                (certificate, pause) ->
+                        new ClientSession(transports.principals().of(certificate), throttles, connectionMemory, pause),
+                throttles,
+                counters);
+        HttpDoor door = new HttpDoor(services, transports.gateway());
+        return acceptor.bind(
+                door,
+                address.name(),
+                address.host(),
+                address.port(),
+                "set another in 'gateway.listener', or leave it empty for no gateway");
+    }
+
+    /** Adds the metrics of the gateway. */
+    void show(BrokerMetrics metrics) {
+        metrics.gauge(
+                "journalq.gateway.connections", "Open connections of the HTTP gateway.", counters::openConnections);
+        metrics.gauge(
+                "journalq.gateway.streams",
+                "Open streams of server-sent events of the HTTP gateway.",
+                counters::openStreams);
+        metrics.counter(
+                "journalq.gateway.connections.over.limit",
+                "Connections of the HTTP gateway closed on arrival because 2,000 were open.",
+                counters::connectionsOverLimit);
+        metrics.counters(
+                "journalq.gateway.requests",
+                "Responses of the HTTP gateway, by route and status. Requests without a route have route=\"(none)\".",
+                List.of("route", "status"),
+                this::requests);
+        metrics.counters(
+                "journalq.gateway.problems",
+                "Problem responses of the HTTP gateway, by the type of the problem.",
+                List.of("problem"),
+                this::problems);
+        metrics.counter(
+                "journalq.gateway.appended.records",
+                "Records appended by requests to the HTTP gateway.",
+                counters::appendedRecords);
+        metrics.counter(
+                "journalq.gateway.read.records",
+                "Records in responses of the HTTP gateway. Counted at the end of each response, and for"
+                        + " server-sent events after each fetch.",
+                counters::readRecords);
+    }
+
+    private List<Series> requests() {
+        return counters.responses().stream()
+                .map(responses -> new Series(
+                        List.of(responses.route(), String.valueOf(responses.status())), (double) responses.count()))
+                .toList();
+    }
+
+    private List<Series> problems() {
+        List<Series> series = new ArrayList<>();
+        for (ProblemType type : ProblemType.values()) {
+            series.add(new Series(List.of(type.label()), (double) counters.problems(type)));
+        }
+        return series;
+    }
+}

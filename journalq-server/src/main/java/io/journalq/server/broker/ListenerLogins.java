@@ -1,0 +1,71 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.api.LoginRules;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.config.ListenerSettings;
+import io.journalq.server.metadata.security.ScramImage;
+import io.journalq.server.network.PreAuthentication;
+import io.journalq.server.security.sasl.PasswordPool;
+import io.journalq.server.security.sasl.SaslMechanisms;
+import io.journalq.server.security.sasl.ScramUsers;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/** How the clients of each listener log in. Any thread. */
+final class ListenerLogins implements AutoCloseable {
+    private static final int SECRET_SIZE_BYTES = 32;
+
+    private final LoginRules rules;
+    private final PasswordPool passwords;
+    private final PreAuthentication preAuthentication = new PreAuthentication();
+
+    private ListenerLogins(LoginRules rules, PasswordPool passwords) {
+        this.rules = rules;
+        this.passwords = passwords;
+    }
+
+    /**
+     * Prepares the logins of all listeners.
+     *
+     * @param users supplies the newest credentials
+     */
+    static ListenerLogins open(BrokerConfig config, Supplier<ScramImage> users, SecureRandom random)
+            throws StartException {
+        byte[] secret = new byte[SECRET_SIZE_BYTES];
+        random.nextBytes(secret);
+        ScramUsers scram = new ScramUsers(users, secret);
+        PasswordPool passwords = new PasswordPool();
+        Map<String, SaslMechanisms> byListener = new TreeMap<>();
+        try {
+            for (ListenerAddress listener : config.listeners()) {
+                if (config.securityProtocol(listener).usesSasl()) {
+                    List<String> names = config.saslMechanisms(listener);
+                    byListener.put(listener.name(), new SaslMechanisms(names, scram, passwords, random));
+                }
+            }
+        } catch (ConfigException refused) {
+            throw new StartException(refused.getMessage(), refused);
+        }
+        return new ListenerLogins(
+                new LoginRules(byListener, config.get(ListenerSettings.CONNECTIONS_MAX_REAUTH_MS)), passwords);
+    }
+
+    LoginRules rules() {
+        return rules;
+    }
+
+    /** The limits of clients of a listener before their login; null if they need not log in. */
+    PreAuthentication limitsOf(ListenerAddress listener) {
+        return rules.byListener().containsKey(listener.name()) ? preAuthentication : null;
+    }
+
+    @Override
+    public void close() {
+        passwords.close();
+    }
+}

@@ -1,0 +1,106 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.sasl.ScramCredential;
+import io.journalq.common.sasl.ScramMechanism;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.Controller.ScramChange;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.Outcome;
+import io.journalq.server.directory.DataDirectories;
+import io.journalq.server.directory.DataLocks;
+import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.memory.MemoryBudget;
+import java.io.IOException;
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * Gives users their passwords in the metadata of a broker that is not running. The first user of a broker whose
+ * listeners all require a login is created in this way. Used by one thread, which blocks.
+ */
+public final class OfflineUsers {
+    private static final int SALT_SIZE_BYTES = 16;
+    private static final int ITERATIONS = 8_192;
+    private static final long POOL_DRAIN_MS = 10_000;
+
+    private final BrokerConfig config;
+    private final SecureRandom random = new SecureRandom();
+
+    public OfflineUsers(BrokerConfig config) {
+        this.config = config;
+    }
+
+    /**
+     * Creates a user, or gives an existing one another password.
+     *
+     * @param password in UTF-8, not empty
+     * @param mechanisms by which the user can log in
+     * @return whether the user existed
+     * @throws IOException if a broker is running or belongs to a cluster, if the name is refused, or if the metadata
+     *     cannot be written; the message is one line for the operator
+     */
+    public boolean add(String user, byte[] password, List<ScramMechanism> mechanisms) throws IOException {
+        if (config.quorumListener().isPresent()) {
+            throw new IOException("users cannot be added to a broker with quorum.listener while it is stopped");
+        }
+        List<ScramCredential> credentials = new ArrayList<>();
+        for (ScramMechanism mechanism : mechanisms) {
+            byte[] salt = new byte[SALT_SIZE_BYTES];
+            random.nextBytes(salt);
+            credentials.add(
+                    mechanism.credential(mechanism.saltedPassword(password, salt, ITERATIONS), salt, ITERATIONS));
+        }
+        DataLocks locks = DataLocks.acquire(config.dataDirectories());
+        BlockingPool blockingPool = new BlockingPool("journalq-blocking");
+        try {
+            return add(new ScramChange(user, credentials, List.of()), blockingPool);
+        } finally {
+            blockingPool.drain(POOL_DRAIN_MS);
+            locks.close();
+        }
+    }
+
+    private boolean add(ScramChange change, BlockingPool blockingPool) throws IOException {
+        ControllerOpener.Environment environment = new ControllerOpener.Environment(
+                new SystemFileStore(),
+                blockingPool,
+                Controller.newThread(),
+                MemoryBudget.of(
+                        Runtime.getRuntime().maxMemory(),
+                        part -> config.get(BrokerSettings.MEMORY_MAX_BYTES.get(part.label()))),
+                Clock.systemUTC(),
+                () -> new Uuid(random.nextLong(), random.nextLong()),
+                CompletableFuture::join);
+        MetadataPublisher metadata = new MetadataPublisher(Runnable::run);
+        try {
+            DataDirectories directories = DataDirectories.open(
+                    environment.store(),
+                    config.dataDirectories(),
+                    BrokerCore.METADATA_DIRECTORY,
+                    config.get(BrokerSettings.NODE_ID));
+            ControllerOpener opener = new ControllerOpener(config, environment, directories);
+            opener.recoverFiles();
+            try (Controller controller = opener.start(opener.openLog(null), metadata)) {
+                boolean existed = !metadata.current().scram().of(change.user()).isEmpty();
+                Outcome outcome = controller.alterScram(List.of(change)).join().get(0);
+                if (outcome.error() != ErrorCode.NONE) {
+                    throw new IOException(outcome.reason());
+                }
+                return existed;
+            }
+        } catch (CompletionException failure) {
+            throw new IOException(
+                    "cannot change the metadata: " + failure.getCause().getMessage(), failure);
+        } finally {
+            environment.thread().shutdown();
+        }
+    }
+}

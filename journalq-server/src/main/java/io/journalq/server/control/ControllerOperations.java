@@ -1,0 +1,26 @@
+package io.journalq.server.control;
+
+import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.TopicSpec;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The operations that a broker itself needs from the controller. In a cluster, the controller may be on another broker,
+ * see {@link PeerControllers}. If a future fails, the operation may still take effect later. Any thread.
+ */
+public interface ControllerOperations {
+    /**
+     * Registers a broker. See {@link io.journalq.server.metadata.MetadataMachine#registerBroker}.
+     *
+     * @return completed when the registration is committed or refused; another broker than the controller may apply it
+     *     later
+     */
+    CompletableFuture<Outcome> registerBroker(BrokerRegistration registration);
+
+    /** Creates topics; one outcome each, in order. */
+    CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly);
+
+    /** Allocates a block of producer ids. The future holds the first id. */
+    CompletableFuture<Long> allocateProducerIds(int count);
+}

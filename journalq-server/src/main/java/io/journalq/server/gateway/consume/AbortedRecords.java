@@ -1,0 +1,49 @@
+package io.journalq.server.gateway.consume;
+
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.TransactionMarker;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Tells the batches of aborted transactions from those of committed ones, in one part of a partition's log.
+ *
+ * <p>Source: KIP-98, "Consumer".
+ */
+final class AbortedRecords {
+    private final ArrayDeque<FetchResponse.AbortedTransaction> next = new ArrayDeque<>();
+    private final Set<Long> producers = new HashSet<>();
+
+    AbortedRecords(List<FetchResponse.AbortedTransaction> aborted) {
+        if (aborted != null) {
+            aborted.stream()
+                    .sorted(Comparator.comparingLong(FetchResponse.AbortedTransaction::firstOffset))
+                    .forEach(next::add);
+        }
+    }
+
+    /**
+     * Whether the records of the current batch of {@code batch} are for readers. Called once for each batch, in their
+     * order.
+     *
+     * @param log what {@code batch} reads
+     */
+    boolean isReadable(BatchReader batch, ByteBuf log) {
+        while (!next.isEmpty() && next.peek().firstOffset() < batch.nextOffset()) {
+            producers.add(next.remove().producerId());
+        }
+        if (batch.isControlBatch()) {
+            TransactionMarker marker = TransactionMarker.read(log, batch.batchIndex());
+            if (marker != null && !marker.commit()) {
+                producers.remove(marker.producerId());
+            }
+            return false;
+        }
+        return !batch.isTransactional() || !producers.contains(batch.producerId());
+    }
+}

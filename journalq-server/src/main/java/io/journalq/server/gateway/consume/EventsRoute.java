@@ -1,0 +1,40 @@
+package io.journalq.server.gateway.consume;
+
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.RequestBody;
+import io.journalq.server.gateway.http.Route;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.QuotaKeys;
+import io.netty.handler.codec.http.HttpMethod;
+import java.util.function.Supplier;
+
+/**
+ * {@code GET /v1/topics/{topic}/events}: the records of a topic as they are appended, as server-sent events. See {@link
+ * Start} for where it begins; by default, at the end of the log. {@code Last-Event-ID} continues an earlier stream. Any
+ * thread.
+ */
+public final class EventsRoute implements Route {
+    private final Supplier<MetadataImage> images;
+
+    /** @param images supplies the newest image */
+    public EventsRoute(Supplier<MetadataImage> images) {
+        this.images = images;
+    }
+
+    @Override
+    public HttpMethod method() {
+        return HttpMethod.GET;
+    }
+
+    @Override
+    public String template() {
+        return "/v1/topics/{topic}/events";
+    }
+
+    @Override
+    public RequestBody open(HttpExchange exchange) {
+        exchange.checkParameters(Start.PARAMETERS);
+        exchange.checkQuota(QuotaKeys.FETCH_BYTES);
+        return new SseStream(exchange, Start.afterLastEvent(exchange, images.get(), Start.END), images);
+    }
+}

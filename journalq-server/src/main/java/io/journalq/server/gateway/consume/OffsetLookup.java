@@ -1,0 +1,137 @@
+package io.journalq.server.gateway.consume;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ListOffsetsRequest;
+import io.journalq.common.protocol.message.ListOffsetsResponse;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * Looks up offsets of a topic for one request: the ends of its partitions, and where a reader begins. Nothing is called
+ * any more when the request has ended. On the connection's loop.
+ */
+final class OffsetLookup {
+    private static final int VERSION = 7;
+    private static final byte READ_COMMITTED = 1;
+
+    private final HttpExchange exchange;
+    private final String topic;
+    private final Consumer<Problem> onProblem;
+
+    /** @param onProblem is called instead of the consumer of a result */
+    OffsetLookup(HttpExchange exchange, String topic, Consumer<Problem> onProblem) {
+        this.exchange = exchange;
+        this.topic = topic;
+        this.onProblem = onProblem;
+    }
+
+    /**
+     * Where a reader begins.
+     *
+     * @param offsets the next offset of each partition
+     * @param ends the end of each partition: the offset behind its last record
+     */
+    record Positions(Map<Integer, Long> offsets, Map<Integer, Long> ends) {}
+
+    /** Finds the positions at which a reader begins. */
+    void begin(Start wanted, Consumer<Positions> next) {
+        find(wanted.offsets().keySet(), Start.END, ends -> {
+            List<Integer> unknown = wanted.offsets().entrySet().stream()
+                    .filter(position -> position.getValue() < 0)
+                    .map(Map.Entry::getKey)
+                    .toList();
+            if (unknown.isEmpty() || wanted.timestamp() == Start.END) {
+                checked(wanted, ends, ends, next);
+            } else {
+                find(unknown, wanted.timestamp(), found -> checked(wanted, found, ends, next));
+            }
+        });
+    }
+
+    /** @param found the offsets of the partitions for which the request has none; -1 if no record is as new as its time */
+    private void checked(Start wanted, Map<Integer, Long> found, Map<Integer, Long> ends, Consumer<Positions> next) {
+        Map<Integer, Long> offsets = new TreeMap<>();
+        for (Map.Entry<Integer, Long> position : wanted.offsets().entrySet()) {
+            int partition = position.getKey();
+            long end = ends.get(partition);
+            long given = position.getValue();
+            if (given > end) {
+                // The topic was deleted and created again, or has lost its newest records.
+                onProblem.accept(outOfRange(partition, given, end));
+                return;
+            }
+            long offset = given >= 0 ? given : found.get(partition);
+            offsets.put(partition, offset < 0 ? end : Math.min(offset, end));
+        }
+        next.accept(new Positions(offsets, ends));
+    }
+
+    /** Finds the first offset of a partition. */
+    void findStart(int partition, Consumer<Long> next) {
+        find(List.of(partition), Start.START, found -> next.accept(found.get(partition)));
+    }
+
+    private void find(Collection<Integer> partitions, long timestamp, Consumer<Map<Integer, Long>> next) {
+        ListOffsetsRequest request = new ListOffsetsRequest()
+                .setIsolationLevel(READ_COMMITTED)
+                .setTopics(List.of(new ListOffsetsRequest.ListOffsetsTopic()
+                        .setName(topic)
+                        .setPartitions(partitions.stream()
+                                .map(number -> new ListOffsetsRequest.ListOffsetsPartition()
+                                        .setPartitionIndex(number)
+                                        .setTimestamp(timestamp))
+                                .toList())));
+        exchange.call(ApiKey.LIST_OFFSETS, VERSION, request, 0, response -> {
+            if (!exchange.isClosed()) {
+                onResponse(response, partitions, next);
+            }
+        });
+    }
+
+    private void onResponse(ApiMessage response, Collection<Integer> partitions, Consumer<Map<Integer, Long>> next) {
+        Map<Integer, Long> found = new TreeMap<>();
+        if (response instanceof ListOffsetsResponse offsets) {
+            for (ListOffsetsResponse.ListOffsetsPartitionResponse each :
+                    offsets.topics().get(0).partitions()) {
+                if (each.errorCode() != ErrorCode.NONE.code()) {
+                    onProblem.accept(problem(ErrorCode.of(each.errorCode()), each.partitionIndex()));
+                    return;
+                }
+                found.put(each.partitionIndex(), each.offset());
+            }
+        }
+        if (found.size() < partitions.size()) {
+            onProblem.accept(
+                    new Problem(ProblemType.INTERNAL_ERROR, "the broker gave no response", "see the broker's log"));
+            return;
+        }
+        next.accept(found);
+    }
+
+    static Problem outOfRange(int partition, long position, long end) {
+        return new Problem(
+                ProblemType.OFFSET_OUT_OF_RANGE,
+                "offset " + position + " is not in the log of partition " + partition + ", which ends at " + end,
+                "read from=start, or send an offset that exists");
+    }
+
+    /** The problem of a partition that could not be read. */
+    static Problem problem(ErrorCode error, int partition) {
+        String detail = "partition " + partition + ": " + error.words();
+        return switch (error) {
+            case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
+                new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
+            case KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER, LEADER_NOT_AVAILABLE, REQUEST_TIMED_OUT ->
+                new Problem(ProblemType.UNAVAILABLE, detail, "try again; see the broker's log if this continues");
+            default -> new Problem(ProblemType.INTERNAL_ERROR, detail, "see the broker's log");
+        };
+    }
+}

@@ -1,0 +1,306 @@
+package io.journalq.server.gateway.consume;
+
+import io.journalq.common.record.InvalidBatchException;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.JsonOut;
+import io.journalq.server.gateway.http.RequestBody;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * The records of a topic as server-sent events, until the client leaves. The id of each event is the position of the
+ * reader behind it, in all partitions. A client that reconnects with the id of the last event that it has received
+ * therefore continues without loss and without duplicates, and the broker keeps nothing for it.
+ *
+ * <p>It reads the log only while the client reads the events. If retention overtakes the client, it gets an event
+ * {@code gap}. On the connection's loop.
+ *
+ * <p>Source: the HTML standard, "Server-sent events".
+ */
+final class SseStream implements RequestBody {
+    private static final String TYPE = "text/event-stream";
+
+    /** Time without records after which the client gets an empty event, so that it and proxies keep the connection. */
+    private static final int HEARTBEAT_MS = 15_000;
+
+    /** Time until the next fetch if one has found nothing and has not waited. */
+    private static final int PAUSE_MS = 100;
+
+    private static final int RECONNECT_MS = 1_000;
+
+    private final HttpExchange exchange;
+    private final Start start;
+    private final Supplier<MetadataImage> images;
+    private final OffsetLookup lookup;
+    private final Tail tail;
+    private final RecordLines lines;
+
+    /** The partitions in the order of their next turns. */
+    private final List<Integer> turns = new ArrayList<>();
+
+    /** Partitions of the last fetch that had records. */
+    private final List<Integer> read = new ArrayList<>();
+
+    /** The id of an event before and behind the position of the partition that is being read. */
+    private String idPrefix = "";
+
+    private String idSuffix = "";
+    private String sentId = "";
+    private long fetchedNanos;
+    private int events;
+    private boolean begun;
+
+    SseStream(HttpExchange exchange, Start start, Supplier<MetadataImage> images) {
+        this.exchange = exchange;
+        this.start = start;
+        this.images = images;
+        this.lookup = new OffsetLookup(exchange, start.topic(), this::end);
+        this.tail = new Tail(exchange, start.topic());
+        this.lines = new RecordLines(exchange.allocator());
+    }
+
+    @Override
+    public void onData(ByteBuf data) {
+        throw HttpExchange.invalid("a GET request has no body", "send the parameters behind the path");
+    }
+
+    @Override
+    public void onEnd() {
+        lookup.begin(start, this::begin);
+    }
+
+    private void begin(OffsetLookup.Positions found) {
+        if (start.exact()) {
+            // An offset that retention has removed is an error of the client here, and a gap later.
+            int partition = found.offsets().keySet().iterator().next();
+            lookup.findStart(partition, first -> {
+                long wanted = found.offsets().get(partition);
+                if (wanted < first) {
+                    end(OffsetLookup.outOfRange(partition, wanted, found.ends().get(partition)));
+                } else {
+                    beginStream(found);
+                }
+            });
+        } else {
+            beginStream(found);
+        }
+    }
+
+    private void beginStream(OffsetLookup.Positions found) {
+        tail.begin(found.offsets());
+        turns.addAll(found.offsets().keySet());
+        begun = true;
+        exchange.counters().onStreamBegun();
+        exchange.beginStream(TYPE);
+        lines.addText("retry: " + RECONNECT_MS + "\n");
+        addId();
+        send();
+        fetch();
+    }
+
+    private void fetch() {
+        if (exchange.isClosed() || !addNewPartitions()) {
+            return;
+        }
+        fetchedNanos = nanoTime();
+        events = 0;
+        read.clear();
+        tail.fetch(turns, HEARTBEAT_MS, this::write);
+    }
+
+    /** Returns whether the stream goes on. */
+    private boolean addNewPartitions() {
+        TopicImage topic = images.get().topic(start.topic());
+        if (topic == null || !start.allPartitions()) {
+            return true; // the fetch fails if the topic was deleted
+        }
+        int count = topic.partitions().size();
+        if (count > Start.MAX_PARTITIONS) {
+            end(new Problem(
+                    ProblemType.INVALID_PARAMETER,
+                    "the topic has more than " + Start.MAX_PARTITIONS + " partitions now",
+                    "read them one by one with partition="));
+            return false;
+        }
+        for (int partition = 0; partition < count; partition++) {
+            if (!tail.positions().containsKey(partition)) {
+                tail.seek(partition, 0);
+                turns.add(partition);
+            }
+        }
+        return true;
+    }
+
+    /** Writes records while the client reads them and the turn lasts. */
+    private void write() {
+        int turnBytes = 0;
+        try {
+            while (!exchange.isClosed()) {
+                switch (tail.next()) {
+                    case RECORD -> addRecord();
+                    case PARTITION -> onPartition();
+                    case OUT_OF_RANGE -> {
+                        lookup.findStart(tail.partition(), this::onStart);
+                        return;
+                    }
+                    case FAILED -> {
+                        end(OffsetLookup.problem(tail.error(), tail.partition()));
+                        return;
+                    }
+                    case END, FETCH -> {
+                        endRound();
+                        return;
+                    }
+                }
+                if (lines.sizeBytes() >= RecordLines.PART_BYTES) {
+                    turnBytes += lines.sizeBytes();
+                    send();
+                    if (!exchange.isWritable()) {
+                        tail.awaitClient(this::write);
+                        return;
+                    }
+                    if (turnBytes >= RecordLines.TURN_BYTES) {
+                        exchange.later(this::write);
+                        return;
+                    }
+                }
+            }
+        } catch (InvalidBatchException unreadable) {
+            end(tail.problem(unreadable));
+        }
+    }
+
+    /** The positions of the other partitions do not change while the records of a partition are read. */
+    private void onPartition() {
+        if (!tail.hasRecords()) {
+            return;
+        }
+        read.add(tail.partition());
+        StringBuilder before = new StringBuilder();
+        StringBuilder behind = new StringBuilder();
+        for (Map.Entry<Integer, Long> position : tail.positions().entrySet()) {
+            if (position.getKey() < tail.partition()) {
+                before.append(position.getKey())
+                        .append(':')
+                        .append(position.getValue())
+                        .append(',');
+            } else if (position.getKey() > tail.partition()) {
+                behind.append(',').append(position.getKey()).append(':').append(position.getValue());
+            }
+        }
+        idPrefix = before.append(tail.partition()).append(':').toString();
+        idSuffix = behind.toString();
+    }
+
+    private void addRecord() {
+        events++;
+        sentId = idPrefix + (tail.record().offset() + 1) + idSuffix;
+        lines.addText("id: " + sentId + "\ndata: ");
+        lines.add(tail.partition(), tail.record());
+        lines.addText("\n");
+    }
+
+    /** An event without data, which only tells the client its position. */
+    private void addId() {
+        sentId = Cursor.format(tail.positions());
+        lines.addText("id: " + sentId + "\n\n");
+    }
+
+    private void addEvent(String name, JsonOut.Document members) {
+        sentId = Cursor.format(tail.positions());
+        lines.addText("event: " + name + "\nid: " + sentId + "\ndata: ");
+        lines.addObject(members);
+        lines.addText("\n");
+    }
+
+    /** Everything that was fetched is written. */
+    private void endRound() {
+        tail.drop();
+        exchange.counters().onRead(events);
+        boolean waited = nanoTime() - fetchedNanos >= TimeUnit.MILLISECONDS.toNanos(HEARTBEAT_MS / 2);
+        if (events == 0 && waited) {
+            if (sentId.equals(Cursor.format(tail.positions()))) {
+                lines.addText(":\n\n");
+            } else {
+                addId(); // behind transaction markers
+            }
+        }
+        send();
+        turns.removeAll(read);
+        turns.addAll(read);
+        if (!exchange.isWritable()) {
+            exchange.whenWritable(this::fetch);
+        } else if (read.isEmpty() && !waited) {
+            exchange.schedule(this::fetch, PAUSE_MS);
+        } else {
+            exchange.later(this::fetch);
+        }
+    }
+
+    /** Retention has removed the records at the position. */
+    private void onStart(long first) {
+        int partition = tail.partition();
+        long position = tail.positions().get(partition);
+        if (first <= position) {
+            end(OffsetLookup.problem(tail.error(), partition));
+            return;
+        }
+        tail.seek(partition, first);
+        addEvent("gap", json -> {
+            json.writeNumberField("partition", partition);
+            json.writeNumberField("from", position);
+            json.writeNumberField("to", first);
+        });
+        read.add(partition);
+        write();
+    }
+
+    private void send() {
+        ByteBuf part = lines.take();
+        if (part != null) {
+            exchange.charge(part.readableBytes());
+            exchange.stream(part);
+        }
+    }
+
+    private void end(Problem problem) {
+        tail.drop();
+        if (!begun) {
+            exchange.fail(problem);
+            return;
+        }
+        addEvent("problem", problem::writeMembers);
+        send();
+        exchange.endStream();
+    }
+
+    /** Ends the stream. The client reconnects, and continues where it was. */
+    @Override
+    public void onDrain() {
+        if (begun) {
+            send();
+            exchange.endStream();
+        }
+    }
+
+    private long nanoTime() {
+        return exchange.cycle().loop().nanoTime();
+    }
+
+    @Override
+    public void onClosed() {
+        if (begun) {
+            exchange.counters().onStreamEnded();
+        }
+        tail.close();
+        lines.close();
+    }
+}

@@ -1,0 +1,323 @@
+package io.journalq.server.gateway.consume;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.InvalidBatchException;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.loop.Loop;
+import java.util.ArrayDeque;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Reads records of a topic for one request, through the broker's Fetch handler. The log is the buffer: fetched records are
+ * kept only while the client reads. If it stops for {@link #DROP_MS}, or if the memory for responses is used up, they are
+ * dropped, and fetched again when the client goes on. On the connection's loop.
+ */
+final class Tail {
+    private static final int FETCH_VERSION = 12;
+    private static final byte READ_COMMITTED = 1;
+    private static final int NO_SESSION = -1;
+
+    /** Size of a fetch, unless a single batch is larger. */
+    private static final int FETCH_BYTES = 64 * 1024;
+
+    /** Larger batches are not decompressed on the loop. */
+    private static final int MAX_DECOMPRESSED_BYTES = 16 * 1024 * 1024;
+
+    private static final int DROP_MS = 1_000;
+
+    /** Time until the next attempt to fetch while the memory for responses is used up. */
+    private static final int SHORTAGE_MS = 20;
+
+    private final HttpExchange exchange;
+    private final String topic;
+    private final BatchReader reader;
+
+    /** The next offset of each partition. */
+    private final Map<Integer, Long> positions = new TreeMap<>();
+
+    /** The offset of each partition at which its reading ends. */
+    private final Map<Integer, Long> ends = new TreeMap<>();
+
+    /** Results of the last fetch that were not begun. */
+    private final ArrayDeque<FetchResponse.PartitionData> fetched = new ArrayDeque<>();
+
+    /** The records that are being read; null if there are none. */
+    private RecordsData records;
+
+    private AbortedRecords aborted;
+    private int partition;
+    private ErrorCode error = ErrorCode.NONE;
+    private boolean inBatch;
+    private boolean refused;
+    private int throttleMs;
+
+    /** Size of the fetched records, which counts against the memory for responses. */
+    private long heldBytes;
+
+    /** The part of {@link #heldBytes} that is decompressed records. */
+    private long heldDecompressedBytes;
+
+    private Loop.Timer drop;
+    private boolean closed;
+
+    /** What comes next. */
+    enum Step {
+        /** The next record of {@link Tail#partition}. */
+        RECORD,
+        /** The results of {@link Tail#partition} begin. They may have no records. */
+        PARTITION,
+        /** {@link Tail#partition} was read up to its end. */
+        END,
+        /** The position of {@link Tail#partition} is not in its log. */
+        OUT_OF_RANGE,
+        /** {@link Tail#partition} cannot be read, because of {@link Tail#error}. */
+        FAILED,
+        /** All that was fetched has been read. */
+        FETCH
+    }
+
+    Tail(HttpExchange exchange, String topic) {
+        this.exchange = exchange;
+        this.topic = topic;
+        this.reader = new BatchReader(exchange.allocator(), MAX_DECOMPRESSED_BYTES, false);
+    }
+
+    /** Sets the positions at which the reading begins. */
+    void begin(Map<Integer, Long> offsets) {
+        positions.putAll(offsets);
+    }
+
+    /** Sets where the reading ends. Without this, it does not end. */
+    void endAt(Map<Integer, Long> offsets) {
+        ends.clear();
+        ends.putAll(offsets);
+    }
+
+    /** The next offset of each partition. */
+    Map<Integer, Long> positions() {
+        return positions;
+    }
+
+    private long end(int number) {
+        return ends.getOrDefault(number, Long.MAX_VALUE);
+    }
+
+    /** Whether the partition was read up to its end. */
+    boolean isAtEnd(int number) {
+        return positions.get(number) >= end(number);
+    }
+
+    /** The partition of the last step. */
+    int partition() {
+        return partition;
+    }
+
+    /** The current record, and its batch. */
+    BatchReader record() {
+        return reader;
+    }
+
+    /** Why the partition cannot be read. */
+    ErrorCode error() {
+        return error;
+    }
+
+    /** Whether the results of the partition have records. */
+    boolean hasRecords() {
+        return records != null;
+    }
+
+    /**
+     * Fetches what comes next. Nothing of an earlier fetch may be left.
+     *
+     * @param partitions in the order in which they have their turns
+     * @param waitMs how long the broker may wait for a record
+     * @param onFetched is called when {@link #next} can be called, unless the request has ended before
+     */
+    void fetch(Collection<Integer> partitions, int waitMs, Runnable onFetched) {
+        if (closed) {
+            return;
+        }
+        if (exchange.isMemoryShort()) {
+            exchange.schedule(() -> fetch(partitions, waitMs, onFetched), SHORTAGE_MS);
+            return;
+        }
+        if (throttleMs > 0) {
+            int delayMs = throttleMs;
+            throttleMs = 0;
+            exchange.schedule(() -> fetch(partitions, waitMs, onFetched), delayMs);
+            return;
+        }
+        FetchRequest request = new FetchRequest()
+                .setMaxWaitMs(waitMs)
+                .setMinBytes(waitMs == 0 ? 0 : 1)
+                .setMaxBytes(FETCH_BYTES)
+                .setSessionEpoch(NO_SESSION)
+                .setIsolationLevel(READ_COMMITTED)
+                .setTopics(List.of(new FetchRequest.FetchTopic()
+                        .setTopic(topic)
+                        .setPartitions(partitions.stream()
+                                .map(number -> new FetchRequest.FetchPartition()
+                                        .setPartition(number)
+                                        .setFetchOffset(positions.get(number))
+                                        .setPartitionMaxBytes(FETCH_BYTES))
+                                .toList())));
+        exchange.call(ApiKey.FETCH, FETCH_VERSION, request, 0, response -> onFetched(response, onFetched));
+    }
+
+    private void onFetched(ApiMessage message, Runnable onFetched) {
+        refused = !(message instanceof FetchResponse);
+        if (message instanceof FetchResponse response) {
+            throttleMs = response.throttleTimeMs();
+            for (FetchResponse.FetchableTopicResponse each : response.responses()) {
+                for (FetchResponse.PartitionData data : each.partitions()) {
+                    fetched.add(data);
+                    hold(data.records().sizeBytes());
+                }
+            }
+        }
+        if (closed) {
+            drop();
+        } else {
+            onFetched.run();
+        }
+    }
+
+    /** Counts memory that the fetched records use. */
+    private void hold(long bytes) {
+        heldBytes += bytes;
+        exchange.takeMemory(bytes);
+    }
+
+    /**
+     * Steps forward in what was fetched.
+     *
+     * @throws io.journalq.common.record.InvalidBatchException if a batch cannot be decompressed
+     */
+    Step next() {
+        if (refused) {
+            error = ErrorCode.UNKNOWN_SERVER_ERROR;
+            return Step.FAILED;
+        }
+        while (true) {
+            while (inBatch && reader.next()) {
+                long offset = reader.offset();
+                if (offset >= end(partition)) {
+                    releaseRecords();
+                    return Step.END;
+                } else if (offset >= positions.get(partition)) {
+                    positions.put(partition, offset + 1);
+                    return Step.RECORD;
+                }
+            }
+            if (inBatch) {
+                inBatch = false;
+                pass(reader.nextOffset());
+            }
+            if (records != null && reader.nextBatch()) {
+                inBatch = aborted.isReadable(reader, records.buffer());
+                if (!inBatch) {
+                    pass(reader.nextOffset());
+                }
+            } else {
+                releaseRecords();
+                return fetched.isEmpty() ? Step.FETCH : beginPartition(fetched.remove());
+            }
+        }
+    }
+
+    private void pass(long offset) {
+        positions.merge(partition, Math.min(offset, end(partition)), Math::max);
+    }
+
+    private Step beginPartition(FetchResponse.PartitionData data) {
+        partition = data.partitionIndex();
+        error = ErrorCode.of(data.errorCode());
+        if (error == ErrorCode.NONE && data.records().sizeBytes() > 0) {
+            records = data.records();
+            aborted = new AbortedRecords(data.abortedTransactions());
+            reader.reset(records.buffer());
+            return Step.PARTITION;
+        }
+        data.records().release();
+        return switch (error) {
+            case NONE -> Step.PARTITION;
+            case OFFSET_OUT_OF_RANGE -> Step.OUT_OF_RANGE;
+            default -> Step.FAILED;
+        };
+    }
+
+    /** The problem of a batch that cannot be decompressed. */
+    Problem problem(InvalidBatchException unreadable) {
+        return new Problem(
+                ProblemType.INTERNAL_ERROR,
+                "a batch of partition " + partition + " at offset " + positions.get(partition)
+                        + " cannot be decompressed here: " + unreadable.getMessage(),
+                "read it with a Kafka client");
+    }
+
+    /** Continues at another offset of a partition. */
+    void seek(int number, long offset) {
+        positions.put(number, offset);
+    }
+
+    /** Runs {@code work} when the client has read most of the response. Keeps the fetched records for a while. */
+    void awaitClient(Runnable work) {
+        long decompressedBytes = Math.max(0, reader.decompressedBytes() - heldDecompressedBytes);
+        heldDecompressedBytes += decompressedBytes;
+        hold(decompressedBytes);
+        if (exchange.isMemoryShort()) {
+            drop();
+        } else {
+            drop = exchange.schedule(this::drop, DROP_MS);
+        }
+        exchange.whenWritable(() -> {
+            stopTimer();
+            work.run();
+        });
+    }
+
+    private void stopTimer() {
+        if (drop != null) {
+            drop.cancel();
+            drop = null;
+        }
+    }
+
+    private void releaseRecords() {
+        inBatch = false;
+        reader.close();
+        if (records != null) {
+            records.release();
+            records = null;
+        }
+    }
+
+    /** Drops what was fetched and not read. It can be fetched again. */
+    void drop() {
+        releaseRecords();
+        fetched.forEach(data -> data.records().release());
+        fetched.clear();
+        exchange.giveBackMemory(heldBytes);
+        heldBytes = 0;
+        heldDecompressedBytes = 0;
+    }
+
+    /** The request has ended. */
+    void close() {
+        closed = true;
+        stopTimer();
+        drop();
+    }
+}

@@ -1,0 +1,87 @@
+package io.journalq.server.gateway.http;
+
+import io.journalq.server.api.ClientSession;
+import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.gateway.guard.RequestGuard;
+import io.journalq.server.network.AcceptedConnection;
+import io.journalq.server.network.Door;
+import io.journalq.server.network.LoopContext;
+import io.journalq.server.network.Transport;
+import io.journalq.server.security.ClientThrottles;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import java.security.cert.X509Certificate;
+import java.util.function.IntConsumer;
+
+/** Speaks HTTP/1.1 on the connections of the gateway's listener. Any thread. */
+public final class HttpDoor implements Door {
+    /** Connections of the whole gateway. */
+    public static final int MAX_CONNECTIONS = 2_000;
+
+    private static final int SMALLEST_READ_BYTES = 2 * 1024;
+    private static final int LARGEST_READ_BYTES = 64 * 1024;
+    private static final int READS_AT_A_TIME = 4;
+
+    /** What a client that does not read its response can hold in the channel, besides what it is sent in one piece. */
+    private static final WriteBufferWaterMark UNSENT = new WriteBufferWaterMark(32 * 1024, 64 * 1024);
+
+    private final Services services;
+    private final Transport transport;
+
+    /**
+     * What all connections share.
+     *
+     * @param handlers serve the requests to the broker
+     * @param sessions opens the session of a connection
+     * @param throttles know which clients have used up their quotas
+     */
+    public record Services(
+            Routes routes,
+            RequestGuard guard,
+            HandlerRegistry handlers,
+            Sessions sessions,
+            ClientThrottles throttles,
+            GatewayCounters counters) {}
+
+    /** Opens sessions. */
+    @FunctionalInterface
+    public interface Sessions {
+        /**
+         * Opens the session of a connection.
+         *
+         * @param certificate of the client; null if it has presented none
+         * @param pause see {@link ClientSession}
+         * @throws IllegalArgumentException if the certificate gives the client no identity
+         */
+        ClientSession open(X509Certificate certificate, IntConsumer pause);
+    }
+
+    /** @param transport carries requests and responses */
+    public HttpDoor(Services services, Transport transport) {
+        this.services = services;
+        this.transport = transport;
+    }
+
+    @Override
+    public AcceptedConnection open(Channel channel, LoopContext loop, String listenerName) {
+        Transport.Line line = transport.open(channel, loop);
+        RecvByteBufAllocator reads = new AdaptiveRecvByteBufAllocator(
+                        SMALLEST_READ_BYTES, SMALLEST_READ_BYTES, LARGEST_READ_BYTES)
+                .maxMessagesPerRead(READS_AT_A_TIME);
+        channel.config().setRecvByteBufAllocator(reads);
+        channel.config().setWriteBufferWaterMark(UNSENT);
+        HttpConnection connection = new HttpConnection(services, loop, channel, line, listenerName);
+        channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
+        int open = services.counters().openConnections.incrementAndGet();
+        channel.closeFuture()
+                .addListener(closed -> services.counters().openConnections.decrementAndGet());
+        if (open > MAX_CONNECTIONS) {
+            services.counters().connectionsOverLimit.increment();
+            connection.close("more than " + MAX_CONNECTIONS + " connections of the gateway");
+        }
+        return connection;
+    }
+}

@@ -1,0 +1,269 @@
+package io.journalq.server.gateway.http;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.api.LocalCall;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemException;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.loop.Loop;
+import io.journalq.server.loop.LoopCycle;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** One request and its response, as its route sees them. On the loop of the connection. */
+public final class HttpExchange {
+    /** The body has no Content-Length, or its size after decompression is not known. */
+    public static final long UNKNOWN_LENGTH = -1;
+
+    private static final String JSON = "application/json";
+
+    private final HttpConnection connection;
+    private final HttpRequest request;
+    private Map<String, String> pathParameters = Map.of();
+    private Map<String, List<String>> parameters = Map.of();
+    private long bodyLength = UNKNOWN_LENGTH;
+    private boolean hasResponse;
+    private boolean closed;
+
+    /** @param request null if its head has not arrived */
+    HttpExchange(HttpConnection connection, HttpRequest request) {
+        this.connection = connection;
+        this.request = request;
+    }
+
+    /** The route of the request was found. */
+    void begin(Routes.Match match, long itsBodyLength) {
+        pathParameters = match.path();
+        parameters = match.query();
+        bodyLength = itsBodyLength;
+    }
+
+    /** A parameter of the path. */
+    public String pathParameter(String name) {
+        return pathParameters.get(name);
+    }
+
+    /** The head of the request. */
+    public HttpRequest request() {
+        return request;
+    }
+
+    /** Size of the body as its route receives it, or {@link #UNKNOWN_LENGTH}. */
+    public long bodyLength() {
+        return bodyLength;
+    }
+
+    public LoopCycle cycle() {
+        return connection.loop().cycle();
+    }
+
+    public ByteBufAllocator allocator() {
+        return connection.channel().alloc();
+    }
+
+    public GatewayCounters counters() {
+        return connection.services().counters();
+    }
+
+    /** Whether the request has ended, because its response is complete or its client has left. */
+    public boolean isClosed() {
+        return closed;
+    }
+
+    void close() {
+        closed = true;
+    }
+
+    boolean hasResponse() {
+        return hasResponse;
+    }
+
+    /**
+     * Refuses the request if its client has used up a quota.
+     *
+     * @param key the quota, such as {@link io.journalq.server.metadata.QuotaKeys#PRODUCE_BYTES}
+     */
+    public void checkQuota(String key) {
+        connection.identity().checkQuota(key);
+    }
+
+    /**
+     * Calls the broker's handler of an API.
+     *
+     * @param sizeBytes counts against the quota of produced bytes
+     * @param onResponse receives the response, also after the client has left
+     */
+    public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+        new LocalCall(
+                        connection.identity().client(),
+                        connection.services().handlers().find(api.id()),
+                        version,
+                        sizeBytes,
+                        response -> connection.guarded(this, () -> onResponse.accept(response)))
+                .start(message);
+    }
+
+    /** Counts work, so that the connection ends its turn when it has used its share of the loop's time. */
+    public void charge(long bytes) {
+        connection.charge(bytes);
+    }
+
+    /** Whether the body must pause, because the connection has used its share of the loop or its route holds it. */
+    public boolean mustPause() {
+        return connection.isBlocked();
+    }
+
+    /** Stops the body until {@link #release}. */
+    public void hold() {
+        connection.hold(true);
+    }
+
+    /** Ends {@link #hold}. */
+    public void release() {
+        connection.hold(false);
+    }
+
+    /** Whether the client reads its response. */
+    public boolean isWritable() {
+        return connection.channel().isWritable();
+    }
+
+    /** Runs {@code work} once, when the client has read most of its response. */
+    public void whenWritable(Runnable work) {
+        connection.output().whenWritable(() -> connection.guarded(this, work));
+    }
+
+    /** Runs {@code work} in another iteration of the loop, also after the client has left. */
+    public void later(Runnable work) {
+        cycle().enqueue(() -> connection.guarded(this, work));
+    }
+
+    /** Runs {@code work} after a time, also after the client has left, unless the timer is cancelled. */
+    public Loop.Timer schedule(Runnable work, long delayMs) {
+        return cycle().loop().schedule(() -> connection.guarded(this, work), delayMs);
+    }
+
+    /** Counts memory for the response that is allocated already. */
+    public void takeMemory(long bytes) {
+        connection.loop().memory().takeForResponse(bytes);
+    }
+
+    /** Ends the effect of {@link #takeMemory}. */
+    public void giveBackMemory(long bytes) {
+        connection.loop().memory().giveBackFromResponse(bytes);
+    }
+
+    /** Whether the responses to all clients have used up their memory. */
+    public boolean isMemoryShort() {
+        return connection.loop().memory().isFullOfResponses();
+    }
+
+    /** Sends a JSON document, which is the complete response. Takes ownership of it. */
+    public void respond(HttpResponseStatus status, ByteBuf document) {
+        respond(status, JSON, document, Map.of());
+    }
+
+    private void respond(HttpResponseStatus status, String type, ByteBuf document, Map<String, String> headers) {
+        if (closed || hasResponse) {
+            document.release();
+            return;
+        }
+        hasResponse = true;
+        connection.respond(status, type, document, headers);
+    }
+
+    /** Sends a problem, which is the complete response. */
+    public void fail(Problem problem) {
+        fail(problem, json -> {});
+    }
+
+    /** Sends a problem with additional members. */
+    public void fail(Problem problem, JsonOut.Document more) {
+        connection.services().counters().onProblem(problem.type());
+        ByteBuf document = JsonOut.object(allocator(), json -> {
+            problem.writeMembers(json);
+            more.write(json);
+        });
+        respond(problem.type().status(), Problem.MEDIA_TYPE, document, problem.headers());
+    }
+
+    /** Begins a response whose size is not known. */
+    public void beginStream(String type) {
+        if (!closed && !hasResponse) {
+            hasResponse = true;
+            connection.beginStream(type);
+        }
+    }
+
+    /** Sends a part of the response. Takes ownership of it. */
+    public void stream(ByteBuf part) {
+        if (closed) {
+            part.release();
+        } else {
+            connection.output().stream(part);
+        }
+    }
+
+    /** Completes the response. */
+    public void endStream() {
+        if (!closed) {
+            connection.endStream();
+        }
+    }
+
+    /**
+     * Refuses parameters that a route does not know, because they are probably misspelled.
+     *
+     * @param known in the order in which the problem names them
+     */
+    public void checkParameters(List<String> known) {
+        for (String name : parameters.keySet()) {
+            if (!known.contains(name)) {
+                throw invalid(
+                        "there is no parameter of this name",
+                        known.isEmpty() ? "leave the parameters out" : "use one of " + String.join(", ", known));
+            }
+        }
+    }
+
+    /** The only value of a parameter; null if it is not given. */
+    public String parameter(String name) {
+        List<String> values = parameters.get(name);
+        if (values == null || values.isEmpty()) {
+            return null;
+        }
+        if (values.size() > 1) {
+            throw invalid("the parameter " + name + " is given twice", "give it once");
+        }
+        return values.get(0);
+    }
+
+    /** The only value of a header, as the bytes that were sent are in Latin-1; null if it is not given. */
+    public String header(String name) {
+        List<String> values = request.headers().getAll(name);
+        if (values.size() > 1) {
+            throw invalid("the header " + name + " is given twice", "give it once");
+        }
+        return values.isEmpty() ? null : values.get(0);
+    }
+
+    /** A problem with a parameter or a header. */
+    public static ProblemException invalid(String detail, String remedy) {
+        return new Problem(ProblemType.INVALID_PARAMETER, detail, remedy).exception();
+    }
+
+    /** The media type of the body, without its parameters, in lower case. */
+    public String bodyType() {
+        String type = request.headers().get(HttpHeaderNames.CONTENT_TYPE, "");
+        int end = type.indexOf(';');
+        return (end < 0 ? type : type.substring(0, end)).strip().toLowerCase(Locale.ROOT);
+    }
+}

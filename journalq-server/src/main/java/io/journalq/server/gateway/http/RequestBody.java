@@ -1,0 +1,47 @@
+package io.journalq.server.gateway.http;
+
+import io.journalq.server.gateway.problem.Problem;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * Consumes the body of one request. On the loop of its connection. A {@link
+ * io.journalq.server.gateway.problem.ProblemException} from any method ends the request with that problem.
+ */
+public interface RequestBody {
+    /** Memory that is reserved before the first bytes are passed on; 0 if none is needed. */
+    default long reservedBytes() {
+        return 0;
+    }
+
+    /**
+     * A part of the body has arrived.
+     *
+     * @param data borrowed
+     */
+    void onData(ByteBuf data);
+
+    /** The body is complete. */
+    void onEnd();
+
+    /**
+     * Goes on after a hold, before more data is passed on. Returns whether it has more to do, and wants to be called again
+     * when the connection has its next turn.
+     */
+    default boolean goOn() {
+        return false;
+    }
+
+    /**
+     * The body ends before it is complete, because of a problem that its route has not found. Returns whether the route
+     * responds with this problem itself, because it can say more about it; nothing else of the body arrives then.
+     */
+    default boolean onCutShort(Problem problem) {
+        return false;
+    }
+
+    /** The broker stops. A response that does not end by itself ends now. Called after {@link #onEnd}. */
+    default void onDrain() {}
+
+    /** The request has ended, with or without a response. Releases memory. Called once. */
+    void onClosed();
+}

@@ -1,0 +1,19 @@
+package io.journalq.server.gateway.http;
+
+import io.netty.handler.codec.http.HttpMethod;
+
+/** Serves one method of one kind of resource. Immutable, any thread. */
+public interface Route {
+    /** The method. */
+    HttpMethod method();
+
+    /** The path, with parameters in braces: {@code /v1/topics/{topic}/records}. */
+    String template();
+
+    /**
+     * Begins a request whose head has arrived. On the loop of the connection.
+     *
+     * @throws io.journalq.server.gateway.problem.ProblemException if the request is refused
+     */
+    RequestBody open(HttpExchange exchange);
+}

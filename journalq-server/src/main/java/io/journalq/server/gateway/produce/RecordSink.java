@@ -1,0 +1,305 @@
+package io.journalq.server.gateway.produce;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Header;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.JsonOut;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Collects the records of one request into batches, appends them through the broker's Produce handler, and responds with
+ * their offsets. The requests to the handler are sent without waiting for each other; a partition appends their batches in
+ * this order. On the connection's loop.
+ */
+final class RecordSink {
+    /** Maximum size of a batch, unless the topic's limit is lower or one record is larger. */
+    private static final int MAX_BATCH_BYTES = 1024 * 1024;
+
+    private static final int MAX_RECORDS = 100_000;
+
+    /** Size of batches without a response at which the body pauses. */
+    private static final int MAX_IN_FLIGHT_BYTES = 256 * 1024;
+
+    private static final int PRODUCE_VERSION = 12;
+    private static final short ACKS_ALL = -1;
+    private static final int TIMEOUT_MS = 30_000;
+    private static final int FIRST_BATCH_BYTES = 512;
+
+    private final HttpExchange exchange;
+    private final ProduceRoute.Target target;
+    private final int maxBatchBytes;
+    private final Map<Integer, Batches> open = new TreeMap<>();
+    private final Map<Integer, List<Range>> appended = new TreeMap<>();
+    private int records;
+    private long appendedRecords;
+    private long bufferedBytes;
+    private long inFlightBytes;
+    private int inFlight;
+    private boolean sending;
+    private boolean ended;
+    private Problem failure;
+
+    /** The batches of a partition that are not sent. */
+    private static final class Batches {
+        private final BatchBuilder builder;
+        private final ArrayDeque<ByteBuf> full = new ArrayDeque<>(0);
+
+        Batches(BatchBuilder builder) {
+            this.builder = builder;
+        }
+
+        ByteBuf poll() {
+            if (full.isEmpty() && builder.recordCount() > 0) {
+                return builder.build();
+            }
+            return full.poll();
+        }
+
+        void close() {
+            builder.close();
+            full.forEach(ByteBuf::release);
+            full.clear();
+        }
+    }
+
+    /** Offsets that were assigned. */
+    private record Range(long first, long last) {}
+
+    /** One batch of a request. */
+    private record Sent(int partition, ByteBuf batch, int records) {}
+
+    RecordSink(HttpExchange exchange, ProduceRoute.Target target) {
+        this.exchange = exchange;
+        this.target = target;
+        this.maxBatchBytes = Math.min(MAX_BATCH_BYTES, target.maxMessageBytes());
+    }
+
+    /**
+     * Adds a record.
+     *
+     * @param key null for none
+     * @param value copied; null for none
+     */
+    void add(int partition, long timestampMs, byte[] key, ByteBuf value, List<Header> headers) {
+        records++;
+        if (records > MAX_RECORDS) {
+            throw new Problem(
+                            ProblemType.BODY_TOO_LARGE,
+                            "the body has more than " + MAX_RECORDS + " records",
+                            "send several requests")
+                    .exception();
+        }
+        Batches batches = open.computeIfAbsent(
+                partition,
+                number ->
+                        new Batches(new BatchBuilder(exchange.allocator(), CompressionCodec.NONE, FIRST_BATCH_BYTES)));
+        int maxBytes = BatchBuilder.maxRecordSizeBytes(
+                key == null ? 0 : key.length, value == null ? 0 : value.readableBytes(), headers);
+        BatchBuilder builder = batches.builder;
+        if (builder.recordCount() > 0 && builder.sizeBytes() + maxBytes > maxBatchBytes) {
+            batches.full.add(builder.build());
+        }
+        long beforeBytes = builder.sizeBytes();
+        builder.append(timestampMs, key == null ? null : Unpooled.wrappedBuffer(key), value, headers);
+        bufferedBytes += builder.sizeBytes() - beforeBytes;
+    }
+
+    long bufferedBytes() {
+        return bufferedBytes;
+    }
+
+    /** Whether everything that was sent has its response. */
+    boolean isIdle() {
+        return inFlight == 0;
+    }
+
+    /** Appends what was added. */
+    void send() {
+        bufferedBytes = 0;
+        sending = true;
+        while (true) {
+            List<Sent> round = new ArrayList<>();
+            open.forEach((partition, batches) -> {
+                ByteBuf batch = batches.poll();
+                if (batch != null) {
+                    round.add(new Sent(partition, batch, RecordBatch.recordCount(batch, 0)));
+                }
+            });
+            if (round.isEmpty()) {
+                sending = false;
+                return;
+            }
+            send(round); // may have its response when it returns
+        }
+    }
+
+    private void send(List<Sent> round) {
+        List<ProduceRequest.PartitionProduceData> partitions = new ArrayList<>(round.size());
+        int sizeBytes = 0;
+        for (Sent sent : round) {
+            sizeBytes += sent.batch().readableBytes();
+            partitions.add(new ProduceRequest.PartitionProduceData()
+                    .setIndex(sent.partition())
+                    .setRecords(RecordsData.of(sent.batch())));
+        }
+        ProduceRequest request = new ProduceRequest()
+                .setAcks(ACKS_ALL)
+                .setTimeoutMs(TIMEOUT_MS)
+                .setTopicData(List.of(new ProduceRequest.TopicProduceData()
+                        .setName(target.topic())
+                        .setPartitionData(partitions)));
+        int requestBytes = sizeBytes;
+        inFlight++;
+        inFlightBytes += requestBytes;
+        if (inFlightBytes > MAX_IN_FLIGHT_BYTES && !ended) {
+            exchange.hold();
+        }
+        exchange.call(
+                ApiKey.PRODUCE,
+                PRODUCE_VERSION,
+                request,
+                requestBytes,
+                response -> onResponse(response, round, requestBytes));
+    }
+
+    private void onResponse(ApiMessage response, List<Sent> round, int requestBytes) {
+        if (response instanceof ProduceResponse produced) {
+            List<ProduceResponse.PartitionProduceResponse> results =
+                    produced.responses().get(0).partitionResponses();
+            for (int i = 0; i < round.size(); i++) {
+                onResult(round.get(i), results.get(i));
+            }
+        } else {
+            failure = new Problem(ProblemType.INTERNAL_ERROR, "the broker gave no response", "see the broker's log");
+        }
+        round.forEach(sent -> sent.batch().release());
+        inFlight--;
+        inFlightBytes -= requestBytes;
+        if (exchange.isClosed()) {
+            return;
+        }
+        if (failure != null && !ended) {
+            // What follows in the body must not be appended behind what is missing.
+            exchange.hold();
+            close();
+            ended = true;
+        }
+        if (ended) {
+            respondIfDone();
+        } else if (inFlightBytes <= MAX_IN_FLIGHT_BYTES) {
+            exchange.release();
+        }
+    }
+
+    private void onResult(Sent sent, ProduceResponse.PartitionProduceResponse result) {
+        ErrorCode error = ErrorCode.of(result.errorCode());
+        if (error != ErrorCode.NONE) {
+            String reason = result.errorMessage() == null ? "" : ": " + result.errorMessage();
+            failure = problem(error, "partition " + sent.partition() + ": " + error.words() + reason);
+            return;
+        }
+        appendedRecords += sent.records();
+        exchange.counters().onAppended(sent.records());
+        List<Range> ranges = appended.computeIfAbsent(sent.partition(), partition -> new ArrayList<>(1));
+        long first = result.baseOffset();
+        long last = first + sent.records() - 1;
+        int previous = ranges.size() - 1;
+        if (previous >= 0 && ranges.get(previous).last() + 1 == first) {
+            ranges.set(previous, new Range(ranges.get(previous).first(), last));
+        } else {
+            ranges.add(new Range(first, last));
+        }
+    }
+
+    private static Problem problem(ErrorCode error, String detail) {
+        return switch (error) {
+            case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
+                new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
+            case MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE ->
+                new Problem(ProblemType.RECORD_TOO_LARGE, detail, "send smaller records, or raise max.message.bytes");
+            case INVALID_RECORD, INVALID_TIMESTAMP, CORRUPT_MESSAGE, INVALID_TOPIC_EXCEPTION ->
+                new Problem(ProblemType.RECORDS_REFUSED, detail, "send records that the settings of the topic allow");
+            case REQUEST_TIMED_OUT ->
+                new Problem(
+                        ProblemType.TIMED_OUT,
+                        detail,
+                        "the records may have been appended; read the topic to find out");
+            case KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER, LEADER_NOT_AVAILABLE, NOT_ENOUGH_REPLICAS ->
+                new Problem(ProblemType.UNAVAILABLE, detail, "try again; see the broker's log if this continues");
+            default -> new Problem(ProblemType.INTERNAL_ERROR, detail, "see the broker's log");
+        };
+    }
+
+    /**
+     * Appends what was added, and responds when everything has its result.
+     *
+     * @param problem ends the request; null if the body was valid
+     */
+    void finish(Problem problem) {
+        if (ended) {
+            return; // because of a failure, which the response names
+        }
+        ended = true;
+        send();
+        if (problem != null) {
+            failure = problem;
+        }
+        respondIfDone();
+    }
+
+    private void respondIfDone() {
+        if (sending || inFlight > 0 || exchange.isClosed()) {
+            return;
+        }
+        if (failure == null) {
+            exchange.respond(HttpResponseStatus.OK, JsonOut.object(exchange.allocator(), json -> {
+                json.writeStringField("topic", target.topic());
+                writeAppended(json);
+            }));
+        } else if (appended.isEmpty()) {
+            exchange.fail(failure);
+        } else {
+            exchange.fail(failure, this::writeAppended);
+        }
+    }
+
+    private void writeAppended(JsonGenerator json) throws IOException {
+        json.writeNumberField("records", appendedRecords);
+        json.writeArrayFieldStart("offsets");
+        for (Map.Entry<Integer, List<Range>> partition : appended.entrySet()) {
+            for (Range range : partition.getValue()) {
+                json.writeStartObject();
+                json.writeNumberField("partition", partition.getKey());
+                json.writeNumberField("first", range.first());
+                json.writeNumberField("last", range.last());
+                json.writeEndObject();
+            }
+        }
+        json.writeEndArray();
+    }
+
+    /** Drops what was not sent. */
+    void close() {
+        open.values().forEach(Batches::close);
+        open.clear();
+    }
+}

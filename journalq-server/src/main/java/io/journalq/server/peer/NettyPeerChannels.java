@@ -1,0 +1,110 @@
+package io.journalq.server.peer;
+
+import io.journalq.common.protocol.ApiMessage;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Connections to other brokers, one for each address. They are opened when they are needed, and stay open. One thread
+ * runs all of them. It is started with the first request.
+ */
+public final class NettyPeerChannels implements PeerChannels {
+    private static final int CONNECT_TIMEOUT_MS = 3_000;
+    /** Responses to requests about metadata are smaller. */
+    private static final int MAX_RESPONSE_BYTES = 16 << 20;
+
+    private static final int LENGTH_BYTES = 4;
+    private static final int CLOSE_TIMEOUT_MS = 2_000;
+
+    private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(
+            1, (ThreadFactory) work -> new Thread(work, "journalq-peers"), NioIoHandler.newFactory());
+    private final EventLoop loop = group.next();
+    private final String clientId;
+    /** By address. On the loop. */
+    private final Map<String, PeerConnection> connections = new HashMap<>();
+
+    /** @param clientId the name of this broker in the logs of others */
+    public NettyPeerChannels(String clientId) {
+        this.clientId = clientId;
+    }
+
+    @Override
+    public CompletableFuture<ApiMessage> send(String host, int port, ApiMessage request, int version, int timeoutMs) {
+        PeerRequest sent = new PeerRequest(request, (short) version);
+        try {
+            loop.execute(() -> {
+                PeerConnection connection = connection(host, port);
+                connection.send(sent);
+                limit(sent, connection, timeoutMs);
+            });
+        } catch (RejectedExecutionException closed) {
+            sent.fail(new IOException("the connections to other brokers are closed", closed));
+        }
+        return sent.response();
+    }
+
+    /** If there is no response in time, the other machine may be gone. Later requests then use a new connection. */
+    private void limit(PeerRequest sent, PeerConnection connection, int timeoutMs) {
+        var timer = loop.schedule(
+                () -> connection.close("does not respond within " + timeoutMs + " ms"),
+                timeoutMs,
+                TimeUnit.MILLISECONDS);
+        var unused = sent.response().whenComplete((response, failure) -> timer.cancel(false));
+    }
+
+    private PeerConnection connection(String host, int port) {
+        String address = host + ":" + port;
+        PeerConnection open = connections.get(address);
+        if (open != null && open.isUsable()) {
+            return open;
+        }
+        PeerConnection created = new PeerConnection(address, clientId);
+        connections.put(address, created);
+        Bootstrap bootstrap = new Bootstrap()
+                .group(loop)
+                .channel(NioSocketChannel.class)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
+                .option(ChannelOption.TCP_NODELAY, true)
+                .handler(new ChannelInitializer<SocketChannel>() {
+                    @Override
+                    protected void initChannel(SocketChannel channel) {
+                        channel.pipeline()
+                                .addLast(new LengthFieldBasedFrameDecoder(
+                                        MAX_RESPONSE_BYTES, 0, LENGTH_BYTES, 0, LENGTH_BYTES))
+                                .addLast(created);
+                    }
+                });
+        bootstrap.connect(InetSocketAddress.createUnresolved(host, port)).addListener(done -> {
+            if (!done.isSuccess()) {
+                created.fail(new IOException("cannot connect to " + address, done.cause()));
+            }
+        });
+        return created;
+    }
+
+    @Override
+    public void close() {
+        try {
+            loop.execute(() -> connections.values().forEach(connection -> connection.close("is not asked any more")));
+        } catch (RejectedExecutionException closed) {
+            return;
+        }
+        group.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS).awaitUninterruptibly(CLOSE_TIMEOUT_MS);
+    }
+}

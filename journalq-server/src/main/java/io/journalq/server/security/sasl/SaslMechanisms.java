@@ -1,0 +1,54 @@
+package io.journalq.server.security.sasl;
+
+import io.journalq.common.sasl.ScramMechanism;
+import java.security.SecureRandom;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/** The mechanisms by which clients of a listener can prove who they are. Any thread. */
+public final class SaslMechanisms {
+    /** The mechanism that sends the password itself. Only for encrypted listeners. */
+    public static final String PLAIN = "PLAIN";
+
+    private static final int NONCE_SIZE_BYTES = 18;
+
+    private final List<String> names;
+    private final ScramUsers users;
+    private final Executor passwords;
+    private final SecureRandom random;
+
+    /**
+     * Creates the mechanisms of a listener.
+     *
+     * @param names of the mechanisms, in the order of preference
+     * @param passwords checks passwords
+     */
+    public SaslMechanisms(List<String> names, ScramUsers users, Executor passwords, SecureRandom random) {
+        this.names = List.copyOf(names);
+        this.users = users;
+        this.passwords = passwords;
+        this.random = random;
+    }
+
+    /** The names of the mechanisms. */
+    public List<String> names() {
+        return names;
+    }
+
+    /** Begins an exchange; null if the listener does not offer the mechanism. */
+    public SaslExchange begin(String mechanism) {
+        if (!names.contains(mechanism)) {
+            return null;
+        }
+        return mechanism.equals(PLAIN)
+                ? new PlainServer(users, passwords)
+                : new ScramServer(ScramMechanism.of(mechanism), users, this::newNonce);
+    }
+
+    private String newNonce() {
+        byte[] bytes = new byte[NONCE_SIZE_BYTES];
+        random.nextBytes(bytes);
+        return Base64.getEncoder().encodeToString(bytes);
+    }
+}

@@ -1,0 +1,19 @@
+package io.journalq.server.security.sasl;
+
+/** The response to a message of a client. */
+public sealed interface SaslStep {
+    /** The client has to send another message. */
+    @SuppressWarnings("ArrayRecordComponent") // steps are not compared
+    record Challenge(byte[] message) implements SaslStep {}
+
+    /** The client is this user. */
+    @SuppressWarnings("ArrayRecordComponent") // steps are not compared
+    record Success(byte[] message, String user) implements SaslStep {}
+
+    /**
+     * The exchange has failed.
+     *
+     * @param wellFormed whether the message was one of the mechanism, so that only the user or the password is wrong
+     */
+    record Failure(boolean wellFormed) implements SaslStep {}
+}

@@ -1,0 +1,55 @@
+package io.journalq.server.broker;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs every example of {@code docs/guides/http.md} as it stands there, and compares its output. */
+@Timeout(120)
+class DocumentedHttpTest {
+    private static final Path GUIDE = Path.of("..", "docs", "guides", "http.md");
+    private static final Pattern EXAMPLE =
+            Pattern.compile("```sh\\n(.*?)```\\n\\n```(?:json|text)\\n(.*?)```", Pattern.DOTALL);
+    private static final String TIMESTAMP = "\"timestamp\":\\d+";
+    private static final int EXAMPLES = 8;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void shouldPrintWhatTheGuideSaysWhenItsExamplesRun() throws Exception {
+        assumeTrue(Files.isExecutable(Path.of("/usr/bin/curl")), "apt-get install curl");
+        try (TestBroker broker = new TestBroker(directory)
+                .with("gateway.listener", "127.0.0.1:0")
+                .start()) {
+            broker.createTopic("orders", 1, Map.of());
+            Matcher example = EXAMPLE.matcher(Files.readString(GUIDE));
+            int run = 0;
+            while (example.find()) {
+                run++;
+                String command = example.group(1).replace("localhost:8082", "127.0.0.1:" + broker.gatewayPort());
+                Process shell = new ProcessBuilder("sh", "-c", command)
+                        .redirectErrorStream(true)
+                        .start();
+                String output = new String(shell.getInputStream().readAllBytes(), UTF_8);
+                assertThat(shell.waitFor(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(masked(output)).as(command).isEqualTo(masked(example.group(2)));
+            }
+            assertThat(run).isEqualTo(EXAMPLES);
+        }
+    }
+
+    private static String masked(String text) {
+        return text.replaceAll(TIMESTAMP, "\"timestamp\":0");
+    }
+}

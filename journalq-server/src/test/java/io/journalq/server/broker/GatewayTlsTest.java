@@ -1,0 +1,138 @@
+package io.journalq.server.broker;
+
+import static io.journalq.server.broker.GatewayClient.BYTES;
+import static io.journalq.server.broker.GatewayClient.NDJSON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.netty.pkitesting.CertificateBuilder.Algorithm;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The gateway over TLS, called by Java's client. */
+@Timeout(120)
+class GatewayTlsTest {
+    private static final String RECORDS = "/v1/topics/t/records";
+
+    @TempDir
+    private Path directory;
+
+    private TestKeys keys;
+    private X509Bundle ada;
+    private TestBroker broker;
+
+    @BeforeEach
+    void makeKeys() throws Exception {
+        keys = new TestKeys(directory.resolve("keys"), "JournalQ test authority");
+        keys.write("broker", keys.sign("CN=broker", Algorithm.ecp256));
+        ada = keys.sign("CN=ada,O=Example", Algorithm.ecp256);
+        broker = new TestBroker(directory.resolve("data"))
+                .with("gateway.listener", "SSL://127.0.0.1:0")
+                .with(
+                        "ssl.keystore.location",
+                        keys.directory().resolve("broker.p12").toString())
+                .with("ssl.keystore.password.file", keys.passwordFile().toString())
+                .with(
+                        "ssl.truststore.location",
+                        keys.directory().resolve("authority.p12").toString())
+                .with("ssl.truststore.password.file", keys.passwordFile().toString());
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    private GatewayClient client(X509Bundle certificate) throws Exception {
+        return new GatewayClient(broker.gatewayPort(), keys.sockets(certificate));
+    }
+
+    @Test
+    void shouldReadBackWhatWasAppendedWhenTheGatewayIsEncrypted() throws Exception {
+        // given
+        broker.start();
+        broker.createTopic("t", 1, Map.of("max.message.bytes", "20000000"));
+        GatewayClient gateway = client(null);
+        String lines = ("{\"value\":\"" + "x".repeat(1_000) + "\"}\n").repeat(5_000);
+
+        // when 5 MB are appended as lines, and 4 MB as one record
+        HttpResponse<String> appended = gateway.post(RECORDS, NDJSON, lines);
+        HttpResponse<String> large = gateway.post(RECORDS, BYTES, BodyPublishers.ofByteArray(new byte[4_000_000]));
+
+        // then
+        assertThat(appended.body()).contains("\"records\":5000,");
+        assertThat(large.statusCode()).isEqualTo(200);
+        assertThat(gateway.get(RECORDS + "?limit=100000").body())
+                .contains("\"offset\":5000,")
+                .endsWith("{\"cursor\":\"0:5001\",\"atEnd\":true}\n");
+        assertThat(broker.network().tlsHandshakes()).isPositive();
+    }
+
+    @Test
+    void shouldNameTheUserByItsCertificateWhenClientsPresentOne() throws Exception {
+        // given a gateway on every address, which is allowed because it authenticates its clients
+        broker.with("gateway.listener", "SSL://0.0.0.0:0")
+                .with("ssl.client.auth", "required")
+                .with("ssl.principal.mapping.rules", "RULE:^CN=([^,]+),.*$/$1/");
+        broker.start();
+        broker.createTopic("t", 1, Map.of());
+        try (Admin admin = broker.admin()) {
+            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
+                            new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, "ada")),
+                            List.of(new ClientQuotaAlteration.Op("producer_byte_rate", 1_000.0)))))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+        }
+        X509Bundle bob = keys.sign("CN=bob,O=Example", Algorithm.ecp256);
+        X509Bundle nobody = keys.sign("CN=nobody", Algorithm.ecp256);
+
+        // when
+        client(ada).post(RECORDS, BYTES, "x".repeat(20_000));
+        int limited = client(ada).post(RECORDS, BYTES, "x").statusCode();
+        int other = client(bob).post(RECORDS, BYTES, "x").statusCode();
+        HttpResponse<String> unknown = client(nobody).get(RECORDS);
+
+        // then
+        assertThat(limited).isEqualTo(429);
+        assertThat(other).isEqualTo(200);
+        assertThat(unknown.statusCode()).isEqualTo(403);
+        assertThat(unknown.body()).contains("no-identity");
+        assertThatThrownBy(() -> client(null).get(RECORDS)).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void shouldAcceptItsOwnPagesOnlyByHttpsWhenTheGatewayIsEncrypted() throws Exception {
+        broker.start();
+        broker.createTopic("t", 1, Map.of());
+        GatewayClient gateway = client(null);
+        String own = "://127.0.0.1:" + broker.gatewayPort();
+
+        assertThat(gateway.post(RECORDS, BYTES, "x", "Origin", "https" + own).statusCode())
+                .isEqualTo(200);
+        assertThat(gateway.post(RECORDS, BYTES, "x", "Origin", "http" + own).statusCode())
+                .isEqualTo(403);
+    }
+
+    @Test
+    void shouldNotStartWhenAnOpenGatewayEncryptsWithoutAuthenticating() {
+        broker.with("gateway.listener", "SSL://0.0.0.0:0");
+
+        assertThatThrownBy(broker::start)
+                .isInstanceOf(StartException.class)
+                .hasMessageContaining("ssl.client.auth=required");
+    }
+}

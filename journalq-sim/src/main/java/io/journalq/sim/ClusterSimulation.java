@@ -1,0 +1,336 @@
+package io.journalq.sim;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.sim.check.AcknowledgedIsKept;
+import io.journalq.sim.check.BrokersShowTheSameMetadata;
+import io.journalq.sim.check.IdsAreGivenOnce;
+import io.journalq.sim.check.MetadataLogsArePrefixes;
+import io.journalq.sim.check.OffsetsKeepTheirRecords;
+import io.journalq.sim.cluster.ClusterClients;
+import io.journalq.sim.cluster.ClusterListener;
+import io.journalq.sim.cluster.ClusterPartition;
+import io.journalq.sim.disk.SimDisk.CrashKind;
+import io.journalq.sim.world.Interference;
+import io.journalq.sim.world.Scheduler;
+import io.journalq.sim.world.SimMachine;
+import io.journalq.sim.world.SimNetwork;
+import io.journalq.sim.world.SimQuorum;
+import io.journalq.sim.world.SimWorld;
+import io.journalq.sim.world.Violations;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Runs one seed of a cluster: brokers serve clients while machines crash, the network loses connections and directions,
+ * and the quorum changes its leader or is lost. Then everything is healed, and compared with what was promised. The
+ * seed determines everything. One thread.
+ */
+public final class ClusterSimulation implements ClusterListener, SimQuorum.Listener {
+    /** Smallest and largest number of brokers. */
+    public static final int MIN_BROKERS = 3;
+
+    public static final int MAX_BROKERS = 7;
+
+    private static final int NO_LIMIT = 1_000_000;
+    private static final int LONGEST_DOWN_MS = 1_500;
+    private static final int LONGEST_SLOW_MS = 200;
+    private static final int CHANGES_BEFORE_A_CRASH = 200;
+    private static final int RESET_ODDS = 3;
+    private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** Everything has to be served again this long after the last fault. */
+    private static final long HEALED_MS = 20_000;
+
+    /** All requests have ended this long after the clients have stopped. */
+    private static final long QUIET_MS = 3_000;
+
+    /** No simulation lasts longer than this after the last fault. */
+    private static final long LIMIT_MS = 3 * HEALED_MS;
+
+    /** Time between two questions for the metadata. */
+    private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private static final int FLUSHER_TICK_MS = 50;
+    private static final int PARTS_PER_MILLION = 1_000_000;
+
+    private final long seed;
+    private final Random random;
+    private final Scheduler scheduler;
+    private final Violations violations = new Violations();
+    private final ClusterScenario scenario;
+    private final SimWorld world;
+    private final SimNetwork network;
+    private final ClusterClients clients;
+    private final MetadataLogsArePrefixes logs;
+    private final IdsAreGivenOnce ids;
+    private final AcknowledgedIsKept acknowledged;
+    private final OffsetsKeepTheirRecords offsets;
+    private final BrokersShowTheSameMetadata metadata;
+    private boolean healed;
+    private boolean asking;
+    private int crashes;
+
+    private ClusterSimulation(int brokers, long seed, Interference interference) {
+        this.seed = seed;
+        this.random = new Random(seed);
+        this.scheduler = new Scheduler(random);
+        this.scenario = ClusterScenario.of(brokers, random);
+        this.logs = new MetadataLogsArePrefixes(
+                violations, new MetadataMachine(new MetadataMachine.Limits(0, 1, NO_LIMIT, NO_LIMIT)));
+        this.ids = new IdsAreGivenOnce(violations);
+        this.offsets = new OffsetsKeepTheirRecords(violations);
+        this.acknowledged = new AcknowledgedIsKept(violations, lossBoundMs(scenario));
+        this.world =
+                new SimWorld(scenario.world(), scheduler, random, violations, scenario.quorum(), interference, this);
+        this.network = world.network();
+        this.metadata = new BrokersShowTheSameMetadata(world);
+        this.clients = new ClusterClients(world, random, this, scenario.topics());
+    }
+
+    /** What a power loss can take in mode {@code eventual}, see docs/explanation/durability.md. */
+    private static long lossBoundMs(ClusterScenario scenario) {
+        long roundMs = FLUSHER_TICK_MS / 2 + 5 * scenario.world().longestPoolDelayMs();
+        // Measured by the clock of the machine, which may be slow.
+        long intervalMs = scenario.flushIntervalMs() + FLUSHER_TICK_MS;
+        return intervalMs + intervalMs * scenario.world().largestDriftPpm() / PARTS_PER_MILLION + 2 * roundMs;
+    }
+
+    /** Runs one seed to its end, or to the first violation. */
+    public static SimResult run(int brokers, long seed) {
+        return run(brokers, seed, Interference.NONE);
+    }
+
+    /** Like {@link #run(int, long)}, with a planted bug. */
+    static SimResult run(int brokers, long seed, Interference planted) {
+        ClusterSimulation simulation = new ClusterSimulation(brokers, seed, planted);
+        Defects.listen(simulation.violations);
+        try {
+            simulation.run();
+        } catch (RuntimeException | AssertionError defect) {
+            simulation.violations.report("NoDefects", Defects.describe(defect));
+        }
+        return simulation.result();
+    }
+
+    private SimResult result() {
+        if (!violations.isEmpty()) {
+            violations.report("Circumstances", scenario.toString());
+        }
+        return new SimResult(
+                seed,
+                scheduler.trace().hash(),
+                scheduler.trace().events(),
+                crashes,
+                acknowledged.records(),
+                Map.of(),
+                violations.found());
+    }
+
+    private void run() {
+        world.machines().forEach(SimMachine::start);
+        clients.start();
+        watch();
+        disturbLater();
+        scheduler.after(TimeUnit.MILLISECONDS.toNanos(scenario.durationMs()), this::heal);
+        scheduler.runUntil(() -> healed);
+        if (!completes("BrokersServeAfterHealing", this::isServed)) {
+            return;
+        }
+        if (!completesQuietly(this::showsTheSame)) {
+            metadata.check();
+            return;
+        }
+        clients.stop();
+        long quietMs = scheduler.nowMs() + QUIET_MS;
+        scheduler.runUntil(() -> scheduler.nowMs() >= quietMs);
+        acknowledged.onReadBack();
+        clients.readEverything();
+        if (completes("EverythingIsReadable", clients::isEverythingRead)) {
+            acknowledged.check();
+        }
+    }
+
+    // ---- faults
+
+    private void disturbLater() {
+        scheduler.later(TimeUnit.MILLISECONDS.toNanos(scenario.longestCalmMs()), () -> {
+            if (!healed) {
+                disturb();
+                disturbLater();
+            }
+        });
+    }
+
+    private void disturb() {
+        int brokers = world.machines().size();
+        int one = 1 + random.nextInt(brokers);
+        int other = 1 + random.nextInt(brokers);
+        switch (random.nextInt(9)) {
+            case 0, 1 -> crash(world.machine(one));
+            case 2 ->
+                world.machines().stream()
+                        .filter(machine -> random.nextInt(3) > 0)
+                        .forEach(this::crash);
+            case 3 -> network.cut(one, other);
+            case 4 -> isolate(one);
+            case 5 -> network.cut(SimNetwork.CLIENTS, one);
+            case 6 -> network.slow(one, other, 1 + random.nextInt(LONGEST_SLOW_MS));
+            case 7 -> network.resetSome(RESET_ODDS);
+            default -> world.machine(one).node().disk().crashAfter(1 + random.nextInt(CHANGES_BEFORE_A_CRASH));
+        }
+        if (random.nextInt(3) == 0) {
+            network.heal();
+        }
+    }
+
+    private void isolate(int one) {
+        for (SimMachine machine : world.machines()) {
+            int other = machine.node().id();
+            if (other != one) {
+                network.cut(one, other);
+                network.cut(other, one);
+            }
+        }
+    }
+
+    private CrashKind anyKind() {
+        return random.nextBoolean() ? CrashKind.POWER_LOSS : CrashKind.KILL;
+    }
+
+    private void crash(SimMachine machine) {
+        if (!machine.isDown()) {
+            CrashKind kind = anyKind();
+            machine.crash(kind);
+            onCrash(machine, kind);
+        }
+    }
+
+    private void onCrash(SimMachine machine, CrashKind kind) {
+        crashes++;
+        scheduler.trace().add(machine.node().id(), machine.node().disk().changes());
+        if (kind == CrashKind.POWER_LOSS) {
+            acknowledged.onPowerLoss(machine.node().id(), machine.servedUntilMs());
+        }
+        scheduler.later(TimeUnit.MILLISECONDS.toNanos(LONGEST_DOWN_MS), () -> restart(machine));
+    }
+
+    private static void restart(SimMachine machine) {
+        if (machine.isDown()) {
+            machine.start();
+        }
+    }
+
+    /** Notices processes that crashed in a call of their disk. */
+    private void watch() {
+        CrashKind kind = anyKind();
+        world.collectCrashed(kind).forEach(machine -> onCrash(machine, kind));
+        if (!violations.isEmpty()) {
+            scheduler.stop();
+        }
+        scheduler.after(WATCH_NANOS, this::watch);
+    }
+
+    private void heal() {
+        healed = true;
+        scheduler.after(TimeUnit.MILLISECONDS.toNanos(LIMIT_MS), this::giveUp);
+        network.heal();
+        for (SimMachine machine : world.machines()) {
+            machine.node().disk().crashNever();
+            restart(machine);
+        }
+    }
+
+    /** A broker that waits within another one keeps the simulation from going on, so that it is stopped. */
+    private void giveUp() {
+        report("BrokersServeAfterHealing");
+        scheduler.stop();
+    }
+
+    // ---- after healing
+
+    private boolean isServed() {
+        return world.machines().stream()
+                .allMatch(
+                        machine -> machine.broker() != null && machine.broker().isRunning());
+    }
+
+    private boolean showsTheSame() {
+        if (metadata.isSame()) {
+            return true;
+        }
+        if (metadata.isKnown() && !asking) {
+            asking = true;
+            scheduler.after(ASK_NANOS, () -> {
+                asking = false;
+                metadata.ask();
+            });
+        }
+        return false;
+    }
+
+    private boolean completes(String invariant, BooleanSupplier done) {
+        boolean complete = completesQuietly(done);
+        if (!complete && violations.isEmpty()) {
+            report(invariant);
+        }
+        return complete && violations.isEmpty();
+    }
+
+    private void report(String invariant) {
+        StringBuilder state = new StringBuilder();
+        for (SimMachine machine : world.machines()) {
+            state.append(" broker ")
+                    .append(machine.node().id())
+                    .append(machine.broker() != null ? " serves," : machine.isDown() ? " is down," : " starts,");
+        }
+        violations.report(invariant, "not soon after healing:" + state + clients.unread());
+    }
+
+    private boolean completesQuietly(BooleanSupplier done) {
+        long limitMs = scheduler.nowMs() + HEALED_MS;
+        metadata.ask();
+        scheduler.runUntil(() -> scheduler.nowMs() > limitMs || !violations.isEmpty() || done.getAsBoolean());
+        return violations.isEmpty() && done.getAsBoolean();
+    }
+
+    // ---- what brokers and clients learn
+
+    @Override
+    public void onReplay(int nodeId, long offset, List<Message> records) {
+        scheduler.trace().add(nodeId, offset);
+        ids.onReplay(offset, records);
+        logs.onReplay(nodeId, offset, records);
+    }
+
+    @Override
+    public void onRestore(int nodeId, long offset, List<Message> snapshot) {
+        scheduler.trace().add(nodeId, -offset);
+        logs.onRestore(nodeId, offset, snapshot);
+    }
+
+    @Override
+    public void onAcknowledged(ClusterPartition partition, int leader, long offset, String id) {
+        scheduler.trace().add(id.hashCode(), offset);
+        acknowledged.onAcknowledged(partition, leader, offset, id, scheduler.nowMs());
+    }
+
+    @Override
+    public void onRead(ClusterPartition partition, long offset, int epoch, String id) {
+        offsets.onRead(partition, offset, epoch, id);
+        acknowledged.onRead(partition, offset, id);
+    }
+
+    @Override
+    public void onProducerId(long producerId) {
+        ids.onProducerId(producerId);
+    }
+
+    @Override
+    public void onTopic(String name, Uuid id) {
+        ids.onTopic(name, id);
+    }
+}

@@ -1,0 +1,62 @@
+package io.journalq.sim.check;
+
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.message.MetadataRequest;
+import io.journalq.common.protocol.message.MetadataResponse;
+import io.journalq.sim.world.SimBroker;
+import io.journalq.sim.world.SimMachine;
+import io.journalq.sim.world.SimWorld;
+import java.util.TreeMap;
+
+/** Some time after the last fault, all brokers show the same metadata: topics, leaders, brokers and the controller. */
+public final class BrokersShowTheSameMetadata {
+    private static final String INVARIANT = "BrokersShowTheSameMetadata";
+    private static final int METADATA_VERSION = 12;
+
+    private final SimWorld world;
+    private final TreeMap<Integer, String> shown = new TreeMap<>();
+
+    public BrokersShowTheSameMetadata(SimWorld world) {
+        this.world = world;
+    }
+
+    /** Asks all brokers, without the network. {@link #isKnown} tells when all have responded. */
+    public void ask() {
+        shown.clear();
+        for (SimMachine machine : world.machines()) {
+            SimBroker broker = machine.broker();
+            if (broker != null) {
+                broker.connect()
+                        .send(
+                                ApiKey.METADATA,
+                                METADATA_VERSION,
+                                new MetadataRequest().setTopics(null),
+                                message -> shown.put(machine.node().id(), describe(message)));
+            }
+        }
+    }
+
+    /** Whether all brokers have responded. */
+    public boolean isKnown() {
+        return shown.size() == world.machines().size();
+    }
+
+    /** Whether all brokers show the same. */
+    public boolean isSame() {
+        return isKnown() && shown.values().stream().distinct().count() == 1;
+    }
+
+    /** Reports what differs. */
+    public void check() {
+        if (!isSame()) {
+            world.violations().report(INVARIANT, shown.toString());
+        }
+    }
+
+    private static String describe(ApiMessage message) {
+        MetadataResponse response = (MetadataResponse) message;
+        return "cluster " + response.clusterId() + ", controller " + response.controllerId() + ", " + response.brokers()
+                + ", " + response.topics();
+    }
+}

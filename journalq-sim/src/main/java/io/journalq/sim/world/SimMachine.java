@@ -1,0 +1,87 @@
+package io.journalq.sim.world;
+
+import io.journalq.server.broker.BrokerCore;
+import io.journalq.server.control.ControllerOperations;
+import io.journalq.sim.disk.SimDisk.CrashKind;
+import java.io.IOException;
+
+/** A broker of a simulated cluster, over all of its lives. */
+public final class SimMachine {
+    private final SimWorld world;
+    private final SimNode node;
+    private final SimSlices slices;
+    private final SimBroker.Plan plan;
+    /** Null while the broker is down or starts. */
+    private SimBroker broker;
+    /** Null while the broker is down, or has not opened its metadata. */
+    private ControllerOperations controller;
+
+    private boolean down = true;
+    private long servedUntilMs;
+
+    SimMachine(SimWorld world, SimNode node, SimSlices slices, SimBroker.Plan plan) {
+        this.world = world;
+        this.node = node;
+        this.slices = slices;
+        this.plan = plan;
+    }
+
+    public SimNode node() {
+        return node;
+    }
+
+    /** The broker if it serves clients, otherwise null. */
+    public SimBroker broker() {
+        return broker;
+    }
+
+    /** When the broker last served clients, if it is down. It has not recovered since then. */
+    public long servedUntilMs() {
+        return servedUntilMs;
+    }
+
+    ControllerOperations controller() {
+        return controller;
+    }
+
+    /** The current process has a controller. */
+    void offer(ControllerOperations offered) {
+        controller = offered;
+    }
+
+    /** Whether there is no process. */
+    public boolean isDown() {
+        return down;
+    }
+
+    /** Begins a process. The broker serves clients some time later. */
+    public void start() {
+        down = false;
+        node.process().after(Scheduler.Kind.POOL, 0, this::run);
+    }
+
+    private void run() {
+        BrokerCore.Membership membership =
+                new BrokerCore.Membership(world.quorum().log(node), new SimPeerControllers(world, this));
+        try {
+            SimBroker started = SimBroker.start(plan, node, world.violations(), membership);
+            started.setInterference(world.interference());
+            broker = started;
+        } catch (IOException | IllegalStateException refused) {
+            world.violations().report("BrokerStarts", "broker " + node.id() + ": " + refused);
+        }
+    }
+
+    /** The process ends at once. */
+    public void crash(CrashKind kind) {
+        SimProcess gone = node.process();
+        servedUntilMs = broker == null ? servedUntilMs : world.scheduler().nowMs();
+        down = true;
+        broker = null;
+        controller = null;
+        node.crash();
+        world.network().resetAll(gone);
+        node.restart(kind);
+        slices.restart(kind);
+    }
+}

@@ -1,0 +1,92 @@
+package io.journalq.sim;
+
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.sim.world.Interference;
+import java.util.List;
+
+/** Defects that a cluster could have, and the promise that each of them breaks. */
+enum PlantedClusterBug implements Interference {
+    A_DEPOSED_CONTROLLER_APPLIES_ITS_DECISIONS("MetadataLogsArePrefixes") {
+        @Override
+        public boolean appliesUncommitted() {
+            return true;
+        }
+    },
+    A_SNAPSHOT_DROPS_A_RECORD("MetadataLogsArePrefixes") {
+        @Override
+        public List<Message> onSnapshot(List<Message> records) {
+            return records.stream()
+                    .filter(record -> !(record instanceof TopicRecord))
+                    .toList();
+        }
+    },
+    A_REPEATED_PROPOSAL_IS_APPLIED_TWICE("IdsAreGivenOnce") {
+        @Override
+        public boolean appliesUnfit() {
+            return true;
+        }
+    },
+    BROKERS_GIVE_THE_SAME_PRODUCER_IDS("IdsAreGivenOnce") {
+        @Override
+        public ApiMessage onResponse(ApiMessage message) {
+            return message instanceof InitProducerIdResponse response
+                    ? response.setProducerId(response.producerId() % 1_000)
+                    : message;
+        }
+    },
+    ACKNOWLEDGES_WITHOUT_APPENDING("AcknowledgedIsKept") {
+        @Override
+        public ApiMessage forge(ApiMessage request) {
+            if (!(request instanceof ProduceRequest produce)) {
+                return null;
+            }
+            int sizeBytes = produce.topicData()
+                    .get(0)
+                    .partitionData()
+                    .get(0)
+                    .records()
+                    .buffer()
+                    .readableBytes();
+            return sizeBytes % 3 > 0
+                    ? null
+                    : new ProduceResponse()
+                            .setResponses(List.of(new ProduceResponse.TopicProduceResponse()
+                                    .setPartitionResponses(List.of(
+                                            new ProduceResponse.PartitionProduceResponse().setBaseOffset(1_000_000)))));
+        }
+    },
+    A_BROKER_MISSES_A_CHANGE("BrokersShowTheSameMetadata") {
+        @Override
+        public List<Message> onMetadata(int nodeId, List<Message> records) {
+            return nodeId == 2 && records.stream().anyMatch(TopicRecord.class::isInstance) ? List.of() : records;
+        }
+    },
+    A_START_BEGINS_NO_LEADER_EPOCH("OffsetsKeepTheirRecords") {
+        @Override
+        public List<Message> onMetadata(int nodeId, List<Message> records) {
+            return records.stream()
+                    .map(record ->
+                            record instanceof NodeStartedRecord ? new NodeStartedRecord().setNodeId(NOBODY) : record)
+                    .toList();
+        }
+    };
+
+    private static final int NOBODY = -1;
+
+    private final String invariant;
+
+    PlantedClusterBug(String invariant) {
+        this.invariant = invariant;
+    }
+
+    /** The name of the promise that it breaks. */
+    String invariant() {
+        return invariant;
+    }
+}
