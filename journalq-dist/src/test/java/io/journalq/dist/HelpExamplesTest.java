@@ -115,9 +115,9 @@ class HelpExamplesTest {
         return ScriptRun.of(work, environment, List.of("bash", "-o", "pipefail", "-c", line));
     }
 
-    /** The line at a terminal, where a person answers its questions. */
-    private static String answered(String line, String... answers) {
-        return "printf '%s\\n' " + String.join(" ", answers) + " | script -qec '" + line + "' /dev/null";
+    /** The line at a terminal, where a person types what it asks for. */
+    private static String typed(String line, String... typed) {
+        return "printf '%s\\n' " + String.join(" ", typed) + " | script -qec '" + line + "' /dev/null";
     }
 
     private ScriptRun done(String line) throws IOException, InterruptedException {
@@ -267,7 +267,7 @@ class HelpExamplesTest {
                     .map(option -> line.substring(line.indexOf(option)))
                     .orElse("");
             if (example.contains(" users add")) {
-                done(example.contains("--password-file") ? line : answered(line, "pw", "pw"));
+                done(example.contains("--password-file") ? line : typed(line, "pw", "pw"));
                 continue;
             }
             if (example.contains("--foreground")) {
