@@ -34,7 +34,7 @@ public final class ApiVersionsHandler implements Handler<ApiVersionsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.API_VERSIONS, 0, 4);
+        return new ServedApi(ApiKey.API_VERSIONS, 0, 4, AccessRule.open("a client needs it before it logs in"));
     }
 
     @Override

@@ -13,12 +13,13 @@ import io.journalq.common.protocol.ApiMessage;
  */
 public interface Handler<Q extends ApiMessage> {
     /**
-     * An API and the range of versions that a handler serves.
+     * An API, the range of versions that a handler serves, and the rights that it asks for.
      *
      * @param lowestVersion lowest version served
      * @param highestVersion highest version served
+     * @param access the rights that the clients of the API need
      */
-    record ServedApi(ApiKey key, int lowestVersion, int highestVersion) {
+    record ServedApi(ApiKey key, int lowestVersion, int highestVersion, AccessRule access) {
         public ServedApi {
             Check.that(
                     lowestVersion <= highestVersion && key.hasVersion(lowestVersion) && key.hasVersion(highestVersion),
@@ -30,7 +31,10 @@ public interface Handler<Q extends ApiMessage> {
         }
     }
 
-    /** The API, and the versions of it that this handler serves. ApiVersions is derived from it. */
+    /**
+     * The API, the versions of it that this handler serves, and the rights that it asks for. ApiVersions is derived from
+     * it.
+     */
     ServedApi api();
 
     /**

@@ -1,2 +1,2 @@
-/** Client quotas, and the identity that they apply to. */
+/** The identity of a client, its rights, and its quotas. */
 package io.journalq.server.security;

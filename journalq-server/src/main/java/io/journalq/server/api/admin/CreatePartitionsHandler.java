@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartiti
 import io.journalq.common.protocol.message.CreatePartitionsRequest.CreatePartitionsTopic;
 import io.journalq.common.protocol.message.CreatePartitionsResponse;
 import io.journalq.common.protocol.message.CreatePartitionsResponse.CreatePartitionsTopicResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -15,6 +16,7 @@ import io.journalq.server.control.Controller.PartitionsSpec;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -37,7 +39,7 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.CREATE_PARTITIONS, 0, 3);
+        return new ServedApi(ApiKey.CREATE_PARTITIONS, 0, 3, AccessRule.asks(Right.ALTER_TOPIC));
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.CreateTopicsRequest.CreatableTopicCon
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicConfigs;
 import io.journalq.common.protocol.message.CreateTopicsResponse.CreatableTopicResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -22,6 +23,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -57,7 +59,11 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.CREATE_TOPICS, 2, 7);
+        return new ServedApi(
+                ApiKey.CREATE_TOPICS,
+                2,
+                7,
+                AccessRule.asks(Right.CREATE_ON_CLUSTER, Right.CREATE_TOPIC, Right.DESCRIBE_TOPIC_CONFIGS));
     }
 
     @Override

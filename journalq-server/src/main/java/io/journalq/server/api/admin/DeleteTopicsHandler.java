@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.DeleteTopicsRequest.DeleteTopicState;
 import io.journalq.common.protocol.message.DeleteTopicsResponse;
 import io.journalq.common.protocol.message.DeleteTopicsResponse.DeletableTopicResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -15,6 +16,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -42,7 +44,7 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DELETE_TOPICS, 1, 6);
+        return new ServedApi(ApiKey.DELETE_TOPICS, 1, 6, AccessRule.asks(Right.DESCRIBE_TOPIC, Right.DELETE_TOPIC));
     }
 
     @Override

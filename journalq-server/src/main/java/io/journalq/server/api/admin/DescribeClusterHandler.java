@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeClusterRequest;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
 import io.journalq.common.protocol.message.DescribeClusterResponse.DescribeClusterBroker;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
@@ -13,6 +14,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import java.util.Objects;
 
 /**
@@ -32,7 +34,7 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_CLUSTER, 0, 2);
+        return new ServedApi(ApiKey.DESCRIBE_CLUSTER, 0, 2, AccessRule.asks(Right.DESCRIBE_CLUSTER));
     }
 
     @Override

@@ -8,9 +8,11 @@ import io.journalq.common.protocol.message.DescribeLogDirsResponse;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsPartition;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsResult;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse.DescribeLogDirsTopic;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.LogDirectories.Directory;
 import io.journalq.server.shard.LogDirectories.PartitionSize;
@@ -29,7 +31,7 @@ public final class DescribeLogDirsHandler implements Handler<DescribeLogDirsRequ
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_LOG_DIRS, 1, 4);
+        return new ServedApi(ApiKey.DESCRIBE_LOG_DIRS, 1, 4, AccessRule.asks(Right.DESCRIBE_CLUSTER));
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse;
 import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.Cursor;
 import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition;
 import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -16,6 +17,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
@@ -38,7 +40,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0);
+        return new ServedApi(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0, AccessRule.asks(Right.DESCRIBE_TOPIC));
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.MetadataResponse;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseBroker;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponsePartition;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.DeferredResponse;
@@ -26,6 +27,7 @@ import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -96,7 +98,12 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.METADATA, 0, 13);
+        return new ServedApi(
+                ApiKey.METADATA,
+                0,
+                13,
+                AccessRule.asks(
+                        Right.DESCRIBE_TOPIC, Right.CREATE_TOPIC, Right.CREATE_ON_CLUSTER, Right.DESCRIBE_CLUSTER));
     }
 
     @Override

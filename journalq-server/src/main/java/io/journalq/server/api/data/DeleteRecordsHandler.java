@@ -4,10 +4,12 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteRecordsRequest;
 import io.journalq.common.protocol.message.DeleteRecordsResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +37,7 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DELETE_RECORDS, 0, 2);
+        return new ServedApi(ApiKey.DELETE_RECORDS, 0, 2, AccessRule.asks(Right.DELETE_TOPIC));
     }
 
     @Override

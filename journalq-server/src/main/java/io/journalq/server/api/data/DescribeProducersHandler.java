@@ -3,10 +3,12 @@ package io.journalq.server.api.data;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.DescribeProducersRequest;
 import io.journalq.common.protocol.message.DescribeProducersResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.producerstate.PartitionTransactions.KnownProducer;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
@@ -33,7 +35,7 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_PRODUCERS, 0, 0);
+        return new ServedApi(ApiKey.DESCRIBE_PRODUCERS, 0, 0, AccessRule.asks(Right.READ_TOPIC));
     }
 
     @Override

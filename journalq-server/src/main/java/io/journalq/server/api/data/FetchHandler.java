@@ -5,12 +5,14 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,7 +74,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.FETCH, 4, 18);
+        return new ServedApi(ApiKey.FETCH, 4, 18, AccessRule.asks(Right.READ_TOPIC, Right.CLUSTER_ACTION));
     }
 
     @Override

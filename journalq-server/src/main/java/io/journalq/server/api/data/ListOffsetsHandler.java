@@ -4,9 +4,11 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.read.TimestampLookup;
@@ -76,7 +78,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.LIST_OFFSETS, 1, 11);
+        return new ServedApi(ApiKey.LIST_OFFSETS, 1, 11, AccessRule.asks(Right.DESCRIBE_TOPIC));
     }
 
     @Override

@@ -4,11 +4,13 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
@@ -37,7 +39,8 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4);
+        return new ServedApi(
+                ApiKey.OFFSET_FOR_LEADER_EPOCH, 2, 4, AccessRule.asks(Right.DESCRIBE_TOPIC, Right.CLUSTER_ACTION));
     }
 
     @Override

@@ -3,12 +3,14 @@ package io.journalq.server.api.data;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import java.util.function.Supplier;
 
@@ -51,7 +53,7 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.PRODUCE, 3, 13);
+        return new ServedApi(ApiKey.PRODUCE, 3, 13, AccessRule.asks(Right.WRITE_TOPIC, Right.WRITE_TRANSACTIONAL_ID));
     }
 
     @Override

@@ -5,12 +5,14 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
 import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
 import io.journalq.common.record.TransactionMarker;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.append.MarkerAppend;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -44,7 +46,8 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.WRITE_TXN_MARKERS, 1, 2);
+        return new ServedApi(
+                ApiKey.WRITE_TXN_MARKERS, 1, 2, AccessRule.asks(Right.ALTER_CLUSTER, Right.CLUSTER_ACTION));
     }
 
     @Override

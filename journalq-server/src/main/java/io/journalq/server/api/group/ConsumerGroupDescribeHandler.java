@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
@@ -12,6 +13,7 @@ import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 import java.util.function.Supplier;
@@ -33,7 +35,8 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1);
+        return new ServedApi(
+                ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 1, AccessRule.asks(Right.DESCRIBE_GROUP, Right.DESCRIBE_TOPIC));
     }
 
     @Override

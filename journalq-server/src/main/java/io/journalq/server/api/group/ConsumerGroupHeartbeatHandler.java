@@ -4,12 +4,14 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.function.Supplier;
 
@@ -38,7 +40,8 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1);
+        return new ServedApi(
+                ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 1, AccessRule.asks(Right.READ_GROUP, Right.DESCRIBE_TOPIC));
     }
 
     @Override

@@ -5,10 +5,12 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteGroupsRequest;
 import io.journalq.common.protocol.message.DeleteGroupsResponse;
 import io.journalq.common.protocol.message.DeleteGroupsResponse.DeletableGroupResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
@@ -22,7 +24,7 @@ public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DELETE_GROUPS, 0, 2);
+        return new ServedApi(ApiKey.DELETE_GROUPS, 0, 2, AccessRule.asks(Right.DELETE_GROUP));
     }
 
     @Override

@@ -5,11 +5,13 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeGroupsRequest;
 import io.journalq.common.protocol.message.DescribeGroupsResponse;
 import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
@@ -29,7 +31,11 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_GROUPS, 0, 6);
+        return new ServedApi(
+                ApiKey.DESCRIBE_GROUPS,
+                0,
+                6,
+                AccessRule.asks(Right.DESCRIBE_GROUP, Right.READ_GROUP, Right.DELETE_GROUP));
     }
 
     @Override

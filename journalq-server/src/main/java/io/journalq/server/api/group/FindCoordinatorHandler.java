@@ -5,12 +5,14 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
 import io.journalq.common.protocol.message.FindCoordinatorResponse;
 import io.journalq.common.protocol.message.FindCoordinatorResponse.Coordinator;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.BrokerImage;
+import io.journalq.server.security.Right;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -49,7 +51,8 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.FIND_COORDINATOR, 0, 6);
+        return new ServedApi(
+                ApiKey.FIND_COORDINATOR, 0, 6, AccessRule.asks(Right.DESCRIBE_GROUP, Right.DESCRIBE_TRANSACTIONAL_ID));
     }
 
     @Override

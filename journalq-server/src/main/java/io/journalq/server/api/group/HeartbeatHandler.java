@@ -4,9 +4,11 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.HeartbeatRequest;
 import io.journalq.common.protocol.message.HeartbeatResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 
 /** Heartbeat, versions 0 to 4: a member of a classic group signals that it is alive, and learns of rebalances. */
@@ -19,7 +21,7 @@ public final class HeartbeatHandler implements Handler<HeartbeatRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.HEARTBEAT, 0, 4);
+        return new ServedApi(ApiKey.HEARTBEAT, 0, 4, AccessRule.asks(Right.READ_GROUP));
     }
 
     @Override

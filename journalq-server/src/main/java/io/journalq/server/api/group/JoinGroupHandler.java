@@ -4,9 +4,11 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.JoinGroupResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 
 /**
@@ -26,7 +28,7 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.JOIN_GROUP, 0, 9);
+        return new ServedApi(ApiKey.JOIN_GROUP, 0, 9, AccessRule.asks(Right.READ_GROUP));
     }
 
     @Override

@@ -4,9 +4,11 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.LeaveGroupRequest;
 import io.journalq.common.protocol.message.LeaveGroupResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
@@ -25,7 +27,7 @@ public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.LEAVE_GROUP, 0, 5);
+        return new ServedApi(ApiKey.LEAVE_GROUP, 0, 5, AccessRule.asks(Right.READ_GROUP));
     }
 
     @Override

@@ -4,9 +4,11 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.ListGroupsRequest;
 import io.journalq.common.protocol.message.ListGroupsResponse;
 import io.journalq.common.protocol.message.ListGroupsResponse.ListedGroup;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 
@@ -23,7 +25,7 @@ public final class ListGroupsHandler implements Handler<ListGroupsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.LIST_GROUPS, 0, 5);
+        return new ServedApi(ApiKey.LIST_GROUPS, 0, 5, AccessRule.asks(Right.DESCRIBE_CLUSTER, Right.DESCRIBE_GROUP));
     }
 
     @Override

@@ -4,12 +4,14 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -43,7 +45,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.OFFSET_COMMIT, 2, 10);
+        return new ServedApi(ApiKey.OFFSET_COMMIT, 2, 10, AccessRule.asks(Right.READ_GROUP, Right.READ_TOPIC));
     }
 
     @Override

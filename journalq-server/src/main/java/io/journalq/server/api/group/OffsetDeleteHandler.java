@@ -4,11 +4,13 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetDeleteRequest;
 import io.journalq.common.protocol.message.OffsetDeleteResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +29,7 @@ public final class OffsetDeleteHandler implements Handler<OffsetDeleteRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.OFFSET_DELETE, 0, 0);
+        return new ServedApi(ApiKey.OFFSET_DELETE, 0, 0, AccessRule.asks(Right.DELETE_GROUP, Right.READ_TOPIC));
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchRespon
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponsePartitions;
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopic;
 import io.journalq.common.protocol.message.OffsetFetchResponse.OffsetFetchResponseTopics;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
@@ -19,6 +20,7 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupOffset;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +49,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.OFFSET_FETCH, 1, 10);
+        return new ServedApi(ApiKey.OFFSET_FETCH, 1, 10, AccessRule.asks(Right.DESCRIBE_GROUP, Right.DESCRIBE_TOPIC));
     }
 
     @Override

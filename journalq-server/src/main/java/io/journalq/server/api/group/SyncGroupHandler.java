@@ -4,9 +4,11 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 
 /**
@@ -25,7 +27,7 @@ public final class SyncGroupHandler implements Handler<SyncGroupRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.SYNC_GROUP, 0, 5);
+        return new ServedApi(ApiKey.SYNC_GROUP, 0, 5, AccessRule.asks(Right.READ_GROUP));
     }
 
     @Override

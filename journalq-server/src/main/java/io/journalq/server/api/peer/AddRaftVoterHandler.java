@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AddRaftVoterRequest;
 import io.journalq.common.protocol.message.AddRaftVoterResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -11,6 +12,7 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import java.util.function.Supplier;
 
 /** Adds a broker that joins the cluster to the voters of the quorum. Repeating it changes nothing. Version 0. */
@@ -27,7 +29,7 @@ public final class AddRaftVoterHandler implements Handler<AddRaftVoterRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ADD_RAFT_VOTER, 0, 0);
+        return new ServedApi(ApiKey.ADD_RAFT_VOTER, 0, 0, AccessRule.asks(Right.ALTER_CLUSTER));
     }
 
     @Override

@@ -4,11 +4,13 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AllocateProducerIdsRequest;
 import io.journalq.common.protocol.message.AllocateProducerIdsResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.security.Right;
 
 /** Allocates a block of producer ids for another broker. Version 0. */
 public final class AllocateProducerIdsHandler implements Handler<AllocateProducerIdsRequest> {
@@ -27,7 +29,7 @@ public final class AllocateProducerIdsHandler implements Handler<AllocateProduce
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0);
+        return new ServedApi(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0, AccessRule.asks(Right.CLUSTER_ACTION));
     }
 
     @Override

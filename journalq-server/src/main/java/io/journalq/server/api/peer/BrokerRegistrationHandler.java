@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.BrokerRegistrationRequest;
 import io.journalq.common.protocol.message.BrokerRegistrationResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -14,6 +15,7 @@ import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import java.util.function.Supplier;
 
 /** Registers another broker of the cluster. Version 4. */
@@ -33,7 +35,7 @@ public final class BrokerRegistrationHandler implements Handler<BrokerRegistrati
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.BROKER_REGISTRATION, VERSION, VERSION);
+        return new ServedApi(ApiKey.BROKER_REGISTRATION, VERSION, VERSION, AccessRule.asks(Right.CLUSTER_ACTION));
     }
 
     @Override

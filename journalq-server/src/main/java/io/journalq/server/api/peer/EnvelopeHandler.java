@@ -10,9 +10,11 @@ import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.EnvelopeRequest;
 import io.journalq.common.protocol.message.EnvelopeResponse;
 import io.journalq.common.protocol.message.RequestHeader;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -33,7 +35,7 @@ public final class EnvelopeHandler implements Handler<EnvelopeRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ENVELOPE, 0, 0);
+        return new ServedApi(ApiKey.ENVELOPE, 0, 0, AccessRule.asks(Right.CLUSTER_ACTION));
     }
 
     @Override

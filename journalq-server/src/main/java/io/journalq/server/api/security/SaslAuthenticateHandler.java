@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.SaslAuthenticateRequest;
 import io.journalq.common.protocol.message.SaslAuthenticateResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.Login;
 import io.journalq.server.api.RequestContext;
@@ -18,7 +19,7 @@ import io.netty.buffer.Unpooled;
 public final class SaslAuthenticateHandler implements Handler<SaslAuthenticateRequest> {
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.SASL_AUTHENTICATE, 0, 2);
+        return new ServedApi(ApiKey.SASL_AUTHENTICATE, 0, 2, AccessRule.open("it is the login"));
     }
 
     @Override

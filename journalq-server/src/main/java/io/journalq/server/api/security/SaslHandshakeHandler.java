@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.SaslHandshakeRequest;
 import io.journalq.common.protocol.message.SaslHandshakeResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.Login;
 import io.journalq.server.api.RequestContext;
@@ -16,7 +17,7 @@ import io.journalq.server.api.RequestContext;
 public final class SaslHandshakeHandler implements Handler<SaslHandshakeRequest> {
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.SASL_HANDSHAKE, 1, 1);
+        return new ServedApi(ApiKey.SASL_HANDSHAKE, 1, 1, AccessRule.open("it begins the login"));
     }
 
     @Override

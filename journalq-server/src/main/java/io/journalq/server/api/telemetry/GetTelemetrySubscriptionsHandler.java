@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.GetTelemetrySubscriptionsRequest;
 import io.journalq.common.protocol.message.GetTelemetrySubscriptionsResponse;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.telemetry.TelemetrySubscriptions.Selected;
@@ -31,7 +32,11 @@ public final class GetTelemetrySubscriptionsHandler implements Handler<GetTeleme
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.GET_TELEMETRY_SUBSCRIPTIONS, 0, 0);
+        return new ServedApi(
+                ApiKey.GET_TELEMETRY_SUBSCRIPTIONS,
+                0,
+                0,
+                AccessRule.open("says only which metrics the client is to report"));
     }
 
     @Override

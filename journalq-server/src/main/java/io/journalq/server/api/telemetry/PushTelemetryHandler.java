@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.PushTelemetryRequest;
 import io.journalq.common.protocol.message.PushTelemetryResponse;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.InvalidBatchException;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.telemetry.OtlpMetrics.MalformedMetricsException;
@@ -36,7 +37,7 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.PUSH_TELEMETRY, 0, 0);
+        return new ServedApi(ApiKey.PUSH_TELEMETRY, 0, 0, AccessRule.open("a client reports about itself only"));
     }
 
     @Override

@@ -5,10 +5,12 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AddOffsetsToTxnRequest;
 import io.journalq.common.protocol.message.AddOffsetsToTxnResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
@@ -39,7 +41,8 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ADD_OFFSETS_TO_TXN, 0, 4);
+        return new ServedApi(
+                ApiKey.ADD_OFFSETS_TO_TXN, 0, 4, AccessRule.asks(Right.WRITE_TRANSACTIONAL_ID, Right.READ_GROUP));
     }
 
     @Override

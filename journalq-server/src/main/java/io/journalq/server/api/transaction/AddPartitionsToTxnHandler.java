@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.AddPartitionsToTxnResponse;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnPartitionResult;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnResult;
 import io.journalq.common.protocol.message.AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
@@ -17,6 +18,7 @@ import io.journalq.server.coordinator.Reply;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
@@ -47,7 +49,11 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ADD_PARTITIONS_TO_TXN, 0, 5);
+        return new ServedApi(
+                ApiKey.ADD_PARTITIONS_TO_TXN,
+                0,
+                5,
+                AccessRule.asks(Right.WRITE_TRANSACTIONAL_ID, Right.CLUSTER_ACTION, Right.WRITE_TOPIC));
     }
 
     @Override

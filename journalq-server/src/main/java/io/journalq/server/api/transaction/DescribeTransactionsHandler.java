@@ -5,9 +5,11 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeTransactionsRequest;
 import io.journalq.common.protocol.message.DescribeTransactionsResponse;
 import io.journalq.common.protocol.message.DescribeTransactionsResponse.TransactionState;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;
@@ -22,7 +24,11 @@ public final class DescribeTransactionsHandler implements Handler<DescribeTransa
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0);
+        return new ServedApi(
+                ApiKey.DESCRIBE_TRANSACTIONS,
+                0,
+                0,
+                AccessRule.asks(Right.DESCRIBE_TRANSACTIONAL_ID, Right.DESCRIBE_TOPIC));
     }
 
     @Override

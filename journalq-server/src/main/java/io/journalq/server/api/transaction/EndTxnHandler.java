@@ -4,8 +4,10 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 
@@ -23,7 +25,7 @@ public final class EndTxnHandler implements Handler<EndTxnRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.END_TXN, 0, 5);
+        return new ServedApi(ApiKey.END_TXN, 0, 5, AccessRule.asks(Right.WRITE_TRANSACTIONAL_ID));
     }
 
     @Override

@@ -4,11 +4,13 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.transaction.ProducerIds;
 import io.journalq.server.transaction.TransactionLimits;
@@ -53,7 +55,11 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.INIT_PRODUCER_ID, 0, 5);
+        return new ServedApi(
+                ApiKey.INIT_PRODUCER_ID,
+                0,
+                5,
+                AccessRule.asks(Right.WRITE_TRANSACTIONAL_ID, Right.IDEMPOTENT_WRITE, Right.WRITE_TOPIC));
     }
 
     @Override

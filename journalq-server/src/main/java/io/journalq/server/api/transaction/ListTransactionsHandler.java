@@ -4,11 +4,13 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.coordinator.BoundedPattern;
 import io.journalq.server.loop.Limit;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.List;
@@ -29,7 +31,7 @@ public final class ListTransactionsHandler implements Handler<ListTransactionsRe
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.LIST_TRANSACTIONS, 0, 2);
+        return new ServedApi(ApiKey.LIST_TRANSACTIONS, 0, 2, AccessRule.asks(Right.DESCRIBE_TRANSACTIONAL_ID));
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.TxnOffsetCommitRequest.TxnOffsetCommi
 import io.journalq.common.protocol.message.TxnOffsetCommitResponse;
 import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition;
 import io.journalq.common.protocol.message.TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.data.TransactionGate;
@@ -17,6 +18,7 @@ import io.journalq.server.group.CommittedOffsets;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +57,11 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.TXN_OFFSET_COMMIT, 0, 5);
+        return new ServedApi(
+                ApiKey.TXN_OFFSET_COMMIT,
+                0,
+                5,
+                AccessRule.asks(Right.WRITE_TRANSACTIONAL_ID, Right.READ_GROUP, Right.READ_TOPIC));
     }
 
     @Override

@@ -8,10 +8,12 @@ import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest.Re
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.ReassignablePartitionResponse;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.ReassignableTopicResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -28,7 +30,7 @@ public final class AlterPartitionReassignmentsHandler implements Handler<AlterPa
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1);
+        return new ServedApi(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 1, AccessRule.asks(Right.ALTER_CLUSTER));
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.DescribeQuorumResponse.Node;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.PartitionData;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.ReplicaState;
 import io.journalq.common.protocol.message.DescribeQuorumResponse.TopicData;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -16,6 +17,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.metadata.BrokerImage;
+import io.journalq.server.security.Right;
 import java.time.Clock;
 import java.util.List;
 import java.util.Objects;
@@ -41,7 +43,7 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_QUORUM, 0, 2);
+        return new ServedApi(ApiKey.DESCRIBE_QUORUM, 0, 2, AccessRule.asks(Right.DESCRIBE_CLUSTER));
     }
 
     @Override

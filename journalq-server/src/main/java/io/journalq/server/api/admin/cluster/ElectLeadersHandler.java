@@ -7,10 +7,12 @@ import io.journalq.common.protocol.message.ElectLeadersRequest.TopicPartitions;
 import io.journalq.common.protocol.message.ElectLeadersResponse;
 import io.journalq.common.protocol.message.ElectLeadersResponse.PartitionResult;
 import io.journalq.common.protocol.message.ElectLeadersResponse.ReplicaElectionResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -28,7 +30,7 @@ public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ELECT_LEADERS, 0, 2);
+        return new ServedApi(ApiKey.ELECT_LEADERS, 0, 2, AccessRule.asks(Right.ALTER_CLUSTER));
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.journalq.common.protocol.message.UpdateFeaturesRequest;
 import io.journalq.common.protocol.message.UpdateFeaturesRequest.FeatureUpdateKey;
 import io.journalq.common.protocol.message.UpdateFeaturesResponse;
 import io.journalq.common.protocol.message.UpdateFeaturesResponse.UpdatableFeatureResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
@@ -14,6 +15,7 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.ResourceChange;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -42,7 +44,7 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.UPDATE_FEATURES, 0, 2);
+        return new ServedApi(ApiKey.UPDATE_FEATURES, 0, 2, AccessRule.asks(Right.ALTER_CLUSTER));
     }
 
     @Override

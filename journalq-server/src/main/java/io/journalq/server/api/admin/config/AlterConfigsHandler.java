@@ -5,11 +5,13 @@ import io.journalq.common.protocol.message.AlterConfigsRequest;
 import io.journalq.common.protocol.message.AlterConfigsRequest.AlterConfigsResource;
 import io.journalq.common.protocol.message.AlterConfigsResponse;
 import io.journalq.common.protocol.message.AlterConfigsResponse.AlterConfigsResourceResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import io.journalq.server.api.admin.config.ConfigAlteration.ResourceAlteration;
 import io.journalq.server.api.admin.config.ConfigAlteration.ResourceOutcome;
+import io.journalq.server.security.Right;
 import java.util.List;
 
 /**
@@ -25,7 +27,11 @@ public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ALTER_CONFIGS, 0, 2);
+        return new ServedApi(
+                ApiKey.ALTER_CONFIGS,
+                0,
+                2,
+                AccessRule.asks(Right.ALTER_TOPIC_CONFIGS, Right.ALTER_GROUP_CONFIGS, Right.ALTER_CLUSTER_CONFIGS));
     }
 
     @Override

@@ -7,12 +7,14 @@ import io.journalq.common.protocol.message.DescribeConfigsRequest.DescribeConfig
 import io.journalq.common.protocol.message.DescribeConfigsResponse;
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResourceResult;
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -33,7 +35,12 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_CONFIGS, 1, 4);
+        return new ServedApi(
+                ApiKey.DESCRIBE_CONFIGS,
+                1,
+                4,
+                AccessRule.asks(
+                        Right.DESCRIBE_TOPIC_CONFIGS, Right.DESCRIBE_GROUP_CONFIGS, Right.DESCRIBE_CLUSTER_CONFIGS));
     }
 
     @Override

@@ -5,11 +5,13 @@ import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsRequest.AlterConfigsResource;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse;
 import io.journalq.common.protocol.message.IncrementalAlterConfigsResponse.AlterConfigsResourceResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.admin.config.ConfigAlteration.Change;
 import io.journalq.server.api.admin.config.ConfigAlteration.ResourceAlteration;
 import io.journalq.server.api.admin.config.ConfigAlteration.ResourceOutcome;
+import io.journalq.server.security.Right;
 import java.util.List;
 
 /**
@@ -25,7 +27,11 @@ public final class IncrementalAlterConfigsHandler implements Handler<Incremental
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.INCREMENTAL_ALTER_CONFIGS, 0, 1);
+        return new ServedApi(
+                ApiKey.INCREMENTAL_ALTER_CONFIGS,
+                0,
+                1,
+                AccessRule.asks(Right.ALTER_TOPIC_CONFIGS, Right.ALTER_GROUP_CONFIGS, Right.ALTER_CLUSTER_CONFIGS));
     }
 
     @Override

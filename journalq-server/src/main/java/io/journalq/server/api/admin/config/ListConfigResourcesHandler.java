@@ -4,10 +4,12 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListConfigResourcesRequest;
 import io.journalq.common.protocol.message.ListConfigResourcesResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.ResourceId.Kind;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -33,7 +35,7 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.LIST_CONFIG_RESOURCES, 0, 1);
+        return new ServedApi(ApiKey.LIST_CONFIG_RESOURCES, 0, 1, AccessRule.asks(Right.DESCRIBE_CLUSTER_CONFIGS));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.AlterClientQuotasRequest.EntityData;
 import io.journalq.common.protocol.message.AlterClientQuotasRequest.EntryData;
 import io.journalq.common.protocol.message.AlterClientQuotasRequest.OpData;
 import io.journalq.common.protocol.message.AlterClientQuotasResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -15,6 +16,7 @@ import io.journalq.server.control.Controller.QuotaChange;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.QuotaEntity.Part;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +32,7 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1);
+        return new ServedApi(ApiKey.ALTER_CLIENT_QUOTAS, 0, 1, AccessRule.asks(Right.ALTER_CLUSTER_CONFIGS));
     }
 
     @Override

@@ -8,11 +8,13 @@ import io.journalq.common.protocol.message.DescribeClientQuotasResponse;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.EntityData;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.EntryData;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.ValueData;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.QuotaEntity.Part;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -34,7 +36,7 @@ public final class DescribeClientQuotasHandler implements Handler<DescribeClient
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1);
+        return new ServedApi(ApiKey.DESCRIBE_CLIENT_QUOTAS, 0, 1, AccessRule.asks(Right.DESCRIBE_CLUSTER_CONFIGS));
     }
 
     @Override

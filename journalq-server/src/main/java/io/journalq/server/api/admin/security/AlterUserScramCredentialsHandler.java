@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.AlterUserScramCredentialsResponse;
 import io.journalq.common.protocol.message.AlterUserScramCredentialsResponse.AlterUserScramCredentialsResult;
 import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -16,6 +17,7 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.ScramChange;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.security.Principal;
+import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
@@ -66,7 +68,7 @@ public final class AlterUserScramCredentialsHandler implements Handler<AlterUser
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, 0);
+        return new ServedApi(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, 0, AccessRule.asks(Right.ALTER_CLUSTER));
     }
 
     @Override

@@ -4,14 +4,16 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.message.DeleteAclsRequest;
 import io.journalq.common.protocol.message.DeleteAclsResponse;
 import io.journalq.common.protocol.message.DeleteAclsResponse.DeleteAclsFilterResult;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Right;
 
 /** DeleteAcls, versions 1 to 3: SECURITY_DISABLED for each filter, as Kafka responds without an authorizer. */
 public final class DeleteAclsHandler implements Handler<DeleteAclsRequest> {
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DELETE_ACLS, 1, 3);
+        return new ServedApi(ApiKey.DELETE_ACLS, 1, 3, AccessRule.asks(Right.ALTER_CLUSTER));
     }
 
     @Override

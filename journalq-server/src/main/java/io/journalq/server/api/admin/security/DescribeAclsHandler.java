@@ -4,8 +4,10 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeAclsRequest;
 import io.journalq.common.protocol.message.DescribeAclsResponse;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Right;
 
 /** DescribeAcls, versions 1 to 3: SECURITY_DISABLED, as Kafka responds without an authorizer. */
 public final class DescribeAclsHandler implements Handler<DescribeAclsRequest> {
@@ -16,7 +18,7 @@ public final class DescribeAclsHandler implements Handler<DescribeAclsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_ACLS, 1, 3);
+        return new ServedApi(ApiKey.DESCRIBE_ACLS, 1, 3, AccessRule.asks(Right.DESCRIBE_CLUSTER));
     }
 
     @Override

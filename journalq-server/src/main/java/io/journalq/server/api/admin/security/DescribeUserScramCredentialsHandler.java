@@ -9,10 +9,12 @@ import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse.
 import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult;
 import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
+import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.security.ScramImage;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -34,7 +36,7 @@ public final class DescribeUserScramCredentialsHandler implements Handler<Descri
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0);
+        return new ServedApi(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0, AccessRule.asks(Right.DESCRIBE_CLUSTER));
     }
 
     @Override
