@@ -32,6 +32,7 @@ public final class ClientSession implements AutoCloseable {
     /** Null if the client need not log in. */
     private Login login;
 
+    private final KnownRights knownRights;
     private final RequestThrottle throttle;
     private final MemoryAccount memory;
     private final Map<Class<?>, Object> states = new HashMap<>();
@@ -47,6 +48,7 @@ public final class ClientSession implements AutoCloseable {
         this.principal = principal;
         this.throttle = new RequestThrottle(throttles, pause);
         this.memory = memory;
+        this.knownRights = new KnownRights(memory);
         memory.add(CONNECTION_BYTES);
     }
 
@@ -58,6 +60,12 @@ public final class ClientSession implements AutoCloseable {
     /** The client has logged in. */
     void logIn(Principal user) {
         principal = user;
+        knownRights.forget();
+    }
+
+    /** What the client is known to be allowed. */
+    KnownRights knownRights() {
+        return knownRights;
     }
 
     /** Serves the client only within {@code required}. Called before the first request. */
@@ -114,6 +122,7 @@ public final class ClientSession implements AutoCloseable {
             }
         }
         states.clear();
+        knownRights.close();
         memory.add(-CONNECTION_BYTES);
     }
 }

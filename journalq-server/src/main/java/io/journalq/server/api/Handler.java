@@ -3,6 +3,11 @@ package io.journalq.server.api;
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.security.Authorizer.Asker;
+import io.journalq.server.security.Principal;
+import io.journalq.server.security.Right;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 
 /**
  * Serves one API. Called on the loop of the connection that the request arrived on, and must not block: work that may
@@ -24,6 +29,24 @@ public interface Handler<Q extends ApiMessage> {
             Check.that(
                     lowestVersion <= highestVersion && key.hasVersion(lowestVersion) && key.hasVersion(highestVersion),
                     "versions that the schema does not have");
+        }
+
+        /**
+         * Who asks for a right.
+         *
+         * @param right must be in the rule of the API
+         */
+        public Asker asker(Right right, Principal principal, SocketAddress client) {
+            Check.that(access.rights().contains(right), "a handler asks for a right that its API does not state");
+            return asker(principal, client);
+        }
+
+        /** Whose rights are described. */
+        public Asker asker(Principal principal, SocketAddress client) {
+            String host = client instanceof InetSocketAddress internet && internet.getAddress() != null
+                    ? internet.getAddress().getHostAddress()
+                    : String.valueOf(client);
+            return new Asker(principal, host, key.apiName());
         }
 
         boolean includes(short version) {

@@ -4,6 +4,7 @@ import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.api.Handler.ServedApi;
+import io.journalq.server.security.Authorizer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -14,9 +15,19 @@ import java.util.function.UnaryOperator;
  */
 public final class HandlerRegistry {
     private final Served[] servedById = new Served[highestId() + 1];
+    private final Authorizer authorizer;
 
-    /** A served API and its handler. */
-    public record Served(ServedApi api, Handler<?> handler) {
+    /** @param authorizer decides what the clients of the APIs may do */
+    public HandlerRegistry(Authorizer authorizer) {
+        this.authorizer = authorizer;
+    }
+
+    /**
+     * A served API and its handler.
+     *
+     * @param authorizer decides what the clients may do
+     */
+    public record Served(ServedApi api, Handler<?> handler, Authorizer authorizer) {
         /** Whether the handler serves requests of this version. */
         public boolean serves(short version) {
             return api.includes(version);
@@ -32,18 +43,23 @@ public final class HandlerRegistry {
     public void register(Handler<?> handler) {
         ServedApi api = handler.api();
         Check.that(servedById[api.key().id()] == null, "an API is registered twice");
-        servedById[api.key().id()] = new Served(api, handler);
+        servedById[api.key().id()] = new Served(api, handler, authorizer);
     }
 
     /** Puts another handler of a registered API in the place of its handler. */
     public void replace(ApiKey key, UnaryOperator<Handler<?>> replacement) {
         Served before = servedById[key.id()];
-        servedById[key.id()] = new Served(before.api(), replacement.apply(before.handler()));
+        servedById[key.id()] = new Served(before.api(), replacement.apply(before.handler()), authorizer);
     }
 
     /** The API of that number and its handler; null when it is not served or does not exist. */
     public Served find(short apiKeyId) {
         return apiKeyId >= 0 && apiKeyId < servedById.length ? servedById[apiKeyId] : null;
+    }
+
+    /** Decides what the clients of the APIs may do. */
+    public Authorizer authorizer() {
+        return authorizer;
     }
 
     /** All served APIs, by number. */

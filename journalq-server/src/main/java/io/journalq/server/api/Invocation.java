@@ -2,12 +2,17 @@ package io.journalq.server.api;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.metadata.security.AclImage;
+import io.journalq.server.metadata.security.AclResourceType;
+import io.journalq.server.security.Authorizer;
+import io.journalq.server.security.Authorizer.Asker;
 import io.journalq.server.security.Principal;
+import io.journalq.server.security.Right;
 import java.util.function.Supplier;
 
 /**
  * A request on its way to its handler and back, independent of its transport. Everything that applies to all requests
- * happens here: today that is quotas.
+ * happens here: quotas, and questions for the rights of the client.
  *
  * <p>This is an interface and not a class, so that a request is one object in each transport.
  */
@@ -54,6 +59,50 @@ interface Invocation extends RequestContext {
     @Override
     default Principal principal() {
         return session().principal();
+    }
+
+    @Override
+    default boolean allows(Right right, String name) {
+        Authorizer authorizer = served().authorizer();
+        if (!authorizer.isOn()) {
+            return true;
+        }
+        KnownRights known = session().knownRights();
+        AclImage acls = authorizer.acls();
+        if (known.contains(acls, right, name)) {
+            return true;
+        }
+        boolean allowed = authorizer.allows(acls, asker(right), right, name);
+        if (allowed) {
+            known.add(right, name);
+        }
+        return allowed;
+    }
+
+    @Override
+    default boolean sees(Right right, String name) {
+        Authorizer authorizer = served().authorizer();
+        return !authorizer.isOn() || authorizer.sees(asker(right), right, name);
+    }
+
+    @Override
+    default boolean allowsSome(Right right) {
+        Authorizer authorizer = served().authorizer();
+        return !authorizer.isOn() || authorizer.allowsSome(asker(right), right);
+    }
+
+    @Override
+    default boolean enforcesRights() {
+        return served().authorizer().isOn();
+    }
+
+    @Override
+    default int authorizedOperations(AclResourceType type, String name) {
+        return served().authorizer().operations(served().api().asker(principal(), remoteAddress()), type, name);
+    }
+
+    private Asker asker(Right right) {
+        return served().api().asker(right, principal(), remoteAddress());
     }
 
     @Override

@@ -2,7 +2,9 @@ package io.journalq.server.api;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Principal;
+import io.journalq.server.security.Right;
 import java.net.SocketAddress;
 import java.util.function.Supplier;
 
@@ -21,6 +23,36 @@ public interface RequestContext {
     default Login login() {
         return null;
     }
+
+    /**
+     * Whether the client has a right on a resource. Each denial is audited. On the loop of the client.
+     *
+     * @param right one of the rights in the rule of the API
+     * @param name the name of the resource
+     */
+    boolean allows(Right right, String name);
+
+    /** Whether the client has a right on the cluster, as {@link #allows(Right, String)}. */
+    default boolean allows(Right right) {
+        return allows(right, AclResourceType.CLUSTER_NAME);
+    }
+
+    /**
+     * Whether the client has a right on a resource, for lists that leave out what the client may not see. Nothing is
+     * audited. Any thread.
+     *
+     * @param right one of the rights in the rule of the API
+     */
+    boolean sees(Right right, String name);
+
+    /** Whether rights are enforced. If not, every client may do everything. Any thread. */
+    boolean enforcesRights();
+
+    /** The operations that the client may perform on a resource, as bits of KIP-430. Nothing is audited. Any thread. */
+    int authorizedOperations(AclResourceType type, String name);
+
+    /** Whether the client has a right on at least one resource. A denial is audited. Any thread. */
+    boolean allowsSome(Right right);
 
     int correlationId();
 

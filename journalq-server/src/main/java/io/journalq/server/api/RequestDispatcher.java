@@ -161,7 +161,7 @@ public final class RequestDispatcher implements Exchange.Factory {
     }
 
     private static HandlerRegistry.Served unknownVersion(HandlerRegistry.Served served) {
-        return new HandlerRegistry.Served(served.api(), new Handler<>() {
+        Handler<ApiMessage> refusing = new Handler<>() {
             @Override
             public ServedApi api() {
                 return served.api();
@@ -171,7 +171,8 @@ public final class RequestDispatcher implements Exchange.Factory {
             public void handle(RequestContext context, ApiMessage nothing) {
                 context.respond(ApiVersionsHandler.unknownVersion(served));
             }
-        });
+        };
+        return new HandlerRegistry.Served(served.api(), refusing, served.authorizer());
     }
 
     private static String name(short apiKeyId) {

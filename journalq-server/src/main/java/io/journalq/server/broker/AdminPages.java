@@ -114,6 +114,14 @@ final class AdminPages implements AutoCloseable {
                 "journalq.oldest.unsynced.record.age.seconds",
                 "Time since the oldest record that is not yet synced was written; 0 when everything is synced.",
                 core.shards()::oldestUnsyncedAgeNanos);
+        metrics.counter(
+                "journalq.authorization.denials",
+                "Times that a client was denied what it asked for; see the audit log (logger journalq.audit).",
+                core.handlers().authorizer()::denials);
+        metrics.counter(
+                "journalq.audit.dropped",
+                "Decisions that are missing in the audit log, because too many were waiting to be written.",
+                core.handlers().authorizer()::droppedAuditEvents);
         bindTraffic(core.shards().traffic());
         bindGroups(core.groupLags());
         bindTelemetry(core.telemetry());
@@ -164,8 +172,8 @@ final class AdminPages implements AutoCloseable {
         addTopicCounter(
                 traffic,
                 "journalq.topic.fetched.records",
-                "Offsets that Fetch responses advanced consumers of a topic. Includes offsets of transaction markers and"
-                        + " of compacted records.",
+                "Offsets that Fetch responses advanced consumers of a topic. Includes offsets of transaction markers"
+                        + " and of compacted records.",
                 TopicCounters::fetchedRecords);
         addTopicCounter(
                 traffic,

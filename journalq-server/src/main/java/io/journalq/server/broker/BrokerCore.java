@@ -9,6 +9,7 @@ import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.peer.EnvelopeForwarder;
 import io.journalq.server.api.peer.RemoteControllers;
 import io.journalq.server.api.telemetry.Telemetry;
+import io.journalq.server.config.AccessSettings;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
@@ -34,6 +35,8 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.security.AuditLog;
+import io.journalq.server.security.Authorizer;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
@@ -190,7 +193,7 @@ public final class BrokerCore implements AutoCloseable {
         this.groups = new GroupCoordinators(config, coordinators, environment.memory(), environment.ids());
         this.groupLags = new GroupLags(
                 groups.coordinators(), coordinators, metadata::current, config.get(BrokerSettings.METRICS_GROUPS_MAX));
-        this.handlers = new HandlerTable(config, metadata, controller, activeController);
+        this.handlers = new HandlerTable(authorizer(), config, metadata, controller, activeController);
         this.transactions = new TransactionCoordinators(
                 config,
                 coordinators,
@@ -251,6 +254,19 @@ public final class BrokerCore implements AutoCloseable {
             throw failure;
         }
         return core;
+    }
+
+    private Authorizer authorizer() {
+        if (!config.get(AccessSettings.AUTHORIZATION_ENABLED)) {
+            return Authorizer.OFF;
+        }
+        AuditLog audit =
+                AuditLog.to(environment.clock(), environment.blockingPool(), config.get(AccessSettings.AUDIT_ALLOWED));
+        return new Authorizer(
+                () -> metadata.current().acls(),
+                AccessSettings.principals(config.get(AccessSettings.SUPER_USERS)),
+                config.get(AccessSettings.ALLOW_EVERYONE),
+                audit);
     }
 
     /** Null for a broker that joins no cluster. */

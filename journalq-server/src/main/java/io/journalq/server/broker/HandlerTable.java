@@ -30,6 +30,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.security.Authorizer;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -46,7 +47,7 @@ final class HandlerTable {
      */
     private static final int PRODUCER_ID_BLOCK_SIZE = 1_000;
 
-    private final HandlerRegistry registry = new HandlerRegistry();
+    private final HandlerRegistry registry;
     private final RefusalLog refusals = new RefusalLog();
     private final BrokerConfig config;
     private final MetadataPublisher metadata;
@@ -58,14 +59,17 @@ final class HandlerTable {
     /**
      * Creates a table with the handler of ApiVersions.
      *
+     * @param authorizer decides what clients may do
      * @param controller takes the operations of clients
      * @param activeController takes those of the broker
      */
     HandlerTable(
+            Authorizer authorizer,
             BrokerConfig config,
             MetadataPublisher metadata,
             Controller controller,
             ControllerOperations activeController) {
+        this.registry = new HandlerRegistry(authorizer);
         this.config = config;
         this.metadata = metadata;
         this.controller = controller;

@@ -43,6 +43,11 @@ public final class BrokerConfig {
         if (!ours.equals(name)) {
             throw new ConfigException("'" + name + "' is Kafka's name for '" + ours + "': use that name");
         }
+        if (name.equals(AccessSettings.KAFKA_AUTHORIZER)) {
+            throw new ConfigException("'" + name + "' is not a setting here, because no setting names a class: set "
+                    + AccessSettings.AUTHORIZATION_ENABLED.name()
+                    + " to true. ACLs then decide as in Kafka's StandardAuthorizer");
+        }
         ConfigKey<?> key = BrokerSettings.ALL.get(name);
         Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
         changed.put(name, new Setting(key.parse(value), origin));

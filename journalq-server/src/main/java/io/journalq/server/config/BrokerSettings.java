@@ -41,9 +41,9 @@ public final class BrokerSettings {
     public static final ConfigKey<List<String>> DATA_DIRECTORIES = ConfigKey.ofList(
                     "data.directories",
                     List.of("./data"),
-                    "Directories of the journals. A relative path is relative to the directory that contains bin, not to "
-                            + "the working directory. The first one also holds the metadata log. Partitions are "
-                            + "distributed over all of them.",
+                    "Directories of the journals. A relative path is relative to the directory that contains bin, not"
+                            + " to the working directory. The first one also holds the metadata log. Partitions are"
+                            + " distributed over all of them.",
                     BrokerSettings::readDirectory)
             .atLeastOneItem();
     public static final ConfigKey<Integer> SHARDS = ConfigKey.ofInt(
@@ -90,8 +90,8 @@ public final class BrokerSettings {
             100_000,
             1,
             10_000_000,
-            "Maximum number of partitions of all topics. memory.metadata.max.bytes limits them too: a heap of 512 MiB has"
-                    + " room for about 62,000 topics of one partition.");
+            "Maximum number of partitions of all topics. memory.metadata.max.bytes limits them too: a heap of 512 MiB"
+                    + " has room for about 62,000 topics of one partition.");
 
     public static final ConfigKey<Integer> SOCKET_REQUEST_MAX_BYTES = ConfigKey.ofInt(
             "socket.request.max.bytes",
@@ -195,8 +195,8 @@ public final class BrokerSettings {
             16L << 20,
             1L,
             16L << 30,
-            "Maximum size of the records in delivery mode performance that are acknowledged and not yet "
-                    + "written, for all topics. Beyond it, the broker writes them before write.interval.ms has passed.");
+            "Maximum size of the records in delivery mode performance that are acknowledged and not yet written, for"
+                    + " all topics. Beyond it, the broker writes them before write.interval.ms has passed.");
     public static final ConfigKey<Integer> DECOMPRESSION_INLINE_MAX_BYTES = ConfigKey.ofInt(
             "decompression.inline.max.bytes",
             ConfigUnit.BYTES,
@@ -290,6 +290,7 @@ public final class BrokerSettings {
         List<ConfigKey<?>> keys = new ArrayList<>();
         keys.addAll(List.of(NODE_ID, BROKER_RACK));
         keys.addAll(ListenerSettings.ALL);
+        keys.addAll(AccessSettings.ALL);
         keys.addAll(List.of(
                 METRICS_TOPICS_MAX,
                 METRICS_GROUPS_MAX,

@@ -13,6 +13,8 @@ import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.security.Acl;
+import io.journalq.server.metadata.security.AclFilter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -254,6 +256,33 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 changes,
                 false,
                 (decider, change) -> new Step(decider.alterScram(change.user(), change.set(), change.removed()), null));
+    }
+
+    /** Adds ACLs; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> createAcls(List<Acl> acls) {
+        return forEach(acls, false, (decider, acl) -> new Step(decider.createAcl(acl), null));
+    }
+
+    /**
+     * Removes the ACLs that filters select.
+     *
+     * @return for each filter, in order, what it has removed. Fails if the log cannot be written
+     */
+    public CompletableFuture<List<List<Acl>>> deleteAcls(List<AclFilter> filters) {
+        if (filters.isEmpty()) {
+            return CompletableFuture.completedFuture(List.of());
+        }
+        return submit(
+                draft -> {
+                    List<List<Acl>> removed = new ArrayList<>(filters.size());
+                    for (AclFilter filter : filters) {
+                        List<Acl> selected = draft.decider.image().acls().select(filter);
+                        draft.add(new Step(draft.decider.removeAcls(selected), null), false);
+                        removed.add(selected);
+                    }
+                    return removed;
+                },
+                Controller::failed);
     }
 
     @Override

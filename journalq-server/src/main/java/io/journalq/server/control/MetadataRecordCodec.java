@@ -4,6 +4,7 @@ import io.journalq.common.protocol.Message;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.MessageWriter;
 import io.journalq.server.metadata.ClusterVersion;
+import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
@@ -13,6 +14,7 @@ import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveAclRecord;
 import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
@@ -50,7 +52,9 @@ final class MetadataRecordCodec {
             new Type(BrokerChangeRecord.class, BrokerChangeRecord::read, ClusterVersion.FIRST),
             new Type(ControllerRecord.class, ControllerRecord::read, ClusterVersion.FIRST),
             new Type(ScramRecord.class, ScramRecord::read, ClusterVersion.FIRST),
-            new Type(RemoveScramRecord.class, RemoveScramRecord::read, ClusterVersion.FIRST));
+            new Type(RemoveScramRecord.class, RemoveScramRecord::read, ClusterVersion.FIRST),
+            new Type(AclRecord.class, AclRecord::read, ClusterVersion.FIRST),
+            new Type(RemoveAclRecord.class, RemoveAclRecord::read, ClusterVersion.FIRST));
 
     private MetadataRecordCodec() {}
 

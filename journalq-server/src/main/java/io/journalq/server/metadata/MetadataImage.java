@@ -2,6 +2,7 @@ package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.server.metadata.index.SortedIndex;
+import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.ScramImage;
 import java.util.Collection;
 
@@ -17,7 +18,8 @@ public final class MetadataImage {
             0,
             ClientQuotas.NONE,
             ResourceConfigs.NONE,
-            ScramImage.NONE);
+            ScramImage.NONE,
+            AclImage.NONE);
 
     private final String clusterId;
     private final long version;
@@ -28,6 +30,7 @@ public final class MetadataImage {
     private final ClientQuotas quotas;
     private final ResourceConfigs resources;
     private final ScramImage scram;
+    private final AclImage acls;
 
     MetadataImage(
             String clusterId,
@@ -38,7 +41,8 @@ public final class MetadataImage {
             long nextProducerId,
             ClientQuotas quotas,
             ResourceConfigs resources,
-            ScramImage scram) {
+            ScramImage scram,
+            AclImage acls) {
         this.clusterId = clusterId;
         this.version = version;
         this.controller = controller;
@@ -48,6 +52,7 @@ public final class MetadataImage {
         this.quotas = quotas;
         this.resources = resources;
         this.scram = scram;
+        this.acls = acls;
     }
 
     public String clusterId() {
@@ -93,6 +98,11 @@ public final class MetadataImage {
     /** The credentials of users. */
     public ScramImage scram() {
         return scram;
+    }
+
+    /** The access control lists. The same object as long as none changes. */
+    public AclImage acls() {
+        return acls;
     }
 
     /** The topic with this name, or null. */

@@ -15,6 +15,8 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.metadata.security.Acl;
+import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.ScramImage;
 import java.util.ArrayList;
 import java.util.List;
@@ -426,6 +428,31 @@ public final class MetadataMachine {
         Decision tooMuch = checkMemory(MetadataSizes.scram(user, after.of(user).values())
                 - MetadataSizes.scram(user, state.scram().of(user).values()));
         return tooMuch != null ? tooMuch : Decision.append(records);
+    }
+
+    /** Adds an ACL. One that is there already is not added again. */
+    public Decision createAcl(Acl acl) {
+        String problem = acl.problem();
+        if (problem != null) {
+            return Decision.refuse(ErrorCode.INVALID_REQUEST, problem);
+        }
+        if (state.acls().contains(acl)) {
+            return Decision.append(List.of());
+        }
+        if (state.acls().size() >= AclImage.MAX_ACLS) {
+            return Decision.refuse(
+                    ErrorCode.POLICY_VIOLATION, "there are " + AclImage.MAX_ACLS + " ACLs, which is the maximum");
+        }
+        Decision tooMuch = checkMemory(MetadataSizes.acl(acl));
+        return tooMuch != null ? tooMuch : Decision.append(List.of(MetadataSnapshot.aclRecord(acl)));
+    }
+
+    /** Removes ACLs. */
+    public Decision removeAcls(List<Acl> acls) {
+        return Decision.append(acls.stream()
+                .filter(state.acls()::contains)
+                .<Message>map(MetadataSnapshot::aclRemoval)
+                .toList());
     }
 
     /** The first id of the block of producer ids that {@link #allocateProducerIds} would allocate. */

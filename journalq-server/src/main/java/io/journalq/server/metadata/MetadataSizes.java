@@ -2,6 +2,7 @@ package io.journalq.server.metadata;
 
 import io.journalq.common.sasl.ScramCredential;
 import io.journalq.server.memory.TextSize;
+import io.journalq.server.metadata.security.Acl;
 import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
@@ -28,6 +29,9 @@ final class MetadataSizes {
 
     /** A credential of a user, without its salt and its keys, but with the objects that hold them. */
     private static final int CREDENTIAL_BYTES = 200;
+
+    /** An ACL, with its share of its resource, without its texts. */
+    private static final int ACL_BYTES = 300;
 
     private MetadataSizes() {}
 
@@ -77,6 +81,10 @@ final class MetadataSizes {
                     + credential.serverKey().length;
         }
         return bytes;
+    }
+
+    static long acl(Acl acl) {
+        return (long) ACL_BYTES + text(acl.resource().name()) + text(acl.principal()) + text(acl.host());
     }
 
     /** {@code before} after {@code changes}, in which null removes a value. */

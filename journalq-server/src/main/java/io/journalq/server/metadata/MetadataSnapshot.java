@@ -5,6 +5,7 @@ import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
+import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.BrokerRecord.BrokerFeature;
 import io.journalq.server.metadata.record.BrokerRecord.BrokerListener;
@@ -15,12 +16,20 @@ import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveAclRecord;
 import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.ScramRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.metadata.security.Acl;
+import io.journalq.server.metadata.security.AclFilter;
+import io.journalq.server.metadata.security.AclOperation;
+import io.journalq.server.metadata.security.AclPattern;
+import io.journalq.server.metadata.security.AclPermission;
+import io.journalq.server.metadata.security.AclResource;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,6 +62,7 @@ final class MetadataSnapshot {
         image.scram().users().forEach(user -> user.credentials()
                 .values()
                 .forEach(credential -> records.add(scramRecord(user.name(), credential))));
+        image.acls().select(AclFilter.EVERY_ACL).forEach(acl -> records.add(aclRecord(acl)));
         records.add(new SnapshotEndRecord().setVersion(image.version()));
         return records;
     }
@@ -104,8 +114,8 @@ final class MetadataSnapshot {
     }
 
     /**
-     * The records that remove the topics, quotas, settings and credentials, which a snapshot of another state does not
-     * replace.
+     * The records that remove the topics, quotas, settings, credentials and ACLs, which a snapshot of another state does
+     * not replace.
      */
     static List<Message> removals(MetadataImage image) {
         List<Message> records = new ArrayList<>();
@@ -117,6 +127,7 @@ final class MetadataSnapshot {
         image.scram().users().forEach(user -> user.credentials()
                 .keySet()
                 .forEach(mechanism -> records.add(scramRemoval(user.name(), mechanism))));
+        image.acls().select(AclFilter.EVERY_ACL).forEach(acl -> records.add(aclRemoval(acl)));
         return records;
     }
 
@@ -173,6 +184,68 @@ final class MetadataSnapshot {
     /** The removal of a credential. */
     static RemoveScramRecord scramRemoval(String user, ScramMechanism mechanism) {
         return new RemoveScramRecord().setUser(user).setMechanism(mechanism.type());
+    }
+
+    /** An ACL. */
+    static AclRecord aclRecord(Acl acl) {
+        return new AclRecord()
+                .setResourceType(acl.resource().type().code())
+                .setPatternType(acl.resource().pattern().code())
+                .setResourceName(acl.resource().name())
+                .setPrincipal(acl.principal())
+                .setHost(acl.host())
+                .setOperation(acl.operation().code())
+                .setPermissionType(acl.permission().code());
+    }
+
+    /** The removal of an ACL. */
+    static RemoveAclRecord aclRemoval(Acl acl) {
+        return new RemoveAclRecord()
+                .setResourceType(acl.resource().type().code())
+                .setPatternType(acl.resource().pattern().code())
+                .setResourceName(acl.resource().name())
+                .setPrincipal(acl.principal())
+                .setHost(acl.host())
+                .setOperation(acl.operation().code())
+                .setPermissionType(acl.permission().code());
+    }
+
+    /** The ACL that a record adds. */
+    static Acl acl(AclRecord record) {
+        return checked(
+                AclResourceType.of(record.resourceType()),
+                AclPattern.of(record.patternType()),
+                record.resourceName(),
+                record.principal(),
+                record.host(),
+                AclOperation.of(record.operation()),
+                AclPermission.of(record.permissionType()));
+    }
+
+    /** The ACL that a record removes. */
+    static Acl acl(RemoveAclRecord record) {
+        return checked(
+                AclResourceType.of(record.resourceType()),
+                AclPattern.of(record.patternType()),
+                record.resourceName(),
+                record.principal(),
+                record.host(),
+                AclOperation.of(record.operation()),
+                AclPermission.of(record.permissionType()));
+    }
+
+    private static Acl checked(
+            AclResourceType type,
+            AclPattern pattern,
+            String name,
+            String principal,
+            String host,
+            AclOperation operation,
+            AclPermission permission) {
+        if (type == null || pattern == null || operation == null || permission == null) {
+            throw new IllegalArgumentException("an ACL of an unknown kind for '" + name + "'");
+        }
+        return new Acl(new AclResource(type, pattern, name), principal, host, operation, permission);
     }
 
     /**

@@ -7,6 +7,7 @@ import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.index.SortedIndex;
+import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ClientQuotaRecord;
@@ -17,12 +18,15 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveAclRecord;
 import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.ScramRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.metadata.security.Acl;
+import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.ScramImage;
 import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
@@ -51,6 +55,7 @@ final class MetadataState {
     private ClientQuotas quotas;
     private ResourceConfigs resources;
     private ScramImage scram;
+    private AclImage acls;
 
     /**
      * Creates a state that begins with an image.
@@ -68,6 +73,7 @@ final class MetadataState {
         this.quotas = image.quotas();
         this.resources = image.resources();
         this.scram = image.scram();
+        this.acls = image.acls();
     }
 
     String clusterId() {
@@ -107,9 +113,13 @@ final class MetadataState {
         return scram;
     }
 
+    AclImage acls() {
+        return acls;
+    }
+
     MetadataImage image() {
         return new MetadataImage(
-                clusterId, version, controller, brokers, topics, nextProducerId, quotas, resources, scram);
+                clusterId, version, controller, brokers, topics, nextProducerId, quotas, resources, scram, acls);
     }
 
     /**
@@ -166,6 +176,10 @@ final class MetadataState {
             replayScram(credential);
         } else if (record instanceof RemoveScramRecord removed) {
             changeScram(removed.user(), scram.without(removed.user(), mechanism(removed.mechanism())));
+        } else if (record instanceof AclRecord added) {
+            changeAcls(acls.with(MetadataSnapshot.acl(added)), MetadataSnapshot.acl(added), 1);
+        } else if (record instanceof RemoveAclRecord removed) {
+            changeAcls(acls.without(MetadataSnapshot.acl(removed)), MetadataSnapshot.acl(removed), -1);
         } else if (record instanceof BrokerRecord broker) {
             replayBroker(broker);
         } else if (record instanceof BrokerChangeRecord change) {
@@ -215,6 +229,14 @@ final class MetadataState {
         memory.add(MetadataSizes.scram(user, changed.of(user).values())
                 - MetadataSizes.scram(user, scram.of(user).values()));
         scram = changed;
+    }
+
+    /** @param count 1 if the entry is added, -1 if it is removed */
+    private void changeAcls(AclImage changed, Acl acl, int count) {
+        if (changed.size() != acls.size()) {
+            memory.add(count * MetadataSizes.acl(acl));
+        }
+        acls = changed;
     }
 
     private static ScramMechanism mechanism(byte type) {

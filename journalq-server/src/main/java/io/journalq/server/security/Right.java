@@ -21,6 +21,7 @@ public enum Right {
     WRITE_TRANSACTIONAL_ID(AclOperation.WRITE, AclResourceType.TRANSACTIONAL_ID),
     DESCRIBE_TRANSACTIONAL_ID(AclOperation.DESCRIBE, AclResourceType.TRANSACTIONAL_ID),
     CREATE_ON_CLUSTER(AclOperation.CREATE, AclResourceType.CLUSTER),
+    DELETE_ON_CLUSTER(AclOperation.DELETE, AclResourceType.CLUSTER),
     ALTER_CLUSTER(AclOperation.ALTER, AclResourceType.CLUSTER),
     DESCRIBE_CLUSTER(AclOperation.DESCRIBE, AclResourceType.CLUSTER),
     CLUSTER_ACTION(AclOperation.CLUSTER_ACTION, AclResourceType.CLUSTER),

@@ -20,6 +20,7 @@ import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.ResourceId;
+import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.BrokerRecord.BrokerFeature;
@@ -32,12 +33,20 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
+import io.journalq.server.metadata.record.RemoveAclRecord;
 import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.ScramRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.metadata.security.Acl;
+import io.journalq.server.metadata.security.AclFilter;
+import io.journalq.server.metadata.security.AclOperation;
+import io.journalq.server.metadata.security.AclPattern;
+import io.journalq.server.metadata.security.AclPermission;
+import io.journalq.server.metadata.security.AclResource;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.metadata.security.ScramImage.ScramUser;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
@@ -103,6 +112,13 @@ class MetadataSnapshotTest {
         assertThat(image.scram().of("ada"))
                 .isEqualTo(machine.image().scram().of("ada"))
                 .containsOnlyKeys(ScramMechanism.SCRAM_SHA_512);
+        assertThat(image.acls().select(AclFilter.EVERY_ACL))
+                .containsExactly(new Acl(
+                        new AclResource(AclResourceType.TOPIC, AclPattern.PREFIXED, "ord"),
+                        "User:ada",
+                        "*",
+                        AclOperation.READ,
+                        AclPermission.DENY));
         assertThat(other.nextProducerId()).isEqualTo(77);
         assertThat(other.snapshot()).isEqualTo(machine.snapshot());
     }
@@ -144,7 +160,28 @@ class MetadataSnapshotTest {
                 credential("ada", ScramMechanism.SCRAM_SHA_512),
                 credential("bob", ScramMechanism.SCRAM_SHA_256),
                 new RemoveScramRecord().setUser("ada").setMechanism(ScramMechanism.SCRAM_SHA_256.type()),
-                new RemoveScramRecord().setUser("bob").setMechanism(ScramMechanism.SCRAM_SHA_256.type()));
+                new RemoveScramRecord().setUser("bob").setMechanism(ScramMechanism.SCRAM_SHA_256.type()),
+                acl("orders", AclPattern.LITERAL),
+                acl("ord", AclPattern.PREFIXED),
+                new RemoveAclRecord()
+                        .setResourceType(AclResourceType.TOPIC.code())
+                        .setPatternType(AclPattern.LITERAL.code())
+                        .setResourceName("orders")
+                        .setPrincipal("User:ada")
+                        .setHost("*")
+                        .setOperation(AclOperation.READ.code())
+                        .setPermissionType(AclPermission.DENY.code()));
+    }
+
+    private static AclRecord acl(String name, AclPattern pattern) {
+        return new AclRecord()
+                .setResourceType(AclResourceType.TOPIC.code())
+                .setPatternType(pattern.code())
+                .setResourceName(name)
+                .setPrincipal("User:ada")
+                .setHost("*")
+                .setOperation(AclOperation.READ.code())
+                .setPermissionType(AclPermission.DENY.code());
     }
 
     private static ScramRecord credential(String user, ScramMechanism mechanism) {

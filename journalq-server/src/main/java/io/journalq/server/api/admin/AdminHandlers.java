@@ -77,9 +77,9 @@ public final class AdminHandlers {
         registry.register(new ListPartitionReassignmentsHandler());
         registry.register(new DescribeQuorumHandler(brokers, controller, clock));
         registry.register(new UpdateFeaturesHandler(metadata::current, controller));
-        registry.register(new DescribeAclsHandler());
-        registry.register(new CreateAclsHandler());
-        registry.register(new DeleteAclsHandler());
+        registry.register(new DescribeAclsHandler(metadata::current));
+        registry.register(new CreateAclsHandler(controller));
+        registry.register(new DeleteAclsHandler(metadata::current, controller));
         registry.register(new DescribeUserScramCredentialsHandler(metadata::current));
         registry.register(new AlterUserScramCredentialsHandler(controller));
     }

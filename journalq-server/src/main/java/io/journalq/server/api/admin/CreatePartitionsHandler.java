@@ -44,11 +44,20 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
 
     @Override
     public void handle(RequestContext context, CreatePartitionsRequest request) {
-        List<PartitionsSpec> specs =
-                request.topics().stream().map(CreatePartitionsHandler::spec).toList();
+        List<CreatePartitionsTopicResult> denied = new ArrayList<>();
+        List<PartitionsSpec> specs = new ArrayList<>();
+        for (CreatePartitionsTopic topic : request.topics()) {
+            if (context.allows(Right.ALTER_TOPIC, topic.name())) {
+                specs.add(spec(topic));
+            } else {
+                denied.add(new CreatePartitionsTopicResult()
+                        .setName(topic.name())
+                        .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code()));
+            }
+        }
         CompletableFuture<List<Outcome>> creation = controller.createPartitions(specs, request.validateOnly());
         DeferredResponse.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
-            List<CreatePartitionsTopicResult> results = new ArrayList<>();
+            List<CreatePartitionsTopicResult> results = new ArrayList<>(denied);
             for (int i = 0; i < specs.size(); i++) {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 report(context, specs.get(i), outcome);

@@ -23,6 +23,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -72,10 +73,15 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         List<TopicSpec> specs = new ArrayList<>();
         Map<String, Integer> occurrences = new TreeMap<>();
         request.topics().forEach(topic -> occurrences.merge(topic.name(), 1, Integer::sum));
+        boolean mayCreateAll = context.sees(Right.CREATE_ON_CLUSTER, AclResourceType.CLUSTER_NAME);
         for (CreatableTopic topic : request.topics()) {
             if (occurrences.get(topic.name()) > 1) {
                 resultByName.put(
                         topic.name(), refused(topic.name(), ErrorCode.INVALID_REQUEST, "the topic is named twice"));
+            } else if (!mayCreateAll && !context.allows(Right.CREATE_TOPIC, topic.name())) {
+                resultByName.put(
+                        topic.name(),
+                        refused(topic.name(), ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed."));
             } else if (!numbersPartitions(topic.assignments())) {
                 resultByName.put(
                         topic.name(),
@@ -149,6 +155,11 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         if (topic == null) {
             // Only validated, or deleted in the meantime.
             return result.setTopicId(Uuid.ZERO);
+        }
+        if (!context.sees(Right.DESCRIBE_TOPIC_CONFIGS, name)) {
+            return result.setTopicId(topic.id())
+                    .setTopicConfigErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
+                    .setConfigs(List.of());
         }
         List<CreatableTopicConfigs> configs = describer.topic(topic).stream()
                 .map(config -> new CreatableTopicConfigs()

@@ -16,6 +16,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,11 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
 
     @Override
     public ServedApi api() {
-        return new ServedApi(ApiKey.DELETE_TOPICS, 1, 6, AccessRule.asks(Right.DESCRIBE_TOPIC, Right.DELETE_TOPIC));
+        return new ServedApi(
+                ApiKey.DELETE_TOPICS,
+                1,
+                6,
+                AccessRule.asks(Right.DESCRIBE_TOPIC, Right.DELETE_TOPIC, Right.DELETE_ON_CLUSTER));
     }
 
     @Override
@@ -86,15 +91,23 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
         List<DeletableTopicResult> wanted = new ArrayList<>();
         if (context.apiVersion() >= 6) {
             for (DeleteTopicState topic : request.topics()) {
-                wanted.add(topic.name() == null ? byId(topic.topicId()) : byName(topic.name()));
+                wanted.add(topic.name() == null ? byId(context, topic.topicId()) : byName(context, topic.name()));
             }
         } else {
-            request.topicNames().forEach(name -> wanted.add(byName(name)));
+            request.topicNames().forEach(name -> wanted.add(byName(context, name)));
         }
         return wanted;
     }
 
-    private DeletableTopicResult byName(String name) {
+    private static boolean mayDelete(RequestContext context, String topic) {
+        return context.sees(Right.DELETE_ON_CLUSTER, AclResourceType.CLUSTER_NAME)
+                || context.allows(Right.DELETE_TOPIC, topic);
+    }
+
+    private DeletableTopicResult byName(RequestContext context, String name) {
+        if (!mayDelete(context, name)) {
+            return new DeletableTopicResult().setName(name).setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
+        }
         TopicImage topic = metadata.current().topic(name);
         DeletableTopicResult result = new DeletableTopicResult().setName(name);
         return topic == null
@@ -103,8 +116,15 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
                 : checked(result.setTopicId(topic.id()));
     }
 
-    private DeletableTopicResult byId(Uuid id) {
+    private DeletableTopicResult byId(RequestContext context, Uuid id) {
         TopicImage topic = metadata.current().topic(id);
+        if (topic != null && !mayDelete(context, topic.name())) {
+            // A client that may not describe the topic does not learn its name.
+            return new DeletableTopicResult()
+                    .setName(context.sees(Right.DESCRIBE_TOPIC, topic.name()) ? topic.name() : null)
+                    .setTopicId(id)
+                    .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
+        }
         DeletableTopicResult result = new DeletableTopicResult().setTopicId(id);
         return topic == null
                 ? result.setName(null)

@@ -6,7 +6,6 @@ import io.journalq.common.protocol.message.DescribeClusterRequest;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
 import io.journalq.common.protocol.message.DescribeClusterResponse.DescribeClusterBroker;
 import io.journalq.server.api.AccessRule;
-import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
@@ -14,6 +13,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import java.util.Objects;
 
@@ -54,7 +54,10 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
                         .filter(Objects::nonNull)
                         .toList());
         if (request.includeClusterAuthorizedOperations()) {
-            response.setClusterAuthorizedOperations(AuthorizedOperations.OF_CLUSTER);
+            response.setClusterAuthorizedOperations(
+                    context.sees(Right.DESCRIBE_CLUSTER, AclResourceType.CLUSTER_NAME)
+                            ? context.authorizedOperations(AclResourceType.CLUSTER, AclResourceType.CLUSTER_NAME)
+                            : 0);
         }
         context.respond(response);
     }

@@ -36,6 +36,10 @@ public final class DescribeLogDirsHandler implements Handler<DescribeLogDirsRequ
 
     @Override
     public void handle(RequestContext context, DescribeLogDirsRequest request) {
+        if (!context.allows(Right.DESCRIBE_CLUSTER)) {
+            context.respond(new DescribeLogDirsResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            return;
+        }
         DeferredResponse.when(directories.describe(), context, (described, failure) -> {
             DescribeLogDirsResponse response = new DescribeLogDirsResponse();
             return failure != null

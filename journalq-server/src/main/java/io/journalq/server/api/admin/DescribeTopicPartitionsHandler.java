@@ -9,7 +9,6 @@ import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.Curso
 import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponsePartition;
 import io.journalq.common.protocol.message.DescribeTopicPartitionsResponse.DescribeTopicPartitionsResponseTopic;
 import io.journalq.server.api.AccessRule;
-import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.MetadataPublisher;
@@ -17,6 +16,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +49,10 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
         TreeSet<String> names = new TreeSet<>();
         request.topics().stream().map(TopicRequest::name).forEach(names::add);
         if (request.topics().isEmpty()) {
-            image.topics().forEach(topic -> names.add(topic.name()));
+            image.topics().stream()
+                    .map(TopicImage::name)
+                    .filter(name -> context.sees(Right.DESCRIBE_TOPIC, name))
+                    .forEach(names::add);
         }
         String firstTopic = request.cursor() == null ? "" : request.cursor().topicName();
         int room = Math.max(1, Math.min(MAX_PAGE_PARTITIONS, request.responsePartitionLimit()));
@@ -59,6 +62,12 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
             if (room == 0) {
                 context.respond(response.setNextCursor(new Cursor().setTopicName(name)));
                 return;
+            }
+            if (!context.allows(Right.DESCRIBE_TOPIC, name)) {
+                topics.add(new DescribeTopicPartitionsResponseTopic()
+                        .setName(name)
+                        .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code()));
+                continue;
             }
             TopicImage topic = image.topic(name);
             if (topic == null) {
@@ -71,7 +80,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                     ? Math.max(0, request.cursor().partitionIndex())
                     : 0;
             int end = Math.min(topic.partitions().size(), first + room);
-            topics.add(page(image, topic, first, end));
+            topics.add(page(context, image, topic, first, end));
             room -= Math.max(0, end - first);
             if (end < topic.partitions().size()) {
                 context.respond(
@@ -82,7 +91,8 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
         context.respond(response);
     }
 
-    private DescribeTopicPartitionsResponseTopic page(MetadataImage image, TopicImage topic, int first, int end) {
+    private DescribeTopicPartitionsResponseTopic page(
+            RequestContext context, MetadataImage image, TopicImage topic, int first, int end) {
         List<DescribeTopicPartitionsResponsePartition> partitions = new ArrayList<>();
         for (int number = first; number < end; number++) {
             PartitionImage partition = topic.partitions().get(number);
@@ -100,7 +110,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                 .setName(topic.name())
                 .setTopicId(topic.id())
                 .setIsInternal(InternalTopics.contains(topic.name()))
-                .setTopicAuthorizedOperations(AuthorizedOperations.OF_TOPIC)
+                .setTopicAuthorizedOperations(context.authorizedOperations(AclResourceType.TOPIC, topic.name()))
                 .setPartitions(partitions);
     }
 }

@@ -10,7 +10,6 @@ import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseBrok
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponsePartition;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
 import io.journalq.server.api.AccessRule;
-import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
@@ -27,13 +26,16 @@ import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Metadata, versions 0 to 13: the brokers, and topics with their partitions and leaders. Topics are requested by name,
@@ -108,17 +110,43 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
 
     @Override
     public void handle(RequestContext context, MetadataRequest request) {
-        List<TopicSpec> missing = missingTopics(context, request);
         Map<String, ErrorCode> refusals = new TreeMap<>();
+        Set<String> denied = denied(context, request);
+        List<TopicSpec> missing = missingTopics(context, request, denied);
+        missing.removeIf(topic -> !mayCreate(context, topic.name(), refusals));
         missing.removeIf(topic -> isTooFast(context, topic.name(), refusals));
         if (missing.isEmpty()) {
-            context.respond(response(context, request, refusals));
+            context.respond(response(context, request, denied, refusals));
         } else {
             DeferredResponse.when(activeController.createTopics(missing, false), context, (outcomes, failure) -> {
                 addRefusals(context, missing, outcomes, refusals);
-                return response(context, request, refusals);
+                return response(context, request, denied, refusals);
             });
         }
+    }
+
+    /** The topics that the client names and may not describe. It does not learn whether they exist. */
+    private static Set<String> denied(RequestContext context, MetadataRequest request) {
+        Set<String> denied = new TreeSet<>();
+        if (context.enforcesRights() && request.topics() != null) {
+            for (MetadataRequestTopic topic : request.topics()) {
+                if (topic.name() != null
+                        && topic.topicId().equals(Uuid.ZERO)
+                        && !context.allows(Right.DESCRIBE_TOPIC, topic.name())) {
+                    denied.add(topic.name());
+                }
+            }
+        }
+        return denied;
+    }
+
+    private static boolean mayCreate(RequestContext context, String topic, Map<String, ErrorCode> refusals) {
+        boolean allowed = context.sees(Right.CREATE_ON_CLUSTER, AclResourceType.CLUSTER_NAME)
+                || context.allows(Right.CREATE_TOPIC, topic);
+        if (!allowed) {
+            refusals.put(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED);
+        }
+        return allowed;
     }
 
     /** Whether the client requests missing topics faster than they may be created. The error makes it retry. */
@@ -132,7 +160,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return true;
     }
 
-    private List<TopicSpec> missingTopics(RequestContext context, MetadataRequest request) {
+    private List<TopicSpec> missingTopics(RequestContext context, MetadataRequest request, Set<String> denied) {
         // Before version 4, a client could not forbid the creation of topics.
         boolean allowed = autoCreate && (context.apiVersion() < 4 || request.allowAutoTopicCreation());
         List<TopicSpec> missing = new ArrayList<>();
@@ -142,6 +170,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         for (MetadataRequestTopic topic : request.topics()) {
             boolean named = topic.name() != null && topic.topicId().equals(Uuid.ZERO);
             if (named
+                    && !denied.contains(topic.name())
                     && metadata.current().topic(topic.name()) == null
                     && TopicNameRules.problem(topic.name()) == null) {
                 missing.add(new TopicSpec(topic.name(), TopicSpec.DEFAULT, TopicSpec.DEFAULT, List.of(), Map.of()));
@@ -170,15 +199,18 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     private MetadataResponse response(
-            RequestContext context, MetadataRequest request, Map<String, ErrorCode> refusals) {
+            RequestContext context, MetadataRequest request, Set<String> denied, Map<String, ErrorCode> refusals) {
         MetadataImage image = metadata.current();
         MetadataResponse response = new MetadataResponse()
                 .setClusterId(image.clusterId())
                 .setControllerId(controller.members().leaderId())
                 .setBrokers(allBrokers(image, context))
-                .setTopics(topics(context, request, image, refusals));
+                .setTopics(topics(context, request, image, denied, refusals));
         if (context.apiVersion() >= 8 && context.apiVersion() <= 10 && request.includeClusterAuthorizedOperations()) {
-            response.setClusterAuthorizedOperations(AuthorizedOperations.OF_CLUSTER);
+            response.setClusterAuthorizedOperations(
+                    context.sees(Right.DESCRIBE_CLUSTER, AclResourceType.CLUSTER_NAME)
+                            ? context.authorizedOperations(AclResourceType.CLUSTER, AclResourceType.CLUSTER_NAME)
+                            : 0);
         }
         return response;
     }
@@ -216,15 +248,20 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     private List<MetadataResponseTopic> topics(
-            RequestContext context, MetadataRequest request, MetadataImage image, Map<String, ErrorCode> refusals) {
+            RequestContext context,
+            MetadataRequest request,
+            MetadataImage image,
+            Set<String> denied,
+            Map<String, ErrorCode> refusals) {
         boolean all = asksForAll(context, request);
         if (!request.includeTopicAuthorizedOperations()) {
-            return all ? allTopics(image) : named(request, image, refusals);
+            return all ? visible(context, allTopics(image)) : named(context, request, image, denied, refusals);
         }
-        List<MetadataResponseTopic> topics = all ? describeAll(image) : named(request, image, refusals);
+        List<MetadataResponseTopic> topics =
+                all ? visible(context, describeAll(image)) : named(context, request, image, denied, refusals);
         for (MetadataResponseTopic topic : topics) {
             if (topic.errorCode() == ErrorCode.NONE.code()) {
-                topic.setTopicAuthorizedOperations(AuthorizedOperations.OF_TOPIC);
+                topic.setTopicAuthorizedOperations(context.authorizedOperations(AclResourceType.TOPIC, topic.name()));
             }
         }
         return topics;
@@ -241,15 +278,33 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         return known.topics();
     }
 
+    /** The topics that the client may describe. */
+    private static List<MetadataResponseTopic> visible(RequestContext context, List<MetadataResponseTopic> topics) {
+        return context.enforcesRights()
+                ? topics.stream()
+                        .filter(topic -> context.sees(Right.DESCRIBE_TOPIC, topic.name()))
+                        .toList()
+                : topics;
+    }
+
     private List<MetadataResponseTopic> describeAll(MetadataImage image) {
         return image.topics().stream().map(topic -> found(image, topic)).toList();
     }
 
     private List<MetadataResponseTopic> named(
-            MetadataRequest request, MetadataImage image, Map<String, ErrorCode> refusals) {
+            RequestContext context,
+            MetadataRequest request,
+            MetadataImage image,
+            Set<String> denied,
+            Map<String, ErrorCode> refusals) {
         List<MetadataResponseTopic> topics = new ArrayList<>(request.topics().size());
         for (MetadataRequestTopic wanted : request.topics()) {
-            topics.add(describe(image, wanted, refusals));
+            topics.add(
+                    wanted.name() != null && denied.contains(wanted.name())
+                            ? new MetadataResponseTopic()
+                                    .setName(wanted.name())
+                                    .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
+                            : describe(context, image, wanted, refusals));
         }
         return topics;
     }
@@ -260,10 +315,11 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     private MetadataResponseTopic describe(
-            MetadataImage image, MetadataRequestTopic wanted, Map<String, ErrorCode> refusals) {
+            RequestContext context, MetadataImage image, MetadataRequestTopic wanted, Map<String, ErrorCode> refusals) {
         if (!wanted.topicId().equals(Uuid.ZERO)) {
             TopicImage topic = image.topic(wanted.topicId());
-            return topic != null
+            // A topic that the client may not describe is unknown to it.
+            return topic != null && context.sees(Right.DESCRIBE_TOPIC, topic.name())
                     ? found(image, topic)
                     : new MetadataResponseTopic()
                             .setName(null)

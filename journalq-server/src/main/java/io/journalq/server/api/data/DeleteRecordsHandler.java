@@ -49,11 +49,20 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
             topics.add(new DeleteRecordsResponse.DeleteRecordsTopicResult()
                     .setName(wanted.name())
                     .setPartitions(results));
+            boolean mayDelete = context.allows(Right.DELETE_TOPIC, wanted.name());
             for (DeleteRecordsRequest.DeleteRecordsPartition partition : wanted.partitions()) {
-                results.add(ask(fanOut, wanted.name(), partition));
+                results.add(mayDelete ? ask(fanOut, wanted.name(), partition) : denied(partition));
             }
         }
         fanOut.start(() -> context.respond(new DeleteRecordsResponse().setTopics(topics)));
+    }
+
+    private static DeleteRecordsResponse.DeleteRecordsPartitionResult denied(
+            DeleteRecordsRequest.DeleteRecordsPartition wanted) {
+        return new DeleteRecordsResponse.DeleteRecordsPartitionResult()
+                .setPartitionIndex(wanted.partitionIndex())
+                .setLowWatermark(UNKNOWN)
+                .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
     }
 
     private DeleteRecordsResponse.DeleteRecordsPartitionResult ask(

@@ -1,6 +1,7 @@
 package io.journalq.server.api.data;
 
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeProducersRequest;
 import io.journalq.common.protocol.message.DescribeProducersResponse;
 import io.journalq.server.api.AccessRule;
@@ -47,11 +48,19 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
             topics.add(new DescribeProducersResponse.TopicResponse()
                     .setName(wanted.name())
                     .setPartitions(responses));
+            boolean mayRead = context.allows(Right.READ_TOPIC, wanted.name());
             for (int partition : wanted.partitionIndexes()) {
-                responses.add(ask(fanOut, wanted.name(), partition));
+                responses.add(mayRead ? ask(fanOut, wanted.name(), partition) : denied(partition));
             }
         }
         fanOut.start(() -> context.respond(new DescribeProducersResponse().setTopics(topics)));
+    }
+
+    private static DescribeProducersResponse.PartitionResponse denied(int partition) {
+        return new DescribeProducersResponse.PartitionResponse()
+                .setPartitionIndex(partition)
+                .setActiveProducers(List.of())
+                .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
     }
 
     private DescribeProducersResponse.PartitionResponse ask(PartitionFanOut fanOut, String name, int partition) {

@@ -156,8 +156,9 @@ public final class FetchHandler implements Handler<FetchRequest> {
         int maxWaitMs = stopping ? 0 : Math.min(request.maxWaitMs(), MAX_WAIT_MS);
         int maxSizeBytes = Math.min(Math.max(0, request.maxBytes()), maxResponseSizeBytes);
         PendingFetch.Limits limits = new PendingFetch.Limits(request.minBytes(), maxSizeBytes, maxWaitMs);
+        boolean ofBroker = request.replicaId() >= 0 || request.replicaState().replicaId() >= 0;
         FetchResponder responder = new FetchResponder(sessions, blockingPool, full);
-        new PendingFetch(context, session, responder, limits, this::locate).start(maxWaitMs);
+        new PendingFetch(context, session, responder, limits, part -> locate(context, ofBroker, part)).start(maxWaitMs);
     }
 
     private FetchSessions openSessions(RequestContext context) {
@@ -168,11 +169,22 @@ public final class FetchHandler implements Handler<FetchRequest> {
         return opened;
     }
 
-    private void locate(FetchPart part) {
+    private static boolean mayRead(RequestContext context, boolean ofBroker, String topic) {
+        return ofBroker ? context.allows(Right.CLUSTER_ACTION) : context.allows(Right.READ_TOPIC, topic);
+    }
+
+    /**
+     * Finds a partition, if the client may read it. Called for each fetch and again when a parked fetch goes on, so that
+     * a right that is taken away ends the reads of a session.
+     */
+    private void locate(RequestContext context, boolean ofBroker, FetchPart part) {
         MetadataImage image = images.get();
         SessionTopic<FetchPart> topic = part.topic();
         TopicImage found = topic.usesId() ? image.topic(topic.resolvedId()) : image.topic(topic.name());
-        if (found == null) {
+        if ((found != null || !topic.usesId())
+                && !mayRead(context, ofBroker, found == null ? topic.name() : found.name())) {
+            part.deny();
+        } else if (found == null) {
             part.locate(null, topic.usesId() ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
         } else if (part.partition() < 0
                 || part.partition() >= found.partitions().size()) {

@@ -30,6 +30,9 @@ final class FetchPart extends PartitionReader {
 
     private Shard shard;
     private PartitionHost host;
+    /** Whether the client may not read the partition. */
+    private boolean denied;
+
     private ErrorCode missingError = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
     private PartitionRead found;
     private RecordsData records;
@@ -98,6 +101,18 @@ final class FetchPart extends PartitionReader {
         }
         shard = newShard;
         missingError = errorWhenMissing;
+        denied = false;
+    }
+
+    /** The client may not read the partition. It stays parked on its shard, if it is, until its session ends. */
+    void deny() {
+        missingError = ErrorCode.TOPIC_AUTHORIZATION_FAILED;
+        denied = true;
+    }
+
+    /** Whether there is a shard to read on. */
+    boolean isReadable() {
+        return shard != null && !denied;
     }
 
     boolean isReady() {
@@ -230,7 +245,7 @@ final class FetchPart extends PartitionReader {
         return sizeBytes;
     }
 
-    /** There is no such partition, and therefore no shard to read on. */
+    /** There is no such partition, or the client may not read it. */
     void failMissing() {
         found = PartitionRead.failed(missingError);
     }

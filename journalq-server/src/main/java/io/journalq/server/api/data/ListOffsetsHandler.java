@@ -90,9 +90,13 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             topics.add(new ListOffsetsResponse.ListOffsetsTopicResponse()
                     .setName(wanted.name())
                     .setPartitions(responses));
+            boolean mayDescribe = context.allows(Right.DESCRIBE_TOPIC, wanted.name());
             boolean committed = request.isolationLevel() == READ_COMMITTED;
             for (ListOffsetsRequest.ListOffsetsPartition partition : wanted.partitions()) {
-                responses.add(ask(fanOut, context.apiVersion(), wanted.name(), partition, committed));
+                responses.add(
+                        mayDescribe
+                                ? ask(fanOut, context.apiVersion(), wanted.name(), partition, committed)
+                                : denied(partition));
             }
         }
         fanOut.start(() -> {
@@ -101,6 +105,15 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
             }
             context.respond(new ListOffsetsResponse().setTopics(topics));
         });
+    }
+
+    private static ListOffsetsResponse.ListOffsetsPartitionResponse denied(
+            ListOffsetsRequest.ListOffsetsPartition wanted) {
+        return new ListOffsetsResponse.ListOffsetsPartitionResponse()
+                .setPartitionIndex(wanted.partitionIndex())
+                .setTimestamp(NONE)
+                .setOffset(NONE)
+                .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
     }
 
     private ListOffsetsResponse.ListOffsetsPartitionResponse ask(

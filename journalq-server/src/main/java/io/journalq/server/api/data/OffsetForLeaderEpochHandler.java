@@ -47,16 +47,27 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
     public void handle(RequestContext context, OffsetForLeaderEpochRequest request) {
         PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult> topics = new ArrayList<>();
+        boolean ofBroker = request.replicaId() >= 0 && context.allows(Right.CLUSTER_ACTION);
         for (OffsetForLeaderEpochRequest.OffsetForLeaderTopic wanted : request.topics()) {
             List<OffsetForLeaderEpochResponse.EpochEndOffset> ends = new ArrayList<>();
             topics.add(new OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult()
                     .setTopic(wanted.topic())
                     .setPartitions(ends));
+            boolean mayDescribe = ofBroker || context.allows(Right.DESCRIBE_TOPIC, wanted.topic());
             for (OffsetForLeaderEpochRequest.OffsetForLeaderPartition partition : wanted.partitions()) {
-                ends.add(ask(fanOut, wanted.topic(), partition));
+                ends.add(mayDescribe ? ask(fanOut, wanted.topic(), partition) : denied(partition));
             }
         }
         fanOut.start(() -> context.respond(new OffsetForLeaderEpochResponse().setTopics(topics)));
+    }
+
+    private static OffsetForLeaderEpochResponse.EpochEndOffset denied(
+            OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted) {
+        return new OffsetForLeaderEpochResponse.EpochEndOffset()
+                .setPartition(wanted.partition())
+                .setLeaderEpoch(UNKNOWN)
+                .setEndOffset(UNKNOWN)
+                .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
     }
 
     private OffsetForLeaderEpochResponse.EpochEndOffset ask(

@@ -132,7 +132,7 @@ final class PendingFetch implements FetchSession.PendingRequest {
         boolean nothingYet = true;
         for (FetchPart part : parts) {
             locator.locate(part);
-            if (part.shard() == null) {
+            if (!part.isReadable()) {
                 part.failMissing();
             } else if (part.shard().cycle() == session.cycle()) {
                 int foundBytes = part.read(budgetBytes, nothingYet, minSizeBytes);

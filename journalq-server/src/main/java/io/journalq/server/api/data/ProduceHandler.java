@@ -59,16 +59,21 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
     @Override
     public void handle(RequestContext context, ProduceRequest request) {
         PendingProduce produce = new PendingProduce(context, request, refusals);
-        ErrorCode refusal = refusal(request);
+        ErrorCode refusal = refusal(context, request);
         MetadataImage image = images.get();
         boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
         for (ProduceRequest.TopicProduceData topicData : request.topicData()) {
             TopicImage topic = byId ? image.topic(topicData.topicId()) : image.topic(topicData.name());
             ErrorCode missing = byId ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
+            // A client that may not write does not learn whether a topic of that name exists.
+            boolean mayWrite = (byId && topic == null)
+                    || context.allows(Right.WRITE_TOPIC, byId ? topic.name() : topicData.name());
             produce.beginTopic(topicData);
             for (ProduceRequest.PartitionProduceData data : topicData.partitionData()) {
                 if (refusal != ErrorCode.NONE) {
                     produce.refuse(topicData, data, refusal);
+                } else if (!mayWrite) {
+                    produce.refuse(topicData, data, ErrorCode.TOPIC_AUTHORIZATION_FAILED);
                 } else if (topic == null) {
                     produce.refuse(topicData, data, missing);
                 } else if (InternalTopics.contains(topic.name())) {
@@ -88,9 +93,13 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
         }
     }
 
-    private static ErrorCode refusal(ProduceRequest request) {
+    private static ErrorCode refusal(RequestContext context, ProduceRequest request) {
         if (request.acks() < -1 || request.acks() > 1) {
             return ErrorCode.INVALID_REQUIRED_ACKS;
+        }
+        if (request.transactionalId() != null
+                && !context.allows(Right.WRITE_TRANSACTIONAL_ID, request.transactionalId())) {
+            return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
         }
         return ErrorCode.NONE;
     }

@@ -12,6 +12,7 @@ import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.append.MarkerAppend;
@@ -54,6 +55,9 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
     public void handle(RequestContext context, WriteTxnMarkersRequest request) {
         PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<WriteTxnMarkersResponse.WritableTxnMarkerResult> results = new ArrayList<>();
+        // Administrators end hanging transactions (KIP-664), and other brokers those that were decided.
+        boolean mayWrite =
+                context.sees(Right.ALTER_CLUSTER, AclResourceType.CLUSTER_NAME) || context.allows(Right.CLUSTER_ACTION);
         for (WriteTxnMarkersRequest.WritableTxnMarker wanted : request.markers()) {
             List<WriteTxnMarkersResponse.WritableTxnMarkerTopicResult> topics = new ArrayList<>();
             results.add(new WriteTxnMarkersResponse.WritableTxnMarkerResult()
@@ -65,11 +69,17 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
                         .setName(topic.name())
                         .setPartitions(ofTopic));
                 for (int partition : topic.partitionIndexes()) {
-                    ofTopic.add(write(fanOut, wanted, topic.name(), partition));
+                    ofTopic.add(mayWrite ? write(fanOut, wanted, topic.name(), partition) : denied(partition));
                 }
             }
         }
         fanOut.start(() -> context.respond(new WriteTxnMarkersResponse().setMarkers(results)));
+    }
+
+    private static WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult denied(int partition) {
+        return new WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult()
+                .setPartitionIndex(partition)
+                .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code());
     }
 
     private WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult write(

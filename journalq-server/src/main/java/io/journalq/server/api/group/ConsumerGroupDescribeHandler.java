@@ -5,17 +5,20 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.DescribedGroup;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse.Member;
 import io.journalq.server.api.AccessRule;
-import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
@@ -54,20 +57,42 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
             int index = i;
+            if (!context.allows(Right.DESCRIBE_GROUP, groupId)) {
+                results.set(index, refusal(groupId, ErrorCode.GROUP_AUTHORIZATION_FAILED));
+                continue;
+            }
             groups.submit(
                     groupId,
                     (machine, nowMs, replies) -> replies.<DescribedGroup>to(
                                     result -> results.set(index, result),
                                     error -> results.set(index, refusal(groupId, error)))
-                            .send(describe(request, machine, groupId)),
+                            .send(describe(context, request, machine, groupId)),
                     error -> results.set(index, refusal(groupId, error)));
         }
     }
 
-    private static DescribedGroup describe(ConsumerGroupDescribeRequest request, GroupMachine machine, String groupId) {
+    private static DescribedGroup describe(
+            RequestContext context, ConsumerGroupDescribeRequest request, GroupMachine machine, String groupId) {
         DescribedGroup group = machine.describeConsumer(groupId);
+        if (!seesTopics(context, group)) {
+            return refusal(groupId, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+                    .setErrorMessage("The group has described topic(s) that the client is not authorized to describe.");
+        }
         boolean wantsOperations = request.includeAuthorizedOperations() && group.errorCode() == ErrorCode.NONE.code();
-        return wantsOperations ? group.setAuthorizedOperations(AuthorizedOperations.OF_GROUP) : group;
+        return wantsOperations
+                ? group.setAuthorizedOperations(context.authorizedOperations(AclResourceType.GROUP, groupId))
+                : group;
+    }
+
+    /** Whether the client may describe all topics that the description of the group names. */
+    private static boolean seesTopics(RequestContext context, DescribedGroup group) {
+        Set<String> names = new TreeSet<>();
+        for (Member member : group.members()) {
+            names.addAll(member.subscribedTopicNames());
+            member.assignment().topicPartitions().forEach(topic -> names.add(topic.topicName()));
+            member.targetAssignment().topicPartitions().forEach(topic -> names.add(topic.topicName()));
+        }
+        return names.stream().allMatch(name -> context.sees(Right.DESCRIBE_TOPIC, name));
     }
 
     private static DescribedGroup refusal(String groupId, ErrorCode error) {

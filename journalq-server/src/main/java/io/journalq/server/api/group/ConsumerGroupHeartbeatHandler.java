@@ -4,6 +4,8 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse.Assignment;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse.TopicPartitions;
 import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Feature;
 import io.journalq.server.api.Handler;
@@ -11,8 +13,10 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
+import java.util.List;
 import java.util.function.Supplier;
 
 /**
@@ -50,6 +54,11 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
             context.respond(refusal(ErrorCode.UNSUPPORTED_VERSION));
             return;
         }
+        ErrorCode denial = denial(context, request);
+        if (denial != ErrorCode.NONE) {
+            context.respond(refusal(denial));
+            return;
+        }
         Origin origin = MemberLimits.originOf(context);
         if (!MemberLimits.isWithin(request)) {
             context.respond(refusal(refusals.memberTooLarge(context, request.groupId())));
@@ -72,7 +81,40 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
             RequestContext context, ConsumerGroupHeartbeatRequest request, ConsumerGroupHeartbeatResponse response) {
         ErrorCode error = ErrorCode.of(response.errorCode());
         refusals.report(context, request.groupId(), request.subscribedTopicRegex(), error);
-        context.respond(response);
+        context.respond(onlyVisible(context, response));
+    }
+
+    private static ErrorCode denial(RequestContext context, ConsumerGroupHeartbeatRequest request) {
+        if (!context.allows(Right.READ_GROUP, request.groupId())) {
+            return ErrorCode.GROUP_AUTHORIZATION_FAILED;
+        }
+        if (request.subscribedTopicNames() != null) {
+            for (String topic : request.subscribedTopicNames()) {
+                if (!context.allows(Right.DESCRIBE_TOPIC, topic)) {
+                    return ErrorCode.TOPIC_AUTHORIZATION_FAILED;
+                }
+            }
+        }
+        return ErrorCode.NONE;
+    }
+
+    /** A pattern may match topics that the member may not describe. The member does not learn of them. */
+    private ConsumerGroupHeartbeatResponse onlyVisible(
+            RequestContext context, ConsumerGroupHeartbeatResponse response) {
+        if (response.assignment() == null) {
+            return response;
+        }
+        MetadataImage image = images.get();
+        List<TopicPartitions> visible = response.assignment().topicPartitions().stream()
+                .filter(topic -> sees(context, image.topic(topic.topicId())))
+                .toList();
+        return visible.size() == response.assignment().topicPartitions().size()
+                ? response
+                : response.setAssignment(new Assignment().setTopicPartitions(visible));
+    }
+
+    private static boolean sees(RequestContext context, TopicImage topic) {
+        return topic == null || context.sees(Right.DESCRIBE_TOPIC, topic.name());
     }
 
     private static ConsumerGroupHeartbeatResponse refusal(ErrorCode error) {

@@ -35,6 +35,10 @@ public final class DeleteGroupsHandler implements Handler<DeleteGroupsRequest> {
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
             int index = i;
+            if (!context.allows(Right.DELETE_GROUP, groupId)) {
+                results.set(index, result(groupId, ErrorCode.GROUP_AUTHORIZATION_FAILED));
+                continue;
+            }
             groups.submit(
                     groupId,
                     (machine, nowMs, replies) -> machine.onDeleteGroup(

@@ -6,11 +6,11 @@ import io.journalq.common.protocol.message.DescribeGroupsRequest;
 import io.journalq.common.protocol.message.DescribeGroupsResponse;
 import io.journalq.common.protocol.message.DescribeGroupsResponse.DescribedGroup;
 import io.journalq.server.api.AccessRule;
-import io.journalq.server.api.AuthorizedOperations;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.OrderedResults;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -31,11 +31,7 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
 
     @Override
     public ServedApi api() {
-        return new ServedApi(
-                ApiKey.DESCRIBE_GROUPS,
-                0,
-                6,
-                AccessRule.asks(Right.DESCRIBE_GROUP, Right.READ_GROUP, Right.DELETE_GROUP));
+        return new ServedApi(ApiKey.DESCRIBE_GROUPS, 0, 6, AccessRule.asks(Right.DESCRIBE_GROUP));
     }
 
     @Override
@@ -46,6 +42,10 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
         for (int i = 0; i < wanted.size(); i++) {
             String groupId = wanted.get(i);
             int index = i;
+            if (!context.allows(Right.DESCRIBE_GROUP, groupId)) {
+                results.set(index, refusal(groupId, ErrorCode.GROUP_AUTHORIZATION_FAILED, null));
+                continue;
+            }
             groups.submit(
                     groupId,
                     (machine, nowMs, replies) -> replies.<DescribedGroup>to(
@@ -65,7 +65,7 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
                     : refusal(groupId, ErrorCode.NONE, null);
         }
         return request.includeAuthorizedOperations()
-                ? group.setAuthorizedOperations(AuthorizedOperations.OF_GROUP)
+                ? group.setAuthorizedOperations(context.authorizedOperations(AclResourceType.GROUP, groupId))
                 : group;
     }
 

@@ -13,9 +13,12 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.security.Right;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
@@ -62,11 +65,29 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
             context.respond(response(context, request, key -> refusal(key, ErrorCode.INVALID_REQUEST)));
             return;
         }
+        Set<String> allowed = new TreeSet<>();
+        Right right = request.keyType() == GROUP ? Right.DESCRIBE_GROUP : Right.DESCRIBE_TRANSACTIONAL_ID;
+        ErrorCode denial = request.keyType() == GROUP
+                ? ErrorCode.GROUP_AUTHORIZATION_FAILED
+                : ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED;
+        for (String key : keys(context, request)) {
+            if (context.allows(right, key)) {
+                allowed.add(key);
+            }
+        }
+        if (allowed.isEmpty()) {
+            // A client without rights does not create the topic of the coordinators.
+            context.respond(response(context, request, key -> refusal(key, denial)));
+            return;
+        }
         DeferredResponse.within(
                 LOAD_WAIT_MAX_MS,
-                topic.ensureLoaded(keys(context, request)),
+                topic.ensureLoaded(new ArrayList<>(allowed)),
                 context,
-                (done, failure) -> response(context, request, key -> coordinator(context, key, topic)));
+                (done, failure) -> response(
+                        context,
+                        request,
+                        key -> allowed.contains(key) ? coordinator(context, key, topic) : refusal(key, denial)));
     }
 
     private static boolean isBatched(RequestContext context) {

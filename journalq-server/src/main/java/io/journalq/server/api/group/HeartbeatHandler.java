@@ -26,6 +26,10 @@ public final class HeartbeatHandler implements Handler<HeartbeatRequest> {
 
     @Override
     public void handle(RequestContext context, HeartbeatRequest request) {
+        if (!context.allows(Right.READ_GROUP, request.groupId())) {
+            context.respond(refusal(ErrorCode.GROUP_AUTHORIZATION_FAILED));
+            return;
+        }
         groups.submit(
                 request.groupId(),
                 (machine, nowMs, replies) -> machine.onHeartbeat(

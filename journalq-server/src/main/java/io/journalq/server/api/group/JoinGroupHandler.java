@@ -33,6 +33,10 @@ public final class JoinGroupHandler implements Handler<JoinGroupRequest> {
 
     @Override
     public void handle(RequestContext context, JoinGroupRequest request) {
+        if (!context.allows(Right.READ_GROUP, request.groupId())) {
+            context.respond(refusal(context, request, ErrorCode.GROUP_AUTHORIZATION_FAILED));
+            return;
+        }
         if (!MemberLimits.isWithin(request)) {
             context.respond(refusal(context, request, refusals.memberTooLarge(context, request.groupId())));
             return;

@@ -32,6 +32,10 @@ public final class LeaveGroupHandler implements Handler<LeaveGroupRequest> {
 
     @Override
     public void handle(RequestContext context, LeaveGroupRequest request) {
+        if (!context.allows(Right.READ_GROUP, request.groupId())) {
+            refuse(context, ErrorCode.GROUP_AUTHORIZATION_FAILED);
+            return;
+        }
         List<LeaveGroupRequest.MemberIdentity> leaving = context.apiVersion() >= FIRST_BATCHED_VERSION
                 ? request.members()
                 : List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(request.memberId()));

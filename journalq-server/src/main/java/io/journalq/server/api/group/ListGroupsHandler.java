@@ -8,6 +8,7 @@ import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
@@ -30,12 +31,14 @@ public final class ListGroupsHandler implements Handler<ListGroupsRequest> {
 
     @Override
     public void handle(RequestContext context, ListGroupsRequest request) {
+        boolean all = context.sees(Right.DESCRIBE_CLUSTER, AclResourceType.CLUSTER_NAME);
         groups.gather(
                 (machine, nowMs) -> machine.list(),
-                all -> context.respond(new ListGroupsResponse()
-                        .setGroups(all.stream()
+                found -> context.respond(new ListGroupsResponse()
+                        .setGroups(found.stream()
                                 .flatMap(List::stream)
                                 .filter(group -> isWanted(request, group))
+                                .filter(group -> all || context.sees(Right.DESCRIBE_GROUP, group.groupId()))
                                 .toList())),
                 error -> context.respond(
                         new ListGroupsResponse().setErrorCode(error.code()).setGroups(List.of())));

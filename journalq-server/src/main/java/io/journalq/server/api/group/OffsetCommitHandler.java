@@ -50,9 +50,12 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
 
     @Override
     public void handle(RequestContext context, OffsetCommitRequest request) {
+        ErrorCode refusal = context.allows(Right.READ_GROUP, request.groupId())
+                ? ErrorCode.NONE
+                : ErrorCode.GROUP_AUTHORIZATION_FAILED;
         List<CommittedOffsets.Commit> commits = new ArrayList<>();
         List<OffsetCommitResponse.OffsetCommitResponsePartition> committed = new ArrayList<>();
-        OffsetCommitResponse response = prepare(context, request, commits, committed);
+        OffsetCommitResponse response = prepare(context, request, refusal, commits, committed);
         if (commits.isEmpty()) {
             context.respond(response);
             return;
@@ -82,6 +85,7 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
     private OffsetCommitResponse prepare(
             RequestContext context,
             OffsetCommitRequest request,
+            ErrorCode refusal,
             List<CommittedOffsets.Commit> commits,
             List<OffsetCommitResponse.OffsetCommitResponsePartition> committed) {
         boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
@@ -90,6 +94,9 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
         for (OffsetCommitRequest.OffsetCommitRequestTopic wanted : request.topics()) {
             TopicImage topic = byId ? image.topic(wanted.topicId()) : image.topic(wanted.name());
             List<OffsetCommitResponse.OffsetCommitResponsePartition> results = new ArrayList<>();
+            boolean mayRead = refusal != ErrorCode.NONE
+                    || (byId && topic == null)
+                    || context.allows(Right.READ_TOPIC, byId ? topic.name() : wanted.name());
             topics.add(new OffsetCommitResponse.OffsetCommitResponseTopic()
                     .setName(wanted.name())
                     .setTopicId(wanted.topicId())
@@ -99,7 +106,11 @@ public final class OffsetCommitHandler implements Handler<OffsetCommitRequest> {
                         new OffsetCommitResponse.OffsetCommitResponsePartition()
                                 .setPartitionIndex(partition.partitionIndex());
                 results.add(result);
-                if (topic == null) {
+                if (refusal != ErrorCode.NONE) {
+                    result.setErrorCode(refusal.code());
+                } else if (!mayRead) {
+                    result.setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
+                } else if (topic == null) {
                     ErrorCode missing = byId ? ErrorCode.UNKNOWN_TOPIC_ID : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
                     result.setErrorCode(missing.code());
                 } else if (partition.partitionIndex() < 0

@@ -14,6 +14,8 @@ import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /** OffsetDelete, version 0 (KIP-496): deletes committed offsets of a group in topics that it is not subscribed to. */
@@ -34,15 +36,25 @@ public final class OffsetDeleteHandler implements Handler<OffsetDeleteRequest> {
 
     @Override
     public void handle(RequestContext context, OffsetDeleteRequest request) {
+        if (!context.allows(Right.DELETE_GROUP, request.groupId())) {
+            refuse(context, ErrorCode.GROUP_AUTHORIZATION_FAILED);
+            return;
+        }
+        Set<String> denied = new TreeSet<>();
+        for (OffsetDeleteRequest.OffsetDeleteRequestTopic topic : request.topics()) {
+            if (!context.allows(Right.READ_TOPIC, topic.name())) {
+                denied.add(topic.name());
+            }
+        }
         groups.submit(
                 request.groupId(),
                 (machine, nowMs, replies) -> replies.<OffsetDeleteResponse>to(
                                 context::respond, error -> refuse(context, error))
-                        .send(delete(machine, request)),
+                        .send(delete(machine, request, denied)),
                 error -> refuse(context, error));
     }
 
-    private OffsetDeleteResponse delete(GroupMachine machine, OffsetDeleteRequest request) {
+    private OffsetDeleteResponse delete(GroupMachine machine, OffsetDeleteRequest request, Set<String> denied) {
         ErrorCode error = machine.offsets().checkDelete(request.groupId());
         if (error != ErrorCode.NONE) {
             return refusal(error);
@@ -57,9 +69,11 @@ public final class OffsetDeleteHandler implements Handler<OffsetDeleteRequest> {
                 boolean exists = topic != null
                         && index >= 0
                         && index < topic.partitions().size();
-                ErrorCode outcome = exists
-                        ? machine.offsets().delete(request.groupId(), wanted.name(), index)
-                        : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
+                ErrorCode outcome = denied.contains(wanted.name())
+                        ? ErrorCode.TOPIC_AUTHORIZATION_FAILED
+                        : exists
+                                ? machine.offsets().delete(request.groupId(), wanted.name(), index)
+                                : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
                 partitions.add(new OffsetDeleteResponse.OffsetDeleteResponsePartition()
                         .setPartitionIndex(index)
                         .setErrorCode(outcome.code()));

@@ -64,8 +64,12 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                 new OrderedResults<>(wanted.size(), all -> respond(context, all));
         for (int i = 0; i < wanted.size(); i++) {
             OffsetFetchRequestGroup group = wanted.get(i);
-            Lookup lookup = new Lookup(group, request.requireStable(), byId, images.get());
+            Lookup lookup = new Lookup(context, group, request.requireStable(), byId, images.get());
             int index = i;
+            if (!context.allows(Right.DESCRIBE_GROUP, group.groupId())) {
+                results.set(index, lookup.refusal(ErrorCode.GROUP_AUTHORIZATION_FAILED));
+                continue;
+            }
             groups.submit(
                     group.groupId(),
                     (machine, nowMs, replies) -> replies.<OffsetFetchResponseGroup>to(
@@ -112,7 +116,12 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     }
 
     /** The request for one group. */
-    private record Lookup(OffsetFetchRequestGroup wanted, boolean stableOnly, boolean byId, MetadataImage image) {
+    private record Lookup(
+            RequestContext context,
+            OffsetFetchRequestGroup wanted,
+            boolean stableOnly,
+            boolean byId,
+            MetadataImage image) {
         OffsetFetchResponseGroup refusal(ErrorCode error) {
             List<OffsetFetchResponseTopics> topics = new ArrayList<>();
             if (wanted.topics() != null) {
@@ -144,10 +153,14 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
             List<OffsetFetchResponseTopics> topics = new ArrayList<>();
             for (OffsetFetchRequestTopics topic : wanted.topics()) {
                 TopicImage known = byId ? image.topic(topic.topicId()) : null;
+                boolean sees = (byId && known == null)
+                        || context.sees(Right.DESCRIBE_TOPIC, byId ? known.name() : topic.name());
                 List<OffsetFetchResponsePartitions> partitions = new ArrayList<>();
                 for (int index : topic.partitionIndexes()) {
                     if (byId && known == null) {
                         partitions.add(absent(index).setErrorCode(ErrorCode.UNKNOWN_TOPIC_ID.code()));
+                    } else if (!sees) {
+                        partitions.add(absent(index).setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code()));
                     } else {
                         partitions.add(result(machine, byId ? known.name() : topic.name(), index));
                     }
@@ -165,7 +178,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
             List<OffsetFetchResponseTopics> topics = new ArrayList<>();
             byTopic.forEach((name, partitions) -> {
                 TopicImage topic = image.topic(name);
-                if (!byId || topic != null) {
+                if ((!byId || topic != null) && context.sees(Right.DESCRIBE_TOPIC, name)) {
                     topics.add(result(name, topic == null ? Uuid.ZERO : topic.id(), partitions));
                 }
             });

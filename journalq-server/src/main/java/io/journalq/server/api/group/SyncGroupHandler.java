@@ -32,6 +32,10 @@ public final class SyncGroupHandler implements Handler<SyncGroupRequest> {
 
     @Override
     public void handle(RequestContext context, SyncGroupRequest request) {
+        if (!context.allows(Right.READ_GROUP, request.groupId())) {
+            context.respond(refusal(ErrorCode.GROUP_AUTHORIZATION_FAILED));
+            return;
+        }
         if (!MemberLimits.isWithin(request)) {
             context.respond(refusal(refusals.memberTooLarge(context, request.groupId())));
             return;

@@ -34,7 +34,7 @@ public final class AddRaftVoterHandler implements Handler<AddRaftVoterRequest> {
 
     @Override
     public void handle(RequestContext context, AddRaftVoterRequest request) {
-        if (!gate.admits(context, ApiKey.ADD_RAFT_VOTER)) {
+        if (!gate.admits(context, ApiKey.ADD_RAFT_VOTER, Right.ALTER_CLUSTER)) {
             refuse(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "not a listener for brokers");
             return;
         }

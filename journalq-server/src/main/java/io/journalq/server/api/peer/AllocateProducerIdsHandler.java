@@ -34,7 +34,7 @@ public final class AllocateProducerIdsHandler implements Handler<AllocateProduce
 
     @Override
     public void handle(RequestContext context, AllocateProducerIdsRequest request) {
-        if (!gate.admits(context, ApiKey.ALLOCATE_PRODUCER_IDS)) {
+        if (!gate.admits(context, ApiKey.ALLOCATE_PRODUCER_IDS, Right.CLUSTER_ACTION)) {
             context.respond(
                     new AllocateProducerIdsResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
             return;

@@ -40,7 +40,7 @@ public final class BrokerRegistrationHandler implements Handler<BrokerRegistrati
 
     @Override
     public void handle(RequestContext context, BrokerRegistrationRequest request) {
-        ErrorCode refused = !gate.admits(context, ApiKey.BROKER_REGISTRATION)
+        ErrorCode refused = !gate.admits(context, ApiKey.BROKER_REGISTRATION, Right.CLUSTER_ACTION)
                 ? ErrorCode.CLUSTER_AUTHORIZATION_FAILED
                 : !request.clusterId().equals(images.get().clusterId())
                         ? ErrorCode.INCONSISTENT_CLUSTER_ID

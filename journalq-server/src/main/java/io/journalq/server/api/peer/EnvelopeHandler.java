@@ -40,7 +40,7 @@ public final class EnvelopeHandler implements Handler<EnvelopeRequest> {
 
     @Override
     public void handle(RequestContext context, EnvelopeRequest envelope) {
-        if (!gate.admits(context, ApiKey.ENVELOPE)) {
+        if (!gate.admits(context, ApiKey.ENVELOPE, Right.CLUSTER_ACTION)) {
             respond(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null);
             return;
         }
@@ -64,6 +64,7 @@ public final class EnvelopeHandler implements Handler<EnvelopeRequest> {
         ApiMessage request = ApiMessages.readRequest(served.api().key(), in, header.requestApiVersion());
         EnvelopedRequest inner = new EnvelopedRequest(
                 context,
+                served,
                 header,
                 Envelopes.principal(envelope.requestPrincipal()),
                 Envelopes.address(envelope.clientHostAddress()),

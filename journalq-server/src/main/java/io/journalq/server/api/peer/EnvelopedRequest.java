@@ -2,9 +2,13 @@ package io.journalq.server.api.peer;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.message.RequestHeader;
+import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.metadata.security.AclResourceType;
+import io.journalq.server.security.Authorizer;
 import io.journalq.server.security.Principal;
+import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
 import java.net.SocketAddress;
 import java.util.function.Consumer;
@@ -13,19 +17,27 @@ import java.util.function.Supplier;
 /** The request in an envelope: what its client sent, over the connection of the broker that passes it on. */
 final class EnvelopedRequest implements RequestContext {
     private final RequestContext envelope;
+    private final HandlerRegistry.Served served;
     private final RequestHeader header;
     private final Principal principal;
     private final SocketAddress client;
     private final Consumer<ByteBuf> onResponse;
 
-    /** @param onResponse takes the encoded response, on any thread */
+    /**
+     * Creates a request.
+     *
+     * @param served its API
+     * @param onResponse takes the encoded response, on any thread
+     */
     EnvelopedRequest(
             RequestContext envelope,
+            HandlerRegistry.Served served,
             RequestHeader header,
             Principal principal,
             SocketAddress client,
             Consumer<ByteBuf> onResponse) {
         this.envelope = envelope;
+        this.served = served;
         this.header = header;
         this.principal = principal;
         this.client = client;
@@ -60,6 +72,32 @@ final class EnvelopedRequest implements RequestContext {
     @Override
     public Principal principal() {
         return principal;
+    }
+
+    @Override
+    public boolean allows(Right right, String name) {
+        Authorizer authorizer = served.authorizer();
+        return authorizer.allows(authorizer.acls(), served.api().asker(right, principal, client), right, name);
+    }
+
+    @Override
+    public boolean sees(Right right, String name) {
+        return served.authorizer().sees(served.api().asker(right, principal, client), right, name);
+    }
+
+    @Override
+    public boolean enforcesRights() {
+        return served.authorizer().isOn();
+    }
+
+    @Override
+    public int authorizedOperations(AclResourceType type, String name) {
+        return served.authorizer().operations(served.api().asker(principal, client), type, name);
+    }
+
+    @Override
+    public boolean allowsSome(Right right) {
+        return served.authorizer().allowsSome(served.api().asker(right, principal, client), right);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.journalq.server.api.peer;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Right;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -13,8 +14,12 @@ import org.slf4j.LoggerFactory;
 public record PeerGate(String listenerName) {
     private static final Logger log = LoggerFactory.getLogger(PeerGate.class);
 
-    /** Whether a request may pass. If not, one line is logged. */
-    boolean admits(RequestContext context, ApiKey key) {
+    /**
+     * Whether a request may pass. If not, one line is logged.
+     *
+     * @param right what the sender must be allowed to do
+     */
+    boolean admits(RequestContext context, ApiKey key, Right right) {
         boolean admitted = context.listenerName().equals(listenerName);
         if (!admitted) {
             log.warn(
@@ -23,6 +28,6 @@ public record PeerGate(String listenerName) {
                     context.remoteAddress(),
                     context.listenerName());
         }
-        return admitted;
+        return admitted && context.allows(right);
     }
 }

@@ -19,7 +19,9 @@ public final class PeerHandlers {
             ApiKey.ALTER_CONFIGS,
             ApiKey.INCREMENTAL_ALTER_CONFIGS,
             ApiKey.ALTER_CLIENT_QUOTAS,
-            ApiKey.UPDATE_FEATURES);
+            ApiKey.UPDATE_FEATURES,
+            ApiKey.CREATE_ACLS,
+            ApiKey.DELETE_ACLS);
 
     private PeerHandlers() {}
 

@@ -47,6 +47,15 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
 
     @Override
     public void handle(RequestContext context, AddOffsetsToTxnRequest request) {
+        ErrorCode denial = !context.allows(Right.WRITE_TRANSACTIONAL_ID, request.transactionalId())
+                ? ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+                : context.allows(Right.READ_GROUP, request.groupId())
+                        ? ErrorCode.NONE
+                        : ErrorCode.GROUP_AUTHORIZATION_FAILED;
+        if (denial != ErrorCode.NONE) {
+            context.respond(new AddOffsetsToTxnResponse().setErrorCode(denial.code()));
+            return;
+        }
         var unused = groupsTopic.ensure().thenAccept(exists -> add(context, request));
     }
 

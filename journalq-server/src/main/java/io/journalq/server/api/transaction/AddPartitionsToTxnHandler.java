@@ -60,15 +60,26 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
     public void handle(RequestContext context, AddPartitionsToTxnRequest request) {
         short version = context.apiVersion();
         if (version < FIRST_BATCHED_VERSION) {
+            if (!context.allows(Right.WRITE_TRANSACTIONAL_ID, request.v3AndBelowTransactionalId())) {
+                context.respond(new AddPartitionsToTxnResponse()
+                        .setResultsByTopicV3AndBelow(
+                                refused(request.v3AndBelowTopics(), ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)));
+                return;
+            }
             AddPartitionsToTxnTransaction only = new AddPartitionsToTxnTransaction()
                     .setTransactionalId(request.v3AndBelowTransactionalId())
                     .setProducerId(request.v3AndBelowProducerId())
                     .setProducerEpoch(request.v3AndBelowProducerEpoch())
                     .setTopics(request.v3AndBelowTopics());
             add(
-                    version,
+                    context,
                     only,
                     results -> context.respond(new AddPartitionsToTxnResponse().setResultsByTopicV3AndBelow(results)));
+            return;
+        }
+        if (!context.allows(Right.CLUSTER_ACTION)) {
+            context.respond(
+                    new AddPartitionsToTxnResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
             return;
         }
         List<AddPartitionsToTxnTransaction> asked = request.transactions();
@@ -78,7 +89,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
             AddPartitionsToTxnTransaction one = asked.get(i);
             int index = i;
             add(
-                    version,
+                    context,
                     one,
                     results -> transactionResults.set(
                             index,
@@ -88,12 +99,27 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
         }
     }
 
+    private static List<AddPartitionsToTxnTopicResult> refused(List<AddPartitionsToTxnTopic> topics, ErrorCode error) {
+        return topics.stream()
+                .map(topic -> new AddPartitionsToTxnTopicResult()
+                        .setName(topic.name())
+                        .setResultsByPartition(topic.partitions().stream()
+                                .map(partition -> new AddPartitionsToTxnPartitionResult()
+                                        .setPartitionIndex(partition)
+                                        .setPartitionErrorCode(error.code()))
+                                .toList()))
+                .toList();
+    }
+
     private void add(
-            short version, AddPartitionsToTxnTransaction asked, Consumer<List<AddPartitionsToTxnTopicResult>> done) {
+            RequestContext context,
+            AddPartitionsToTxnTransaction asked,
+            Consumer<List<AddPartitionsToTxnTopicResult>> done) {
+        short version = context.apiVersion();
         List<TopicPartition> partitions = new ArrayList<>();
         List<AddPartitionsToTxnPartitionResult> partitionResults = new ArrayList<>();
         List<AddPartitionsToTxnTopicResult> results = new ArrayList<>();
-        boolean sound = prepare(asked, partitions, partitionResults, results);
+        boolean sound = prepare(context, asked, partitions, partitionResults, results);
         if (!sound || partitions.isEmpty()) {
             done.accept(results);
             return;
@@ -134,6 +160,7 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
      * @return false when a partition cannot take part; the errors are set in that case
      */
     private boolean prepare(
+            RequestContext context,
             AddPartitionsToTxnTransaction asked,
             List<TopicPartition> partitions,
             List<AddPartitionsToTxnPartitionResult> partitionResults,
@@ -142,8 +169,12 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
         boolean sound = true;
         for (AddPartitionsToTxnTopic topic : asked.topics()) {
             List<AddPartitionsToTxnPartitionResult> ofTopic = new ArrayList<>();
+            // Another broker asks for its client, whose rights it has checked.
+            boolean mayWrite =
+                    context.apiVersion() >= FIRST_BATCHED_VERSION || context.allows(Right.WRITE_TOPIC, topic.name());
             for (int partition : topic.partitions()) {
-                ErrorCode error = check(image, topic.name(), partition);
+                ErrorCode error =
+                        mayWrite ? check(image, topic.name(), partition) : ErrorCode.TOPIC_AUTHORIZATION_FAILED;
                 sound &= error == ErrorCode.NONE;
                 ofTopic.add(new AddPartitionsToTxnPartitionResult()
                         .setPartitionIndex(partition)

@@ -39,6 +39,10 @@ public final class DescribeTransactionsHandler implements Handler<DescribeTransa
         for (int i = 0; i < asked.size(); i++) {
             String id = asked.get(i);
             int index = i;
+            if (!context.allows(Right.DESCRIBE_TRANSACTIONAL_ID, id)) {
+                results.set(index, refusal(id, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
+                continue;
+            }
             if (id.isEmpty()) {
                 results.set(index, refusal(id, ErrorCode.INVALID_REQUEST));
                 continue;
@@ -48,9 +52,16 @@ public final class DescribeTransactionsHandler implements Handler<DescribeTransa
                     (machine, nowMs, replies) -> replies.<TransactionState>to(
                                     result -> results.set(index, result),
                                     error -> results.set(index, refusal(id, error)))
-                            .send(machine.describe(id)),
+                            .send(onlyVisible(context, machine.describe(id))),
                     error -> results.set(index, refusal(id, error)));
         }
+    }
+
+    /** Without the topics that the client may not describe. */
+    private static TransactionState onlyVisible(RequestContext context, TransactionState state) {
+        return state.setTopics(state.topics().stream()
+                .filter(topic -> context.sees(Right.DESCRIBE_TOPIC, topic.topic()))
+                .toList());
     }
 
     private static TransactionState refusal(String id, ErrorCode error) {

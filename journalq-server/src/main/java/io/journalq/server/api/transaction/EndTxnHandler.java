@@ -30,6 +30,10 @@ public final class EndTxnHandler implements Handler<EndTxnRequest> {
 
     @Override
     public void handle(RequestContext context, EndTxnRequest request) {
+        if (!context.allows(Right.WRITE_TRANSACTIONAL_ID, request.transactionalId())) {
+            refuse(context, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
+            return;
+        }
         transactions.submit(
                 request.transactionalId(),
                 (machine, nowMs, replies) -> machine.onEndTransaction(

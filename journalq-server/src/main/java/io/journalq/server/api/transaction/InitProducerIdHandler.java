@@ -10,6 +10,7 @@ import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.transaction.ProducerIds;
@@ -65,7 +66,16 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
     @Override
     public void handle(RequestContext context, InitProducerIdRequest request) {
         if (request.transactionalId() == null) {
-            giveId(context);
+            if (context.sees(Right.IDEMPOTENT_WRITE, AclResourceType.CLUSTER_NAME)
+                    || context.allowsSome(Right.WRITE_TOPIC)) {
+                giveId(context);
+            } else {
+                context.respond(refusal(ErrorCode.CLUSTER_AUTHORIZATION_FAILED));
+            }
+            return;
+        }
+        if (!context.allows(Right.WRITE_TRANSACTIONAL_ID, request.transactionalId())) {
+            context.respond(refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
             return;
         }
         if (images.get().brokers().size() > 1) {

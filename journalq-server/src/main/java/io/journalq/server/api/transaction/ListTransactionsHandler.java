@@ -50,7 +50,10 @@ public final class ListTransactionsHandler implements Handler<ListTransactionsRe
                 (machine, nowMs) -> machine.list(request, pattern, nowMs),
                 all -> context.respond(new ListTransactionsResponse()
                         .setUnknownStateFilters(unknownStates)
-                        .setTransactionStates(all.stream().flatMap(List::stream).toList())),
+                        .setTransactionStates(all.stream()
+                                .flatMap(List::stream)
+                                .filter(state -> context.sees(Right.DESCRIBE_TRANSACTIONAL_ID, state.transactionalId()))
+                                .toList())),
                 error -> refuse(context, error));
     }
 

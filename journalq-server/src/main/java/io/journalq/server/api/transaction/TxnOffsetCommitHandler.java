@@ -66,8 +66,13 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
 
     @Override
     public void handle(RequestContext context, TxnOffsetCommitRequest request) {
+        ErrorCode denial = !context.allows(Right.WRITE_TRANSACTIONAL_ID, request.transactionalId())
+                ? ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+                : context.allows(Right.READ_GROUP, request.groupId())
+                        ? ErrorCode.NONE
+                        : ErrorCode.GROUP_AUTHORIZATION_FAILED;
         Pending pending = new Pending(context, request);
-        pending.prepare(images.get());
+        pending.prepare(images.get(), denial);
         int partition = groups.partitionOf(request.groupId());
         if (pending.commits.isEmpty()) {
             pending.respond(List.of());
@@ -125,9 +130,11 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
             this.request = request;
         }
 
-        void prepare(MetadataImage image) {
+        /** @param denial why the whole request is refused */
+        void prepare(MetadataImage image, ErrorCode denial) {
             for (TxnOffsetCommitRequestTopic wanted : request.topics()) {
                 TopicImage topic = image.topic(wanted.name());
+                boolean mayRead = denial != ErrorCode.NONE || context.allows(Right.READ_TOPIC, wanted.name());
                 List<TxnOffsetCommitResponsePartition> results = new ArrayList<>();
                 topics.add(new TxnOffsetCommitResponseTopic()
                         .setName(wanted.name())
@@ -137,7 +144,11 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                     TxnOffsetCommitResponsePartition result =
                             new TxnOffsetCommitResponsePartition().setPartitionIndex(index);
                     results.add(result);
-                    if (topic == null
+                    if (denial != ErrorCode.NONE) {
+                        result.setErrorCode(denial.code());
+                    } else if (!mayRead) {
+                        result.setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
+                    } else if (topic == null
                             || index < 0
                             || index >= topic.partitions().size()) {
                         result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());

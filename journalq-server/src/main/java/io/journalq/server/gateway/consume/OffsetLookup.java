@@ -127,6 +127,7 @@ final class OffsetLookup {
     static Problem problem(ErrorCode error, int partition) {
         String detail = "partition " + partition + ": " + error.words();
         return switch (error) {
+            case TOPIC_AUTHORIZATION_FAILED -> Problem.denied(detail);
             case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
                 new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
             case KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER, LEADER_NOT_AVAILABLE, REQUEST_TIMED_OUT ->

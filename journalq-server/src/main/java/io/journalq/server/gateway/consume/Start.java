@@ -1,10 +1,12 @@
 package io.journalq.server.gateway.consume;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.List;
@@ -92,6 +94,7 @@ record Start(String topic, Map<Integer, Long> offsets, long timestamp, boolean e
     }
 
     private static TopicImage topic(HttpExchange exchange, MetadataImage image) {
+        exchange.checkRight(ApiKey.FETCH, Right.READ_TOPIC, exchange.pathParameter("topic"));
         TopicImage topic = image.topic(exchange.pathParameter("topic"));
         if (topic == null) {
             throw new Problem(

@@ -1,11 +1,13 @@
 package io.journalq.server.gateway.http;
 
 import io.journalq.server.api.ClientSession;
+import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCall;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Transport;
+import io.journalq.server.security.Right;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
@@ -102,6 +104,19 @@ final class ClientIdentity implements AutoCloseable {
                             "the client has used up the quota " + key,
                             "try again in " + seconds + " s, or raise the quota",
                             Map.of(HttpHeaderNames.RETRY_AFTER.toString(), String.valueOf(seconds)))
+                    .exception();
+        }
+    }
+
+    /**
+     * Refuses the current request if its client does not have a right.
+     *
+     * @param served the API that the request will call
+     */
+    void checkRight(HandlerRegistry.Served served, Right right, String topic) {
+        LocalCall call = new LocalCall(client, served, served.api().highestVersion(), 0, response -> {});
+        if (!call.allows(right, topic)) {
+            throw Problem.denied("the client has no right to " + right.operation() + " this topic")
                     .exception();
         }
     }

@@ -8,6 +8,7 @@ import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.HttpHeaderNames;
@@ -93,6 +94,15 @@ public final class HttpExchange {
      */
     public void checkQuota(String key) {
         connection.identity().checkQuota(key);
+    }
+
+    /**
+     * Refuses the request if its client may not use a topic. Called before anything is said about the topic.
+     *
+     * @param api the API that the request will call
+     */
+    public void checkRight(ApiKey api, Right right, String topic) {
+        connection.identity().checkRight(connection.services().handlers().find(api.id()), right, topic);
     }
 
     /**

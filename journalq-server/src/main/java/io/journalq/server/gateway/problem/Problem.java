@@ -22,6 +22,11 @@ public record Problem(ProblemType type, String detail, String remedy, Map<String
         this(type, detail, remedy, Map.of());
     }
 
+    /** The client does not have a right. */
+    public static Problem denied(String detail) {
+        return new Problem(ProblemType.NOT_ALLOWED, detail, "ask an administrator for the right");
+    }
+
     /** Writes the members of the document, without its braces. */
     public void writeMembers(JsonGenerator json) throws IOException {
         json.writeStringField("type", TYPE_PREFIX + type.label());

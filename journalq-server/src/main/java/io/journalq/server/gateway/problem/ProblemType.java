@@ -9,6 +9,7 @@ public enum ProblemType {
     INVALID_PARAMETER(HttpResponseStatus.BAD_REQUEST, "A parameter or header is invalid"),
     INVALID_BODY(HttpResponseStatus.BAD_REQUEST, "The body is invalid"),
     NO_IDENTITY(HttpResponseStatus.FORBIDDEN, "The client has no identity"),
+    NOT_ALLOWED(HttpResponseStatus.FORBIDDEN, "The client does not have the right"),
     FOREIGN_ORIGIN(HttpResponseStatus.FORBIDDEN, "The page is from another origin"),
     NO_SUCH_RESOURCE(HttpResponseStatus.NOT_FOUND, "There is no such resource"),
     UNKNOWN_TOPIC(HttpResponseStatus.NOT_FOUND, "There is no such topic"),

@@ -1,5 +1,6 @@
 package io.journalq.server.gateway.produce;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.record.Murmur2;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.TopicConfig;
@@ -13,6 +14,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaKeys;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.security.Right;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
@@ -91,6 +93,7 @@ public final class ProduceRoute implements Route {
     public RequestBody open(HttpExchange exchange) {
         exchange.checkParameters(PARAMETERS);
         exchange.checkQuota(QuotaKeys.PRODUCE_BYTES);
+        exchange.checkRight(ApiKey.PRODUCE, Right.WRITE_TOPIC, exchange.pathParameter("topic"));
         Target target = target(exchange.pathParameter("topic"));
         String format = exchange.parameter("format");
         if (format != null && !format.equals(RAW)) {

@@ -232,6 +232,7 @@ final class RecordSink {
 
     private static Problem problem(ErrorCode error, String detail) {
         return switch (error) {
+            case TOPIC_AUTHORIZATION_FAILED -> Problem.denied(detail);
             case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
                 new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
             case MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE ->

@@ -1,5 +1,5 @@
 /**
- * The credentials of users in the metadata, and the operations and types of resources that rights are made of. In:
- * changes. Out: credentials by user. Knows no passwords and no protocol.
+ * The credentials of users and the access control lists (ACLs) in the metadata. In: changes. Out: credentials by user,
+ * and decisions on who may do what. Knows no passwords and no protocol.
  */
 package io.journalq.server.metadata.security;

@@ -35,6 +35,11 @@ public final class AlterPartitionReassignmentsHandler implements Handler<AlterPa
 
     @Override
     public void handle(RequestContext context, AlterPartitionReassignmentsRequest request) {
+        if (!context.allows(Right.ALTER_CLUSTER)) {
+            context.respond(new AlterPartitionReassignmentsResponse()
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            return;
+        }
         MetadataImage image = images.get();
         context.respond(new AlterPartitionReassignmentsResponse()
                 .setAllowReplicationFactorChange(request.allowReplicationFactorChange())

@@ -48,6 +48,10 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
 
     @Override
     public void handle(RequestContext context, DescribeQuorumRequest request) {
+        if (!context.allows(Right.DESCRIBE_CLUSTER)) {
+            context.respond(new DescribeQuorumResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            return;
+        }
         DescribeQuorumResponse response = new DescribeQuorumResponse()
                 .setTopics(request.topics().stream()
                         .map(topic -> new TopicData()

@@ -35,6 +35,10 @@ public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
 
     @Override
     public void handle(RequestContext context, ElectLeadersRequest request) {
+        if (!context.allows(Right.ALTER_CLUSTER)) {
+            context.respond(denied(context, request));
+            return;
+        }
         MetadataImage image = images.get();
         List<ReplicaElectionResult> results = new ArrayList<>();
         if (request.topicPartitions() != null) {
@@ -48,6 +52,25 @@ public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
             }
         }
         context.respond(new ElectLeadersResponse().setReplicaElectionResults(results));
+    }
+
+    /** Version 0 has no error for the whole request. */
+    private static ElectLeadersResponse denied(RequestContext context, ElectLeadersRequest request) {
+        short error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code();
+        List<ReplicaElectionResult> results = new ArrayList<>();
+        if (request.topicPartitions() != null) {
+            for (TopicPartitions asked : request.topicPartitions()) {
+                results.add(new ReplicaElectionResult()
+                        .setTopic(asked.topic())
+                        .setPartitionResult(asked.partitions().stream()
+                                .map(partition -> new PartitionResult()
+                                        .setPartitionId(partition)
+                                        .setErrorCode(error))
+                                .toList()));
+            }
+        }
+        ElectLeadersResponse response = new ElectLeadersResponse().setReplicaElectionResults(results);
+        return context.apiVersion() >= 1 ? response.setErrorCode(error) : response;
     }
 
     private static PartitionResult result(TopicImage topic, int partition) {

@@ -1,6 +1,7 @@
 package io.journalq.server.api.admin.cluster;
 
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse;
 import io.journalq.server.api.AccessRule;
@@ -17,6 +18,11 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
 
     @Override
     public void handle(RequestContext context, ListPartitionReassignmentsRequest request) {
+        if (!context.allows(Right.DESCRIBE_CLUSTER)) {
+            context.respond(new ListPartitionReassignmentsResponse()
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            return;
+        }
         context.respond(new ListPartitionReassignmentsResponse());
     }
 }

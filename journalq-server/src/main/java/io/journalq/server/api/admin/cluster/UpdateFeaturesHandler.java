@@ -49,6 +49,10 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
 
     @Override
     public void handle(RequestContext context, UpdateFeaturesRequest request) {
+        if (!context.allows(Right.ALTER_CLUSTER)) {
+            context.respond(new UpdateFeaturesResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            return;
+        }
         MetadataImage image = images.get();
         List<UpdatableFeatureResult> results = new ArrayList<>();
         List<ResourceChange> changes = new ArrayList<>();

@@ -101,14 +101,15 @@ public final class ConfigAlteration {
             Function<Stream<ResourceOutcome>, ApiMessage> response) {
         List<ResourceAlteration> resources = request.toList();
         DeferredResponse.when(
-                alter(resources, validateOnly),
+                alter(context, resources, validateOnly),
                 context,
                 (outcomes, never) -> response.apply(IntStream.range(0, resources.size())
                         .mapToObj(i -> new ResourceOutcome(
                                 resources.get(i).type(), resources.get(i).name(), outcomes.get(i)))));
     }
 
-    private CompletableFuture<List<Outcome>> alter(List<ResourceAlteration> resources, boolean validateOnly) {
+    private CompletableFuture<List<Outcome>> alter(
+            RequestContext context, List<ResourceAlteration> resources, boolean validateOnly) {
         List<ResourceAlteration> all = new ArrayList<>();
         List<Outcome> outcomes = new ArrayList<>();
         List<ConfigChange> ofTopics = new ArrayList<>();
@@ -117,7 +118,10 @@ public final class ConfigAlteration {
         List<Integer> otherPlaces = new ArrayList<>();
         for (ResourceAlteration resource : resources) {
             ResourceAlteration asked = resource;
-            Outcome refusal = ConfigResourceTypes.problem(asked.type(), asked.name(), images.get());
+            Outcome refusal = ConfigResourceTypes.alterationDenial(context, asked.type(), asked.name());
+            if (refusal == null) {
+                refusal = ConfigResourceTypes.problem(asked.type(), asked.name(), images.get());
+            }
             if (refusal == null) {
                 try {
                     asked = underOurNames(asked);

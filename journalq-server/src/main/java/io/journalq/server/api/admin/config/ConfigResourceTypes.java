@@ -1,6 +1,7 @@
 package io.journalq.server.api.admin.config;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ClientMetricsSettings;
 import io.journalq.server.config.ConfigKeys;
@@ -9,6 +10,7 @@ import io.journalq.server.config.KafkaNames;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.security.Right;
 import java.util.List;
 
 /**
@@ -66,6 +68,36 @@ final class ConfigResourceTypes {
                     "the name must not be empty");
         }
         return null;
+    }
+
+    /** Why a client may not change settings; null if it may. */
+    static Outcome alterationDenial(RequestContext context, byte type, String name) {
+        boolean allowed =
+                switch (type) {
+                    case TOPIC -> context.allows(Right.ALTER_TOPIC_CONFIGS, name);
+                    case GROUP -> context.allows(Right.ALTER_GROUP_CONFIGS, name);
+                    default -> context.allows(Right.ALTER_CLUSTER_CONFIGS);
+                };
+        return allowed ? null : refusal(denialOf(type), null);
+    }
+
+    /** Why a client may not see settings; null if it may. */
+    static Outcome descriptionDenial(RequestContext context, byte type, String name) {
+        boolean allowed =
+                switch (type) {
+                    case TOPIC -> context.allows(Right.DESCRIBE_TOPIC_CONFIGS, name);
+                    case GROUP -> context.allows(Right.DESCRIBE_GROUP_CONFIGS, name);
+                    default -> context.allows(Right.DESCRIBE_CLUSTER_CONFIGS);
+                };
+        return allowed ? null : refusal(denialOf(type), null);
+    }
+
+    private static ErrorCode denialOf(byte type) {
+        return switch (type) {
+            case TOPIC -> ErrorCode.TOPIC_AUTHORIZATION_FAILED;
+            case GROUP -> ErrorCode.GROUP_AUTHORIZATION_FAILED;
+            default -> ErrorCode.CLUSTER_AUTHORIZATION_FAILED;
+        };
     }
 
     /** The names of all brokers, which are their ids. */

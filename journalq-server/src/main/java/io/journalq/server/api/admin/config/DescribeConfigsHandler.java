@@ -47,7 +47,7 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
     public void handle(RequestContext context, DescribeConfigsRequest request) {
         List<DescribeConfigsResult> results = new ArrayList<>();
         for (DescribeConfigsResource resource : request.resources()) {
-            DescribeConfigsResult result = describe(resource);
+            DescribeConfigsResult result = describe(context, resource);
             for (DescribeConfigsResourceResult config : result.configs()) {
                 if (!request.includeSynonyms()) {
                     config.setSynonyms(List.of());
@@ -61,10 +61,15 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
         context.respond(new DescribeConfigsResponse().setResults(results));
     }
 
-    private DescribeConfigsResult describe(DescribeConfigsResource resource) {
+    private DescribeConfigsResult describe(RequestContext context, DescribeConfigsResource resource) {
         DescribeConfigsResult result = new DescribeConfigsResult()
                 .setResourceType(resource.resourceType())
                 .setResourceName(resource.resourceName());
+        Outcome denial =
+                ConfigResourceTypes.descriptionDenial(context, resource.resourceType(), resource.resourceName());
+        if (denial != null) {
+            return result.setErrorCode(denial.error().code()).setErrorMessage(denial.reason());
+        }
         if (resource.resourceType() == ConfigResourceTypes.TOPIC) {
             TopicImage topic = metadata.current().topic(resource.resourceName());
             return topic == null

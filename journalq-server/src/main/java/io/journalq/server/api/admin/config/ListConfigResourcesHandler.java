@@ -40,6 +40,11 @@ public final class ListConfigResourcesHandler implements Handler<ListConfigResou
 
     @Override
     public void handle(RequestContext context, ListConfigResourcesRequest request) {
+        if (!context.allows(Right.DESCRIBE_CLUSTER_CONFIGS)) {
+            context.respond(
+                    new ListConfigResourcesResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            return;
+        }
         List<Byte> types = typesOf(context, request);
         ListConfigResourcesResponse response = new ListConfigResourcesResponse();
         if (!EVERY_TYPE.containsAll(types)) {

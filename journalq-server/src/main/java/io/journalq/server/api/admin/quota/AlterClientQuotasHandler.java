@@ -37,6 +37,14 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
 
     @Override
     public void handle(RequestContext context, AlterClientQuotasRequest request) {
+        if (!context.allows(Right.ALTER_CLUSTER_CONFIGS)) {
+            Outcome denied = new Outcome(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null, null);
+            context.respond(new AlterClientQuotasResponse()
+                    .setEntries(request.entries().stream()
+                            .map(entry -> result(entry, denied))
+                            .toList()));
+            return;
+        }
         List<QuotaChange> changes = new ArrayList<>();
         List<String> problems = new ArrayList<>();
         for (EntryData entry : request.entries()) {

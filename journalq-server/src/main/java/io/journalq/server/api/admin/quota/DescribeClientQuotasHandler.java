@@ -41,6 +41,12 @@ public final class DescribeClientQuotasHandler implements Handler<DescribeClient
 
     @Override
     public void handle(RequestContext context, DescribeClientQuotasRequest request) {
+        if (!context.allows(Right.DESCRIBE_CLUSTER_CONFIGS)) {
+            context.respond(new DescribeClientQuotasResponse()
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setEntries(null));
+            return;
+        }
         String problem = problem(request.components());
         if (problem != null) {
             context.respond(new DescribeClientQuotasResponse()

@@ -84,6 +84,9 @@ public final class AlterUserScramCredentialsHandler implements Handler<AlterUser
         for (ScramCredentialUpsertion upsertion : request.upsertions()) {
             addUpsertion(wishes.computeIfAbsent(upsertion.name(), user -> new Wish()), upsertion);
         }
+        if (!context.allows(Right.ALTER_CLUSTER)) {
+            wishes.values().forEach(wish -> wish.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null));
+        }
         if (context.principal().equals(Principal.ANONYMOUS)) {
             wishes.values()
                     .forEach(wish -> wish.refuse(

@@ -41,6 +41,11 @@ public final class DescribeUserScramCredentialsHandler implements Handler<Descri
 
     @Override
     public void handle(RequestContext context, DescribeUserScramCredentialsRequest request) {
+        if (!context.allows(Right.DESCRIBE_CLUSTER)) {
+            context.respond(new DescribeUserScramCredentialsResponse()
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            return;
+        }
         ScramImage scram = images.get().scram();
         List<DescribeUserScramCredentialsResult> results = new ArrayList<>();
         if (request.users() == null || request.users().isEmpty()) {
@@ -55,7 +60,8 @@ public final class DescribeUserScramCredentialsHandler implements Handler<Descri
                             ? result(user, scram.of(user))
                             : named(user, ErrorCode.DUPLICATE_RESOURCE)
                                     .setErrorMessage(
-                                            "Cannot describe SCRAM credentials for the same user twice in a single request: "
+                                            "Cannot describe SCRAM credentials for the same user twice in a single"
+                                                    + " request: "
                                                     + user)));
         }
         context.respond(new DescribeUserScramCredentialsResponse().setResults(results));

@@ -1,0 +1,121 @@
+package io.journalq.server.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.metadata.security.AclImage;
+import io.journalq.server.security.Authorizer.Asker;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class AuditLogTest {
+    private static final Asker ADA = new Asker(Principal.user("ada"), "10.0.0.1", "Fetch");
+
+    private final List<String> lines = new ArrayList<>();
+    private final Deque<Runnable> tasks = new ArrayDeque<>();
+    private final Clock clock = Clock.fixed(Instant.parse("2026-11-24T20:00:00Z"), ZoneOffset.UTC);
+
+    @Test
+    void shouldWriteDenialsAsLinkedLines() {
+        AuditLog log = AuditLog.to(clock, Runnable::run, false, lines::add);
+        Authorizer authorizer = new Authorizer(() -> AclImage.NONE, Set.of("User:root"), false, log);
+
+        authorizer.allows(AclImage.NONE, ADA, Right.READ_TOPIC, "or\"d\ners\u00e9");
+        authorizer.allows(AclImage.NONE, ADA, Right.WRITE_TOPIC, "orders");
+        authorizer.allows(
+                AclImage.NONE, new Asker(Principal.user("root"), "10.0.0.1", "Fetch"), Right.READ_TOPIC, "orders");
+
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(0))
+                .startsWith("{\"audit\":1,\"seq\":1,\"previous\":\"\",\"time\":\"2026-11-24T20:00:00Z\"")
+                .contains("\"result\":\"DENIED\",\"principal\":\"User:ada\",\"host\":\"10.0.0.1\",\"api\":\"Fetch\"")
+                .contains("\"resourceName\":\"or\\\"d\\u000aers\\u00e9\",\"rule\":\"NO_ACL\"");
+        assertThat(authorizer.denials()).isEqualTo(2);
+        assertThat(problems(lines)).containsOnlyNulls();
+    }
+
+    @Test
+    void shouldWriteWhatIsAllowedWhenItIsAskedTo() {
+        AuditLog log = AuditLog.to(clock, Runnable::run, true, lines::add);
+        Authorizer authorizer = new Authorizer(() -> AclImage.NONE, Set.of("User:ada"), false, log);
+
+        authorizer.allows(AclImage.NONE, ADA, Right.READ_TOPIC, "orders");
+
+        assertThat(lines).singleElement().asString().contains("\"result\":\"ALLOWED\"", "\"rule\":\"super user\"");
+    }
+
+    @Test
+    void shouldFindLinesThatWereChangedRemovedOrMoved() {
+        AuditLog log = AuditLog.to(clock, Runnable::run, false, lines::add);
+        for (int i = 0; i < 5; i++) {
+            log.denied(ADA, Right.READ_TOPIC, "topic" + i, "NO_ACL");
+        }
+        List<String> changed = new ArrayList<>(lines);
+        changed.set(2, lines.get(2).replace("topic2", "topic9"));
+        List<String> removed = new ArrayList<>(lines);
+        removed.remove(2);
+        List<String> moved = new ArrayList<>(lines);
+        moved.add(1, moved.remove(3));
+        List<String> cut = new ArrayList<>(lines);
+        cut.set(4, cut.get(4).substring(0, 100));
+
+        assertThat(problems(lines)).containsOnlyNulls();
+        assertThat(problems(changed)).contains("it has been changed");
+        assertThat(problems(removed)).anyMatch(problem -> problem != null && problem.contains("are missing"));
+        assertThat(problems(moved)).anyMatch(problem -> problem != null && problem.contains("are missing"));
+        assertThat(problems(cut)).contains("it is not complete");
+    }
+
+    @Test
+    void shouldBeginAgainWhenTheBrokerHasRestarted() {
+        AuditLog.to(clock, Runnable::run, false, lines::add).denied(ADA, Right.READ_TOPIC, "a", "NO_ACL");
+        AuditLog.to(clock, Runnable::run, false, lines::add).denied(ADA, Right.READ_TOPIC, "b", "NO_ACL");
+
+        assertThat(problems(lines)).containsOnlyNulls();
+    }
+
+    @Test
+    void shouldCountWhatDoesNotFitAndSaySoInTheNextLine() {
+        AuditLog log = AuditLog.to(clock, tasks::add, false, lines::add);
+        for (int i = 0; i < AuditLog.MAX_WAITING + 3; i++) {
+            log.denied(ADA, Right.READ_TOPIC, "t", "NO_ACL");
+        }
+
+        assertThat(tasks).hasSize(1);
+        tasks.poll().run();
+
+        assertThat(lines).hasSize(AuditLog.MAX_WAITING);
+        assertThat(log.dropped()).isEqualTo(3);
+        assertThat(lines.get(0)).contains("\"dropped\":3");
+        assertThat(lines.get(1)).doesNotContain("dropped");
+    }
+
+    @Test
+    void shouldGoOnWhenALineCannotBeWritten() {
+        AuditLog log = AuditLog.to(clock, Runnable::run, false, line -> {
+            if (lines.isEmpty()) {
+                lines.add("failed");
+                throw new IllegalStateException("planted");
+            }
+            lines.add(line);
+        });
+        log.denied(ADA, Right.READ_TOPIC, "a", "NO_ACL");
+        log.denied(ADA, Right.READ_TOPIC, "b", "NO_ACL");
+
+        assertThat(log.dropped()).isEqualTo(1);
+        assertThat(lines).last().asString().contains("\"resourceName\":\"b\"", "\"dropped\":1");
+    }
+
+    private static List<String> problems(List<String> lines) {
+        AuditChain chain = new AuditChain();
+        List<String> problems = new ArrayList<>();
+        lines.forEach(line -> problems.add(chain.check("time=now " + line + "\r")));
+        return problems;
+    }
+}
