@@ -18,6 +18,8 @@ COPY --from=unpacked /opt/journalq /opt/journalq
 # Other containers connect, so the listeners are on all interfaces. Publish their ports only where clients need them.
 ENV JOURNALQ_LISTENERS=PLAINTEXT://0.0.0.0:9092
 ENV JOURNALQ_ADMIN_LISTENER=0.0.0.0:9644
+# The network of the containers decides who can connect. Set it to false if your listeners authenticate their clients.
+ENV JOURNALQ_ALLOW_INSECURE_LISTENERS=true
 # Only this container could reach the default address of the HTTP gateway.
 ENV JOURNALQ_GATEWAY_LISTENER=
 ENV JOURNALQ_DATA_DIRECTORIES=/var/lib/journalq

@@ -4,6 +4,7 @@ import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.common.sasl.ScramMessages;
 import io.journalq.common.sasl.ScramMessages.ServerFirst;
 import io.journalq.server.metadata.security.ScramImage;
+import io.journalq.server.security.sasl.PasswordCheck;
 import io.journalq.server.security.sasl.SaslExchange;
 import io.journalq.server.security.sasl.SaslMechanisms;
 import io.journalq.server.security.sasl.SaslStep;
@@ -43,8 +44,9 @@ final class SaslTarget implements FuzzTarget {
             image = image.with("ada", mechanism.credential(mechanism.saltedPassword(password, salt, 1), salt, 1));
         }
         ScramImage users = image;
+        ScramUsers known = new ScramUsers(() -> users, new byte[32]);
         mechanisms = new SaslMechanisms(
-                MECHANISMS, new ScramUsers(() -> users, new byte[32]), Runnable::run, new ConstantRandom());
+                MECHANISMS, known, new PasswordCheck(known, Runnable::run, new byte[32]), new ConstantRandom());
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.journalq.quorum;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.control.QuorumTls;
 import io.journalq.server.control.QuorumVoter;
 import java.nio.file.Path;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.List;
  * @param dataDirectory holds the log of the quorum and the journal of what is committed
  * @param lostPower whether the system went down since the last clean stop, so that a vote may be lost
  * @param sizes bounds of the log's files
+ * @param tls encrypts connections and authenticates both sides; null for neither
  */
 public record QuorumConfig(
         Uuid clusterId,
@@ -22,7 +24,8 @@ public record QuorumConfig(
         List<QuorumVoter> founders,
         Path dataDirectory,
         boolean lostPower,
-        LogSizes sizes) {
+        LogSizes sizes,
+        QuorumTls tls) {
     public QuorumConfig {
         founders = List.copyOf(founders);
     }

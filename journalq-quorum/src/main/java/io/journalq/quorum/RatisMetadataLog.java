@@ -154,7 +154,7 @@ public final class RatisMetadataLog implements MetadataLog {
                     .setGroup(QuorumMembers.group(config))
                     .setStateMachine(machine)
                     .setProperties(RatisSettings.of(config, directory.storage()))
-                    .setParameters(RatisSettings.parameters(self))
+                    .setParameters(RatisSettings.parameters(self, config.tls()))
                     .setOption(option)
                     .build();
         }

@@ -1,11 +1,13 @@
 package io.journalq.quorum;
 
+import io.journalq.server.control.QuorumTls;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.grpc.GrpcTlsConfig;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.RaftServerConfigKeys.Log;
@@ -52,9 +54,16 @@ final class RatisSettings {
         return properties;
     }
 
-    /** What Ratis accepts as objects only. */
-    static Parameters parameters(RaftPeerId self) {
+    /**
+     * What Ratis accepts as objects only.
+     *
+     * @param tls null for connections that are not encrypted
+     */
+    static Parameters parameters(RaftPeerId self, QuorumTls tls) {
         Parameters parameters = new Parameters();
+        if (tls != null) {
+            GrpcConfigKeys.TLS.setConf(parameters, new GrpcTlsConfig(tls.keys(), tls.trust(), true));
+        }
         AddressedVoter addressed = new AddressedVoter(self);
         GrpcConfigKeys.Server.setServicesCustomizer(parameters, (services, types) -> services.intercept(addressed));
         return parameters;

@@ -65,7 +65,7 @@ class BrokerClusterTest {
     /** Instead of the usual ones. */
     private final Map<String, String> settings = new TreeMap<>();
 
-    private final PeerChannels client = new NettyPeerChannels("test");
+    private final PeerChannels client = new NettyPeerChannels("test", null);
 
     @TempDir
     Path directory;

@@ -43,6 +43,7 @@ class FoundingTest {
                 self.nodeId(),
                 self.host(),
                 self.port(),
+                null,
                 directory,
                 files,
                 Clock.systemUTC(),

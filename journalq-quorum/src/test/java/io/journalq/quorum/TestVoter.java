@@ -69,7 +69,7 @@ final class TestVoter implements AutoCloseable {
     }
 
     TestVoter open(boolean lostPower) throws IOException {
-        QuorumConfig config = new QuorumConfig(CLUSTER, voter, founders, directory, lostPower, sizes);
+        QuorumConfig config = new QuorumConfig(CLUSTER, voter, founders, directory, lostPower, sizes, null);
         replica = new RecordingReplica();
         role = null;
         log = new RatisMetadataLog(config, store, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);

@@ -27,9 +27,11 @@ import java.util.Optional;
  * @param named whether the configuration names the data directory, and does not only have the default
  * @param address the address for clients on this machine, {@code host:port}; null while the broker is starting
  * @param openAddresses the addresses that other machines can reach, separated by commas; empty if there are none
- * @param adminAddress the address of the health page, {@code host:port}; null if there is none
+ * @param adminAddress the address of the health page, {@code host:port}, or {@code https://host:port} if it is
+ *     encrypted; null if there is none
  */
 record LocalBroker(Path dataDirectory, boolean named, String address, String openAddresses, String adminAddress) {
+    private static final String HTTPS = "https://";
     private static final int CHECK_TIMEOUT_MS = 1_000;
     private static final int HTTP_OK = 200;
 
@@ -38,12 +40,15 @@ record LocalBroker(Path dataDirectory, boolean named, String address, String ope
         try {
             BrokerConfig config = BrokerConfigLoader.load(configFile, environment, assignments);
             String admin = config.get(ListenerSettings.ADMIN_LISTENER);
+            String scheme = config.adminProtocol().isEncrypted() ? HTTPS : "";
             return new LocalBroker(
                     config.dataDirectories().get(0).toAbsolutePath().normalize(),
                     config.origin(BrokerSettings.DATA_DIRECTORIES) != ConfigOrigin.DEFAULT,
                     config.listeners().get(0).reachableHere(),
                     "",
-                    admin.isEmpty() ? null : ListenerAddress.parse(admin).reachableHere());
+                    admin.isEmpty()
+                            ? null
+                            : scheme + ListenerAddress.parse(admin).reachableHere());
         } catch (ConfigException wrong) {
             throw new CommandFailure(wrong.getMessage());
         }
@@ -114,7 +119,8 @@ record LocalBroker(Path dataDirectory, boolean named, String address, String ope
         if (address == null) {
             return false;
         }
-        if (adminAddress == null) {
+        if (adminAddress == null || adminAddress.startsWith(HTTPS)) {
+            // This program may not trust the certificate. A broker reports its address when it serves clients.
             return somebodyListens();
         }
         try {
@@ -130,6 +136,11 @@ record LocalBroker(Path dataDirectory, boolean named, String address, String ope
         } catch (IOException notThere) {
             return false;
         }
+    }
+
+    /** The address of the health page as a URL; null if there is none. */
+    String adminUrl() {
+        return adminAddress == null || adminAddress.startsWith(HTTPS) ? adminAddress : "http://" + adminAddress;
     }
 
     /** Whether any program is listening at the address for clients. */

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq-server start",
-            "  journalq-server start --set listeners=PLAINTEXT://0.0.0.0:9092",
+            "  journalq-server start --insecure --set listeners=PLAINTEXT://0.0.0.0:9092",
             "  JOURNALQ_HEAP=2g journalq-server start --config /etc/journalq/journalq.yaml",
             "  journalq-server start --foreground"
         })
@@ -44,6 +44,12 @@ public final class StartCommand extends LocalCommand {
             names = "--foreground",
             description = "Runs the broker in this process, with its log on this terminal, until it is stopped.")
     private boolean foreground;
+
+    @Option(
+            names = "--insecure",
+            description = "Allows listeners that other machines can reach without a login or a certificate"
+                    + " (allow.insecure.listeners).")
+    private boolean insecure;
 
     @Option(
             names = "--timeout",
@@ -129,6 +135,9 @@ public final class StartCommand extends LocalCommand {
         for (String override : overrides()) {
             command.addAll(List.of("--set", override));
         }
+        if (insecure) {
+            command.add("--insecure");
+        }
         ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("JOURNALQ_LOG_DIR", logDirectory.toString());
         builder.environment()
@@ -189,7 +198,7 @@ public final class StartCommand extends LocalCommand {
         terminal().printLine("  data     " + broker.dataDirectory());
         terminal().printLine("  log      " + log);
         if (broker.adminAddress() != null) {
-            terminal().printLine("  health   http://" + broker.adminAddress() + "/health, metrics at /metrics");
+            terminal().printLine("  health   " + broker.adminUrl() + "/health, metrics at /metrics");
         }
         if (broker.warning() != null) {
             terminal().warn(broker.warning());

@@ -285,6 +285,7 @@ class ServerCommandTest {
         Path home = directory.resolve("home");
         Process open = broker(
                 home,
+                "allow.insecure.listeners=true",
                 "listeners=LOCAL://localhost:0,OPEN://0.0.0.0:0",
                 "listener.security.protocol.map=LOCAL:PLAINTEXT,OPEN:PLAINTEXT");
         try {

@@ -12,8 +12,6 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
-import java.security.cert.Certificate;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509TrustManager;
@@ -157,26 +155,12 @@ public final class TlsConfig {
 
         private Builder key(Path file, byte[] content, KeyFileFormat format, char[] password, char[] keyPassword) {
             try {
-                KeyMaterial keys = KeyMaterial.parse(content, format, password, keyPassword);
-                keyManager = managerOf(keys);
+                keyManager = KeyMaterial.parse(content, format, password, keyPassword)
+                        .manager();
             } catch (GeneralSecurityException unusable) {
                 throw cannotUse(file, format, unusable);
             }
             return this;
-        }
-
-        private static X509ExtendedKeyManager managerOf(KeyMaterial keys) throws GeneralSecurityException {
-            KeyStore store = KeyStore.getInstance("PKCS12");
-            char[] inMemory = new char[0];
-            try {
-                store.load(null, null);
-                store.setKeyEntry("client", keys.key(), inMemory, keys.chain().toArray(new Certificate[0]));
-            } catch (IOException impossible) {
-                throw new IllegalStateException(impossible);
-            }
-            KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-            factory.init(store, inMemory);
-            return (X509ExtendedKeyManager) factory.getKeyManagers()[0];
         }
 
         /**

@@ -1,5 +1,6 @@
 package io.journalq.common.tls;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.Key;
@@ -13,6 +14,8 @@ import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.X509ExtendedKeyManager;
 
 /**
  * A private key and the certificate chain that proves whose it is. The key belongs to the first certificate, which was
@@ -106,6 +109,21 @@ public record KeyMaterial(PrivateKey key, List<X509Certificate> chain) {
 
     private static GeneralSecurityException ofAnother() {
         return new GeneralSecurityException("its first certificate does not belong to the private key");
+    }
+
+    /** A key manager that presents the certificate. */
+    public X509ExtendedKeyManager manager() throws GeneralSecurityException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        char[] inMemory = new char[0];
+        try {
+            store.load(null, null);
+        } catch (IOException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+        store.setKeyEntry("own", key, inMemory, chain.toArray(new Certificate[0]));
+        KeyManagerFactory factory = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
+        factory.init(store, inMemory);
+        return (X509ExtendedKeyManager) factory.getKeyManagers()[0];
     }
 
     /** Shows no key. */

@@ -9,6 +9,7 @@ import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
+import io.journalq.server.observe.AdminAccess;
 import io.journalq.server.observe.AdminListener;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.BrokerMetrics.Series;
@@ -18,6 +19,7 @@ import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -41,6 +43,7 @@ final class AdminPages implements AutoCloseable {
     /**
      * Serves health, and the metrics that exist without a {@link BrokerCore}.
      *
+     * @param access who may read them
      * @throws IOException when the address cannot be bound; nothing is left open
      */
     static AdminPages open(
@@ -49,7 +52,8 @@ final class AdminPages implements AutoCloseable {
             NetworkCounters network,
             SharedMemory directMemory,
             MemoryBudget stateMemory,
-            Supplier<Health> health)
+            Supplier<Health> health,
+            AdminAccess access)
             throws IOException {
         ListenerAddress wanted = config.adminListener().orElseThrow();
         BrokerMetrics metrics = new BrokerMetrics();
@@ -63,11 +67,13 @@ final class AdminPages implements AutoCloseable {
             return new AdminPages(
                     metrics,
                     AdminListener.start(
-                            wanted.host(),
-                            wanted.port(),
+                            wanted.host().isEmpty()
+                                    ? new InetSocketAddress(wanted.port())
+                                    : new InetSocketAddress(wanted.host(), wanted.port()),
                             metrics.registry(),
                             health,
-                            BrokerNames.of(config, wanted.host(), config.get(ListenerSettings.ADMIN_ALLOWED_HOSTS))));
+                            BrokerNames.of(config, wanted.host(), config.get(ListenerSettings.ADMIN_ALLOWED_HOSTS)),
+                            access));
         } catch (IOException | RuntimeException failure) {
             metrics.close();
             throw failure;

@@ -9,6 +9,7 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.config.SecuritySettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.directory.DataLocks;
 import io.journalq.server.journal.file.FileStore;
@@ -18,6 +19,7 @@ import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
+import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.Door;
@@ -25,6 +27,7 @@ import io.journalq.server.network.Exchange;
 import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
+import io.journalq.server.observe.AdminAccess;
 import io.journalq.server.observe.Health;
 import io.journalq.server.peer.NettyPeerChannels;
 import io.journalq.server.peer.PeerChannels;
@@ -122,6 +125,7 @@ public final class Broker implements AutoCloseable {
         try {
             // A configuration that was not loaded from a file has not been checked yet.
             BrokerConfigLoader.checkTogether(config);
+            StartChecks.check(config);
         } catch (ConfigException contradiction) {
             throw new StartException(contradiction.getMessage(), contradiction);
         }
@@ -158,9 +162,10 @@ public final class Broker implements AutoCloseable {
         return gatewayPort;
     }
 
-    private String adminAddress() {
+    private String adminAddress(ListenerTransports transports) {
         return config.adminListener()
-                .map(wanted -> wanted.withPort(adminPort).reachableHere())
+                .map(wanted -> (transports.isAdminEncrypted() ? "https://" : "")
+                        + wanted.withPort(adminPort).reachableHere())
                 .orElse(null);
     }
 
@@ -202,6 +207,8 @@ public final class Broker implements AutoCloseable {
         closings.push(() -> blockingPool.drain(POOL_DRAIN_MS));
         ListenerTransports transports = ListenerTransports.open(config, networkCounters);
         closings.push(transports::close);
+        ListenerLogins logins = ListenerLogins.open(config, this::users, random);
+        closings.push(logins::close);
         GatewaySetup gateway = config.gatewayListener().isEmpty()
                 ? null
                 : GatewaySetup.of(config, config.gatewayListener().get(), transports);
@@ -209,10 +216,10 @@ public final class Broker implements AutoCloseable {
         closings.push(loops::close);
         DirectMemory directMemory = DirectMemory.of(config);
         SharedMemory memory = SharedMemory.of(directMemory.largeRequestBytes(), directMemory.responseBytes());
-        Optional<AdminPages> pages = openAdminPages(loops, memory);
+        Optional<AdminPages> pages = openAdminPages(loops, memory, transports, logins);
         ReserveFileStore reserved =
                 new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
-        PeerChannels peers = openPeers();
+        PeerChannels peers = openPeers(transports.peers());
         BrokerCore opened = BrokerCore.open(
                 config,
                 new BrokerCore.Environment(
@@ -224,7 +231,8 @@ public final class Broker implements AutoCloseable {
                         clock,
                         this::newId,
                         CompletableFuture::join,
-                        peers),
+                        peers,
+                        trust(transports)),
                 openCoordinatorStore());
         closings.push(opened::close);
         core = opened;
@@ -235,10 +243,17 @@ public final class Broker implements AutoCloseable {
         if (!(store instanceof MemoryFileStore)) {
             reserved.fill();
         }
-        serve(loops, opened, directMemory.smallRequestBytes() / (2L * loops.count()), memory, transports, gateway);
+        serve(
+                loops,
+                opened,
+                directMemory.smallRequestBytes() / (2L * loops.count()),
+                memory,
+                transports,
+                logins,
+                gateway);
         serving = true;
         String open = openAddresses(transports);
-        locks.announce(bootstrapServers(), open, adminAddress());
+        locks.announce(bootstrapServers(), open, adminAddress(transports));
         log.info(
                 "broker started: node={} listeners={}{} shards={} partitions={} tookMs={}",
                 config.get(BrokerSettings.NODE_ID),
@@ -261,12 +276,23 @@ public final class Broker implements AutoCloseable {
         });
     }
 
-    /** Null for a broker that is alone. */
-    private PeerChannels openPeers() {
+    private static BrokerCore.PeerTrust trust(ListenerTransports transports) {
+        PeerIdentity peers = transports.peers();
+        PeerIdentity quorum = transports.quorum();
+        return new BrokerCore.PeerTrust(
+                peers == null ? client -> true : peers::isBroker, quorum == null ? null : quorum.forQuorum());
+    }
+
+    /**
+     * Null for a broker that is alone.
+     *
+     * @param identity null if the connections are not encrypted
+     */
+    private PeerChannels openPeers(PeerIdentity identity) {
         if (config.quorumListener().isEmpty()) {
             return null;
         }
-        PeerChannels peers = new NettyPeerChannels("broker-" + config.get(BrokerSettings.NODE_ID));
+        PeerChannels peers = new NettyPeerChannels("broker-" + config.get(BrokerSettings.NODE_ID), identity);
         closings.push(peers::close);
         return peers;
     }
@@ -278,9 +304,13 @@ public final class Broker implements AutoCloseable {
                         !transports.isEncrypted(listener) && !transports.usesSasl(listener) && listener.isOpen())
                 .forEach(listener -> open.add(listener.address()));
         config.adminListener()
-                .filter(ListenerAddress::isOpen)
+                .filter(listener -> !transports.isAdminEncrypted()
+                        && listener.isOpen()
+                        && config.get(SecuritySettings.ALLOW_INSECURE_LISTENERS))
                 .ifPresent(listener -> open.add(listener.withPort(adminPort).address()));
-        config.quorumListener().filter(ListenerAddress::isOpen).ifPresent(listener -> open.add(listener.address()));
+        config.quorumListener()
+                .filter(listener -> transports.quorum() == null && listener.isOpen())
+                .ifPresent(listener -> open.add(listener.address()));
         config.gatewayListener()
                 .filter(listener -> !transports.isGatewayEncrypted() && listener.isOpen())
                 .ifPresent(listener -> open.add(listener.withPort(gatewayPort).address()));
@@ -302,11 +332,14 @@ public final class Broker implements AutoCloseable {
         return coordinators;
     }
 
-    private Optional<AdminPages> openAdminPages(EventLoops loops, SharedMemory memory) throws IOException {
+    private Optional<AdminPages> openAdminPages(
+            EventLoops loops, SharedMemory memory, ListenerTransports transports, ListenerLogins logins)
+            throws IOException {
         if (config.adminListener().isEmpty()) {
             return Optional.empty();
         }
-        AdminPages pages = AdminPages.open(config, loops, networkCounters, memory, stateMemory, this::health);
+        AdminAccess access = AdminLogins.accessOf(config, transports, logins, memory, networkCounters);
+        AdminPages pages = AdminPages.open(config, loops, networkCounters, memory, stateMemory, this::health, access);
         closings.push(pages::close);
         adminPort = pages.port();
         return Optional.of(pages);
@@ -328,6 +361,12 @@ public final class Broker implements AutoCloseable {
                 directories);
     }
 
+    /** The users that can log in; none while the metadata is being read. */
+    private ScramImage users() {
+        BrokerCore open = core;
+        return open == null ? ScramImage.NONE : open.scram();
+    }
+
     private Uuid newId() {
         return new Uuid(random.nextLong(), random.nextLong());
     }
@@ -339,12 +378,11 @@ public final class Broker implements AutoCloseable {
             long loopRequestBytes,
             SharedMemory memory,
             ListenerTransports transports,
+            ListenerLogins logins,
             GatewaySetup gateway)
-            throws IOException, StartException {
+            throws IOException {
         Acceptor acceptor = new Acceptor(loops, connectionLimits(loopRequestBytes), memory, networkCounters);
         ClientThrottles throttles = new ClientThrottles(opened::quotas, System::nanoTime);
-        ListenerLogins logins = ListenerLogins.open(config, opened::scram, random);
-        closings.push(logins::close);
         Exchange.Factory exchanges = new RequestDispatcher(
                 opened.handlers(),
                 throttles,
@@ -370,6 +408,7 @@ public final class Broker implements AutoCloseable {
                     opened.handlers(),
                     opened::metadata,
                     throttles,
+                    logins.passwords(),
                     stateMemory.part(StatePart.CONNECTIONS),
                     clock);
         }

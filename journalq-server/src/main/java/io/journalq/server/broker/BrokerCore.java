@@ -18,6 +18,7 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.PeerControllers;
+import io.journalq.server.control.QuorumTls;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
 import io.journalq.server.journal.ShutdownMarker;
@@ -37,6 +38,7 @@ import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.Authorizer;
+import io.journalq.server.security.Principal;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.compaction.CleanerCounters;
@@ -62,6 +64,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
@@ -113,6 +116,7 @@ public final class BrokerCore implements AutoCloseable {
      * @param ids supplies ids that are unique and cannot be guessed
      * @param waiting how a thread waits for a future
      * @param peers requests to other brokers; null if the broker is alone
+     * @param trust who the other brokers are
      */
     public record Environment(
             FileStore store,
@@ -123,7 +127,33 @@ public final class BrokerCore implements AutoCloseable {
             Clock clock,
             Supplier<Uuid> ids,
             FutureWaiter waiting,
-            PeerChannels peers) {}
+            PeerChannels peers,
+            PeerTrust trust) {
+        /** Without certificates of brokers. */
+        public Environment(
+                FileStore store,
+                List<LoopCycle> cycles,
+                Executor blockingPool,
+                ExecutorService controllerThread,
+                MemoryBudget memory,
+                Clock clock,
+                Supplier<Uuid> ids,
+                FutureWaiter waiting,
+                PeerChannels peers) {
+            this(store, cycles, blockingPool, controllerThread, memory, clock, ids, waiting, peers, PeerTrust.ALL);
+        }
+    }
+
+    /**
+     * How a broker knows that others are brokers.
+     *
+     * @param brokers whether a client of the listener for brokers is one
+     * @param quorum keys and trust of the voters; null if their connections are not encrypted
+     */
+    public record PeerTrust(Predicate<Principal> brokers, QuorumTls quorum) {
+        /** Without certificates, so that who may connect decides. */
+        public static final PeerTrust ALL = new PeerTrust(client -> true, null);
+    }
 
     /**
      * What connects a broker to the other brokers of its cluster.
@@ -160,8 +190,10 @@ public final class BrokerCore implements AutoCloseable {
                         environment.waiting()),
                 directories);
         opener.recoverFiles();
-        Membership member =
-                membership != null ? membership : new Membership(opener.openLog(clusterJoin()), remoteControllers());
+        Membership member = membership != null
+                ? membership
+                : new Membership(
+                        opener.openLog(clusterJoin(), environment.trust().quorum()), remoteControllers());
         this.inCluster = member.log().electsLeader();
         this.controller = opener.start(member.log(), metadata);
         ControllerOperations activeController = inCluster ? linkTo(member.controllers()) : controller;
@@ -401,7 +433,9 @@ public final class BrokerCore implements AutoCloseable {
                 new OfflineReplicas(nodeId, shards.offlinePartitions()),
                 environment.clock());
         if (environment.peers() != null) {
-            handlers.join(new EnvelopeForwarder(nodeId, controller::members, this::peerAddress, environment.peers()));
+            handlers.join(
+                    new EnvelopeForwarder(nodeId, controller::members, this::peerAddress, environment.peers()),
+                    environment.trust().brokers());
         }
     }
 

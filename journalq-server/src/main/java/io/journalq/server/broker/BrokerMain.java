@@ -2,6 +2,7 @@ package io.journalq.server.broker;
 
 import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.SecuritySettings;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -15,14 +16,15 @@ import java.util.Map;
 public final class BrokerMain {
     private static final int FAILED = 1;
     private static final int USAGE = 2;
-    private static final String USAGE_LINE = "usage: [--config FILE] [--set key=value]...";
+    private static final String USAGE_LINE = "usage: [--config FILE] [--set key=value]... [--insecure]";
+    private static final String INSECURE = "--insecure";
 
     /** A property of Netty: the share of buffers that are checked for leaks. Tests check every buffer. */
     private static final String LEAK_DETECTION = "io.netty.leakDetection.level";
 
     private BrokerMain() {}
 
-    /** Starts a broker with {@code [--config FILE] [--set key=value]...}. */
+    /** Starts a broker with {@code [--config FILE] [--set key=value]... [--insecure]}. */
     public static void main(String[] arguments) {
         // Netty's default is to check one of 128 buffers, which costs 2 to 4 % of the time of a request.
         if (System.getProperty(LEAK_DETECTION) == null) {
@@ -44,6 +46,10 @@ public final class BrokerMain {
         List<String> assignments = new ArrayList<>();
         for (int i = 0; i < arguments.size(); i++) {
             String argument = arguments.get(i);
+            if (argument.equals(INSECURE)) {
+                assignments.add(SecuritySettings.ALLOW_INSECURE_LISTENERS.name() + "=true");
+                continue;
+            }
             int equals = argument.indexOf('=');
             String option = equals < 0 ? argument : argument.substring(0, equals);
             String value = equals >= 0 ? argument.substring(equals + 1) : null;

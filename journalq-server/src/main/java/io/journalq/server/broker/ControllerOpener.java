@@ -8,6 +8,7 @@ import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.MetadataReplica;
+import io.journalq.server.control.QuorumTls;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.WalReplay;
@@ -69,8 +70,13 @@ final class ControllerOpener {
         }
     }
 
-    /** @param join null for a broker that joins no cluster */
-    MetadataLog openLog(ClusterJoin join) throws IOException {
+    /**
+     * Opens the log that the configuration asks for.
+     *
+     * @param join null for a broker that joins no cluster
+     * @param tls of the voters of a quorum; null if their connections are not encrypted
+     */
+    MetadataLog openLog(ClusterJoin join, QuorumTls tls) throws IOException {
         return new MetadataLogOpener(
                         config,
                         directories,
@@ -78,7 +84,8 @@ final class ControllerOpener {
                         environment.clock(),
                         environment.blockingPool(),
                         environment.ids(),
-                        join)
+                        join,
+                        tls)
                 .open(newMachine(MemoryAccount.UNBOUNDED), this::await);
     }
 

@@ -20,6 +20,7 @@ import io.journalq.server.network.Acceptor;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.security.sasl.PasswordCheck;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -52,8 +53,8 @@ final class GatewaySetup {
         boolean authenticated = transports.areGatewayClientsAuthenticated();
         if (address.isOpen() && !authenticated && !config.get(ListenerSettings.GATEWAY_ALLOW_ANONYMOUS)) {
             throw new StartException("gateway.listener: other machines can reach " + address.address()
-                    + ", and the gateway does not authenticate its clients; bind localhost, use SSL with"
-                    + " ssl.client.auth=required, or set gateway.allow.anonymous=true");
+                    + ", and the gateway does not authenticate its clients; bind localhost, use"
+                    + " SASL_SSL, use SSL with ssl.client.auth=required, or set gateway.allow.anonymous=true");
         }
         return new GatewaySetup(config, address, transports);
     }
@@ -62,6 +63,7 @@ final class GatewaySetup {
      * Binds the listener. Its connections wait until {@link Acceptor#accept}.
      *
      * @param images supplies the newest image
+     * @param passwords checks the passwords of clients, if they need one
      * @param connectionMemory is charged for connections
      * @return the port
      */
@@ -70,6 +72,7 @@ final class GatewaySetup {
             HandlerRegistry handlers,
             Supplier<MetadataImage> images,
             ClientThrottles throttles,
+            PasswordCheck passwords,
             MemoryAccount connectionMemory,
             Clock clock)
             throws IOException {
@@ -82,8 +85,10 @@ final class GatewaySetup {
                 routes,
                 guard,
                 handlers,
-                (certificate, pause) ->
-                        new ClientSession(transports.principals().of(certificate), throttles, connectionMemory, pause),
+                new HttpDoor.Clients(
+                        transports.principals()::of,
+                        transports.needsGatewayLogins() ? passwords::userOf : null,
+                        (principal, pause) -> new ClientSession(principal, throttles, connectionMemory, pause)),
                 throttles,
                 counters);
         HttpDoor door = new HttpDoor(services, transports.gateway());

@@ -31,6 +31,7 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.security.Authorizer;
+import io.journalq.server.security.Principal;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -38,6 +39,7 @@ import io.journalq.server.shard.coordinator.transaction.ProducerIds;
 import io.journalq.server.transaction.TransactionMachine;
 import java.time.Clock;
 import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 
 /** Registers the handlers of all APIs, and holds what they share. */
 final class HandlerTable {
@@ -139,13 +141,17 @@ final class HandlerTable {
                 clock);
     }
 
-    /** Registers what a broker of a cluster serves besides that. Called last. */
-    void join(ForwardingHandler.Forwarder forwarder) {
+    /**
+     * Registers what a broker of a cluster serves besides that. Called last.
+     *
+     * @param brokers whether a client is a broker
+     */
+    void join(ForwardingHandler.Forwarder forwarder, Predicate<Principal> brokers) {
         PeerHandlers.register(
                 registry,
                 metadata::current,
                 controller,
-                new PeerGate(config.interBrokerListenerName()),
+                new PeerGate(config.interBrokerListenerName(), brokers),
                 forwarder,
                 PRODUCER_ID_BLOCK_SIZE,
                 config.get(BrokerSettings.REQUEST_MAX_ENTRIES));

@@ -7,6 +7,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.config.ListenerSettings;
 import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.network.PreAuthentication;
+import io.journalq.server.security.sasl.PasswordCheck;
 import io.journalq.server.security.sasl.PasswordPool;
 import io.journalq.server.security.sasl.SaslMechanisms;
 import io.journalq.server.security.sasl.ScramUsers;
@@ -21,11 +22,13 @@ final class ListenerLogins implements AutoCloseable {
     private static final int SECRET_SIZE_BYTES = 32;
 
     private final LoginRules rules;
-    private final PasswordPool passwords;
+    private final PasswordPool pool;
+    private final PasswordCheck passwords;
     private final PreAuthentication preAuthentication = new PreAuthentication();
 
-    private ListenerLogins(LoginRules rules, PasswordPool passwords) {
+    private ListenerLogins(LoginRules rules, PasswordPool pool, PasswordCheck passwords) {
         this.rules = rules;
+        this.pool = pool;
         this.passwords = passwords;
     }
 
@@ -36,10 +39,9 @@ final class ListenerLogins implements AutoCloseable {
      */
     static ListenerLogins open(BrokerConfig config, Supplier<ScramImage> users, SecureRandom random)
             throws StartException {
-        byte[] secret = new byte[SECRET_SIZE_BYTES];
-        random.nextBytes(secret);
-        ScramUsers scram = new ScramUsers(users, secret);
-        PasswordPool passwords = new PasswordPool();
+        ScramUsers scram = new ScramUsers(users, newSecret(random));
+        PasswordPool pool = new PasswordPool();
+        PasswordCheck passwords = new PasswordCheck(scram, pool, newSecret(random));
         Map<String, SaslMechanisms> byListener = new TreeMap<>();
         try {
             for (ListenerAddress listener : config.listeners()) {
@@ -52,7 +54,18 @@ final class ListenerLogins implements AutoCloseable {
             throw new StartException(refused.getMessage(), refused);
         }
         return new ListenerLogins(
-                new LoginRules(byListener, config.get(ListenerSettings.CONNECTIONS_MAX_REAUTH_MS)), passwords);
+                new LoginRules(byListener, config.get(ListenerSettings.CONNECTIONS_MAX_REAUTH_MS)), pool, passwords);
+    }
+
+    private static byte[] newSecret(SecureRandom random) {
+        byte[] secret = new byte[SECRET_SIZE_BYTES];
+        random.nextBytes(secret);
+        return secret;
+    }
+
+    /** Checks the passwords of clients of HTTP. */
+    PasswordCheck passwords() {
+        return passwords;
     }
 
     LoginRules rules() {
@@ -66,6 +79,6 @@ final class ListenerLogins implements AutoCloseable {
 
     @Override
     public void close() {
-        passwords.close();
+        pool.close();
     }
 }

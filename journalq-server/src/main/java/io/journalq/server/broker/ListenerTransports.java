@@ -13,39 +13,53 @@ import io.journalq.server.network.tls.TlsException;
 import io.journalq.server.network.tls.TlsFiles;
 import io.journalq.server.network.tls.TlsSettings;
 import io.journalq.server.security.PrincipalRules;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
-/** The transport of each listener and of the gateway, and how the certificates of clients become identities. Any thread. */
+/**
+ * The transport of each listener, of the gateway, of the admin listener and of the quorum, and how the certificates of
+ * clients become identities. Listeners with the same settings share their files and threads. Any thread.
+ */
 final class ListenerTransports implements AutoCloseable {
-    private final Map<String, Transport> byListener;
-    private final Transport gateway;
+    private final BrokerConfig config;
+    private final NetworkCounters counters;
     private final PrincipalRules principals;
-    private final boolean certificatesRequired;
-    private final Set<String> saslListeners;
-    /** Null without an encrypted listener. */
-    private final TlsFiles files;
+    private final Map<TlsSettings, TlsFiles> filesBySettings = new LinkedHashMap<>();
+    private final Map<String, Way> byListener = new TreeMap<>();
+    private Way gateway = Way.PLAIN;
+    private Way admin = Way.PLAIN;
+    private PeerIdentity peers;
+    private PeerIdentity quorum;
 
-    private ListenerTransports(
-            Map<String, Transport> byListener,
-            Transport gateway,
-            PrincipalRules principals,
-            boolean certificatesRequired,
-            Set<String> saslListeners,
-            TlsFiles files) {
-        this.byListener = byListener;
-        this.gateway = gateway;
+    /**
+     * How clients reach a listener.
+     *
+     * @param protocol of the listener
+     * @param certificatesRequired whether each client has to present a certificate
+     * @param files null if the listener is not encrypted
+     */
+    private record Way(SecurityProtocol protocol, boolean certificatesRequired, TlsFiles files) {
+        static final Way PLAIN = new Way(SecurityProtocol.PLAINTEXT, false, null);
+
+        Transport transport() {
+            return files == null ? Transport.PLAIN : files.transport();
+        }
+
+        boolean authenticates() {
+            return protocol.usesSasl() || certificatesRequired;
+        }
+    }
+
+    private ListenerTransports(BrokerConfig config, NetworkCounters counters, PrincipalRules principals) {
+        this.config = config;
+        this.counters = counters;
         this.principals = principals;
-        this.certificatesRequired = certificatesRequired;
-        this.saslListeners = saslListeners;
-        this.files = files;
     }
 
     /**
-     * Reads the keys and certificates if a listener is encrypted.
+     * Reads the keys and certificates of encrypted listeners.
      *
      * @throws StartException when the settings are contradictory
      * @throws TlsException when the files cannot be used
@@ -57,32 +71,63 @@ final class ListenerTransports implements AutoCloseable {
         } catch (IllegalArgumentException malformed) {
             throw new StartException("ssl.principal.mapping.rules: " + malformed.getMessage(), malformed);
         }
+        ListenerTransports transports = new ListenerTransports(config, counters, principals);
         try {
-            TlsFiles files = config.hasEncryptedListener() ? TlsFiles.open(settings(config), counters) : null;
-            Map<String, Transport> transports = new TreeMap<>();
-            Set<String> saslListeners = new TreeSet<>();
-            for (ListenerAddress listener : config.listeners()) {
-                transports.put(listener.name(), transport(config.securityProtocol(listener), files));
-                if (config.securityProtocol(listener).usesSasl()) {
-                    saslListeners.add(listener.name());
-                }
-            }
-            Transport gateway = transport(config.gatewayProtocol(), files);
-            boolean required = clientAuth(config) == TlsSettings.ClientAuth.REQUIRED;
-            return new ListenerTransports(transports, gateway, principals, required, saslListeners, files);
+            transports.open();
+            return transports;
         } catch (ConfigException refused) {
+            transports.close();
             throw new StartException(refused.getMessage(), refused);
+        } catch (TlsException unusable) {
+            transports.close();
+            throw unusable;
         }
     }
 
-    private static Transport transport(SecurityProtocol protocol, TlsFiles files) {
-        return protocol.isEncrypted() ? files.transport() : Transport.PLAIN;
+    private void open() throws ConfigException, TlsException {
+        ListenerAddress quorumAddress = config.quorumListener().orElse(null);
+        for (ListenerAddress listener : config.listeners()) {
+            boolean ofBrokers = quorumAddress != null && listener.name().equals(config.interBrokerListenerName());
+            Way way = open(listener, config.securityProtocol(listener), ofBrokers);
+            byListener.put(listener.name(), way);
+            if (ofBrokers && way.files() != null) {
+                peers = identity(way);
+            }
+        }
+        if (config.gatewayListener().isPresent()) {
+            gateway = open(config.gatewayListener().get(), config.gatewayProtocol(), false);
+        }
+        if (config.adminListener().isPresent()) {
+            admin = open(config.adminListener().get(), config.adminProtocol(), false);
+        }
+        if (quorumAddress != null && config.quorumProtocol().isEncrypted()) {
+            quorum = identity(open(quorumAddress, config.quorumProtocol(), true));
+        }
     }
 
-    private static TlsSettings settings(BrokerConfig config) {
-        TlsSettings.ClientAuth clientAuth = clientAuth(config);
+    private PeerIdentity identity(Way way) {
+        return new PeerIdentity(way.files(), principals, config.get(ListenerSettings.BROKER_PRINCIPALS));
+    }
+
+    private Way open(ListenerAddress listener, SecurityProtocol protocol, boolean connects)
+            throws ConfigException, TlsException {
+        if (!protocol.isEncrypted()) {
+            return new Way(protocol, false, null);
+        }
+        TlsSettings settings = settings(listener.name(), connects);
+        TlsFiles files = filesBySettings.get(settings);
+        if (files == null) {
+            files = TlsFiles.open(settings, counters);
+            filesBySettings.put(settings, files);
+        }
+        return new Way(protocol, settings.clientAuth() == TlsSettings.ClientAuth.REQUIRED, files);
+    }
+
+    private TlsSettings settings(String name, boolean connects) {
+        TlsSettings.ClientAuth clientAuth = TlsSettings.ClientAuth.valueOf(
+                config.get(ListenerSettings.SSL_CLIENT_AUTH, name).toUpperCase(Locale.ROOT));
         TlsSettings.Store keys = store(
-                config,
+                name,
                 ListenerSettings.SSL_KEYSTORE_LOCATION,
                 ListenerSettings.SSL_KEYSTORE_TYPE,
                 ListenerSettings.SSL_KEYSTORE_PASSWORD_FILE,
@@ -90,7 +135,7 @@ final class ListenerTransports implements AutoCloseable {
         TlsSettings.Store trusted = clientAuth == TlsSettings.ClientAuth.NONE
                 ? null
                 : store(
-                        config,
+                        name,
                         ListenerSettings.SSL_TRUSTSTORE_LOCATION,
                         ListenerSettings.SSL_TRUSTSTORE_TYPE,
                         ListenerSettings.SSL_TRUSTSTORE_PASSWORD_FILE,
@@ -99,26 +144,22 @@ final class ListenerTransports implements AutoCloseable {
                 keys,
                 trusted,
                 clientAuth,
-                config.get(ListenerSettings.SSL_ENABLED_PROTOCOLS),
-                config.get(ListenerSettings.SSL_CIPHER_SUITES));
+                config.get(ListenerSettings.SSL_ENABLED_PROTOCOLS, name),
+                config.get(ListenerSettings.SSL_CIPHER_SUITES, name),
+                connects);
     }
 
-    private static TlsSettings.ClientAuth clientAuth(BrokerConfig config) {
-        return TlsSettings.ClientAuth.valueOf(
-                config.get(ListenerSettings.SSL_CLIENT_AUTH).toUpperCase(Locale.ROOT));
-    }
-
-    private static TlsSettings.Store store(
-            BrokerConfig config,
+    private TlsSettings.Store store(
+            String name,
             ConfigKey<String> location,
             ConfigKey<String> type,
             ConfigKey<String> passwordFile,
             ConfigKey<String> keyPasswordFile) {
         return new TlsSettings.Store(
-                config.file(location),
-                KeyFileFormat.valueOf(config.get(type)),
-                config.file(passwordFile),
-                keyPasswordFile == null ? null : config.file(keyPasswordFile));
+                config.file(location, name),
+                KeyFileFormat.valueOf(config.get(type, name)),
+                config.file(passwordFile, name),
+                keyPasswordFile == null ? null : config.file(keyPasswordFile, name));
     }
 
     /** Derives the identities of clients from their certificates. */
@@ -127,41 +168,63 @@ final class ListenerTransports implements AutoCloseable {
     }
 
     Transport of(ListenerAddress listener) {
-        return byListener.get(listener.name());
+        return byListener.get(listener.name()).transport();
     }
 
     boolean isEncrypted(ListenerAddress listener) {
-        return of(listener) != Transport.PLAIN;
+        return byListener.get(listener.name()).files() != null;
     }
 
     /** The transport of the HTTP gateway. */
     Transport gateway() {
-        return gateway;
+        return gateway.transport();
     }
 
     boolean isGatewayEncrypted() {
-        return gateway != Transport.PLAIN;
+        return gateway.files() != null;
     }
 
-    /** Whether each client of the gateway has to present a certificate. */
+    /** Whether each client of the gateway has to log in or to present a certificate. */
     boolean areGatewayClientsAuthenticated() {
-        return isGatewayEncrypted() && certificatesRequired;
+        return gateway.authenticates();
+    }
+
+    /** Whether each request to the gateway needs the password of a user. */
+    boolean needsGatewayLogins() {
+        return gateway.protocol().usesSasl();
+    }
+
+    /** The transport of the admin listener. */
+    Transport admin() {
+        return admin.transport();
+    }
+
+    boolean isAdminEncrypted() {
+        return admin.files() != null;
     }
 
     /** Whether the clients of a listener have to log in. */
     boolean usesSasl(ListenerAddress listener) {
-        return saslListeners.contains(listener.name());
+        return byListener.get(listener.name()).protocol().usesSasl();
     }
 
     /** Whether each client of a listener has to log in or to present a certificate. */
     boolean areClientsAuthenticated(ListenerAddress listener) {
-        return usesSasl(listener) || (isEncrypted(listener) && certificatesRequired);
+        return byListener.get(listener.name()).authenticates();
+    }
+
+    /** Who this broker is for other brokers; null if the connections between brokers are not encrypted. */
+    PeerIdentity peers() {
+        return peers;
+    }
+
+    /** The same for the voters of the metadata quorum. */
+    PeerIdentity quorum() {
+        return quorum;
     }
 
     @Override
     public void close() {
-        if (files != null) {
-            files.close();
-        }
+        filesBySettings.values().forEach(TlsFiles::close);
     }
 }

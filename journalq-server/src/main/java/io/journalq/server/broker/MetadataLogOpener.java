@@ -11,6 +11,7 @@ import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.MetadataReplica;
 import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.control.QuorumTls;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.journal.Journal;
@@ -48,13 +49,19 @@ final class MetadataLogOpener {
     private final FileStore store;
     private final Path directory;
     private final ClusterJoin join;
+    private final QuorumTls tls;
 
     /** Waits for a write to the metadata log. */
     interface Waiting {
         void await(CompletableFuture<Void> written) throws IOException;
     }
 
-    /** @param join null for a broker that does not join a cluster */
+    /**
+     * Creates the opener.
+     *
+     * @param join null for a broker that does not join a cluster
+     * @param tls of the voters of a quorum; null if their connections are not encrypted
+     */
     MetadataLogOpener(
             BrokerConfig config,
             DataDirectories directories,
@@ -62,7 +69,8 @@ final class MetadataLogOpener {
             Clock clock,
             Executor blockingPool,
             Supplier<Uuid> ids,
-            ClusterJoin join) {
+            ClusterJoin join,
+            QuorumTls tls) {
         this.config = config;
         this.directories = directories;
         this.store = store;
@@ -70,6 +78,7 @@ final class MetadataLogOpener {
         this.blockingPool = blockingPool;
         this.ids = ids;
         this.join = join;
+        this.tls = tls;
         this.directory = config.dataDirectories().get(0);
     }
 
@@ -101,6 +110,7 @@ final class MetadataLogOpener {
                 config.get(BrokerSettings.NODE_ID),
                 listener.get().host(),
                 listener.get().port(),
+                tls,
                 directory,
                 store,
                 clock,

@@ -88,7 +88,7 @@ public final class OfflineUsers {
                     config.get(BrokerSettings.NODE_ID));
             ControllerOpener opener = new ControllerOpener(config, environment, directories);
             opener.recoverFiles();
-            try (Controller controller = opener.start(opener.openLog(null), metadata)) {
+            try (Controller controller = opener.start(opener.openLog(null, null), metadata)) {
                 boolean existed = !metadata.current().scram().of(change.user()).isEmpty();
                 Outcome outcome = controller.alterScram(List.of(change)).join().get(0);
                 if (outcome.error() != ErrorCode.NONE) {

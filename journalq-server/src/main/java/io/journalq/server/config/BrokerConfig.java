@@ -6,6 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /** The settings of a broker, each with its value and origin. Immutable. {@link BrokerConfigLoader} creates it. */
 public final class BrokerConfig {
@@ -48,10 +50,22 @@ public final class BrokerConfig {
                     + AccessSettings.AUTHORIZATION_ENABLED.name()
                     + " to true. ACLs then decide as in Kafka's StandardAuthorizer");
         }
-        ConfigKey<?> key = BrokerSettings.ALL.get(name);
         Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
-        changed.put(name, new Setting(key.parse(value), origin));
+        if (ListenerScope.isOne(name)) {
+            ListenerScope scope = ListenerScope.parse(name);
+            changed.put(scope.name(), new Setting(parse(scope.key(), name, value), origin));
+        } else {
+            changed.put(name, new Setting(BrokerSettings.ALL.get(name).parse(value), origin));
+        }
         return new BrokerConfig(changed);
+    }
+
+    private static Object parse(ConfigKey<?> key, String name, String value) throws ConfigException {
+        try {
+            return key.parse(value);
+        } catch (ConfigException wrong) {
+            throw new ConfigException(name + ": " + wrong.getMessage());
+        }
     }
 
     /** Returns a copy whose relative data directories and files are absolute, below {@code home}. */
@@ -63,23 +77,47 @@ public final class BrokerConfig {
                 .toList();
         Map<String, Setting> changed = new LinkedHashMap<>(settingByName);
         changed.put(name, new Setting(absolute, settingByName.get(name).origin()));
-        for (ConfigKey<String> key : ListenerSettings.FILES) {
-            Path file = file(key);
-            if (file != null) {
-                String resolved =
-                        home.resolve(file).toAbsolutePath().normalize().toString();
+        for (Map.Entry<String, Setting> setting : settingByName.entrySet()) {
+            if (isFile(setting.getKey()) && !setting.getValue().value().equals("")) {
+                Path file = home.resolve((String) setting.getValue().value());
                 changed.put(
-                        key.name(),
-                        new Setting(resolved, settingByName.get(key.name()).origin()));
+                        setting.getKey(),
+                        new Setting(
+                                file.toAbsolutePath().normalize().toString(),
+                                setting.getValue().origin()));
             }
         }
         return new BrokerConfig(changed);
+    }
+
+    private static boolean isFile(String name) {
+        return ListenerSettings.FILES.stream()
+                .map(ConfigKey::name)
+                .anyMatch(key -> name.equals(key) || (ListenerScope.isOne(name) && name.endsWith("." + key)));
     }
 
     /** The value of {@code key}. */
     @SuppressWarnings("unchecked") // with() stores only what the key itself parsed
     public <T> T get(ConfigKey<T> key) {
         return (T) settingByName.get(key.name()).value();
+    }
+
+    /** The value of {@code key} for a listener: its own, or that of all listeners. */
+    @SuppressWarnings("unchecked") // with() stores only what the key itself parsed
+    public <T> T get(ConfigKey<T> key, String listenerName) {
+        Setting own = settingByName.get(ListenerScope.nameOf(listenerName, key));
+        return own == null ? get(key) : (T) own.value();
+    }
+
+    /** The names of listeners that have settings of their own. */
+    Set<String> scopedListeners() {
+        Set<String> names = new TreeSet<>();
+        for (String name : settingByName.keySet()) {
+            if (ListenerScope.isOne(name)) {
+                names.add(ListenerScope.listenerOf(name));
+            }
+        }
+        return names;
     }
 
     /** The value in its canonical text. */
@@ -137,29 +175,54 @@ public final class BrokerConfig {
         if (!protocol.usesSasl()) {
             return List.of();
         }
-        return get(ListenerSettings.SASL_ENABLED_MECHANISMS).stream()
+        return get(ListenerSettings.SASL_ENABLED_MECHANISMS, listener.name()).stream()
                 .distinct()
                 .filter(mechanism -> protocol.isEncrypted() || !mechanism.equals("PLAIN"))
                 .toList();
     }
 
-    /** Whether a listener or the gateway is encrypted. */
-    public boolean hasEncryptedListener() throws ConfigException {
-        if (gatewayProtocol().isEncrypted()) {
-            return true;
-        }
+    /** The names of the encrypted listeners, also of the gateway, the admin listener and the metadata quorum. */
+    Set<String> encryptedListeners() throws ConfigException {
+        Set<String> names = new TreeSet<>();
         for (ListenerAddress listener : listeners()) {
             if (securityProtocol(listener).isEncrypted()) {
-                return true;
+                names.add(listener.name());
             }
         }
-        return false;
+        if (gatewayProtocol().isEncrypted()) {
+            names.add(gatewayListener().orElseThrow().name());
+        }
+        if (adminProtocol().isEncrypted()) {
+            names.add(adminListener().orElseThrow().name());
+        }
+        if (quorumProtocol().isEncrypted()) {
+            names.add(quorumListener().orElseThrow().name());
+        }
+        return names;
     }
 
     /** The file that a setting names; null if it is empty. */
     public Path file(ConfigKey<String> key) {
         String text = get(key);
         return text.isEmpty() ? null : Path.of(text);
+    }
+
+    /** The file that a setting of a listener names; null if it is empty. */
+    public Path file(ConfigKey<String> key, String listenerName) {
+        String text = get(key, listenerName);
+        return text.isEmpty() ? null : Path.of(text);
+    }
+
+    /** The files that a setting names, for all listeners together and for each one. */
+    public Set<Path> files(ConfigKey<String> key) {
+        Set<Path> files = new TreeSet<>();
+        settingByName.forEach((name, setting) -> {
+            boolean matches = name.equals(key.name()) || (ListenerScope.isOne(name) && name.endsWith("." + key.name()));
+            if (matches && !setting.value().equals("")) {
+                files.add(Path.of((String) setting.value()));
+            }
+        });
+        return files;
     }
 
     /** Address of metrics and health; empty if they are not served. */
@@ -174,6 +237,11 @@ public final class BrokerConfig {
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
+    /** The security protocol of the metadata quorum. An address without the name of a listener is that of a plain one. */
+    public SecurityProtocol quorumProtocol() throws ConfigException {
+        return protocolOf(get(ListenerSettings.QUORUM_LISTENER));
+    }
+
     /** Address of the HTTP gateway; empty if there is none. */
     public Optional<ListenerAddress> gatewayListener() {
         String text = get(ListenerSettings.GATEWAY_LISTENER);
@@ -186,8 +254,16 @@ public final class BrokerConfig {
      * @throws ConfigException as {@link #securityProtocol}
      */
     public SecurityProtocol gatewayProtocol() throws ConfigException {
-        String text = get(ListenerSettings.GATEWAY_LISTENER);
-        return text.contains("://") ? securityProtocol(knownGood(text)) : SecurityProtocol.PLAINTEXT;
+        return protocolOf(get(ListenerSettings.GATEWAY_LISTENER));
+    }
+
+    /** The same for the admin listener. */
+    public SecurityProtocol adminProtocol() throws ConfigException {
+        return protocolOf(get(ListenerSettings.ADMIN_LISTENER));
+    }
+
+    private SecurityProtocol protocolOf(String address) throws ConfigException {
+        return address.contains("://") ? securityProtocol(knownGood(address)) : SecurityProtocol.PLAINTEXT;
     }
 
     /** Addresses of brokers of the cluster that a broker without data joins; empty for a broker that begins one. */

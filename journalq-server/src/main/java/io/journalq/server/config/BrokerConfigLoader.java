@@ -42,6 +42,7 @@ public final class BrokerConfigLoader {
             Pattern.compile("JOURNALQ_(SERVICE_(HOST|PORT).*|PORT(_\\d+_(TCP|UDP|SCTP).*)?)");
 
     private static final int MAX_FILE_SIZE_BYTES = 1 << 20;
+    private static final String PKCS12 = "PKCS12";
 
     private BrokerConfigLoader() {}
 
@@ -113,13 +114,23 @@ public final class BrokerConfigLoader {
                         "advertised.listeners: '" + address + "' has no host that a client could connect to");
             }
         }
-        if (config.gatewayProtocol().usesSasl()) {
-            throw new ConfigException(
-                    "gateway.listener: clients of the HTTP gateway cannot log in by SASL; use a name whose protocol is"
-                            + " SSL or PLAINTEXT");
+        if (config.gatewayProtocol() == SecurityProtocol.SASL_PLAINTEXT) {
+            throw new ConfigException("gateway.listener: clients of the HTTP gateway log in by sending their passwords;"
+                    + " use a name whose protocol is SASL_SSL");
         }
-        if (config.hasEncryptedListener()) {
-            checkTls(config);
+        if (config.adminProtocol().usesSasl()) {
+            throw new ConfigException("admin.listener: its clients do not log in by SASL; use a name whose protocol is"
+                    + " SSL, with which users log in by HTTP Basic");
+        }
+        Set<String> encrypted = config.encryptedListeners();
+        for (String name : encrypted) {
+            checkTls(config, name);
+        }
+        for (String name : config.scopedListeners()) {
+            if (!encrypted.contains(name) && !names.contains(name)) {
+                throw new ConfigException("listener.name." + name.toLowerCase(Locale.ROOT) + ": no listener is called "
+                        + name + "; listeners names " + String.join(", ", names));
+            }
         }
         if (config.quorumListener().isPresent()) {
             checkOfCluster(config);
@@ -144,43 +155,64 @@ public final class BrokerConfigLoader {
                         + " quorum.listener registers its addresses before it opens them; choose a port");
             }
         }
-        for (ListenerAddress listener : config.listeners()) {
-            if (config.securityProtocol(listener).usesSasl()) {
-                throw new ConfigException("listeners: clients log in at " + listener + ", which a broker with"
-                        + " quorum.listener does not support yet; use the security protocol SSL");
-            }
+        if (config.quorumProtocol().usesSasl()) {
+            throw new ConfigException(
+                    "quorum.listener: voters do not log in; use a name whose protocol is SSL or PLAINTEXT");
         }
         String name = config.interBrokerListenerName();
         ListenerAddress forBrokers = addresses.stream()
                 .filter(address -> address.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new ConfigException("inter.broker.listener.name: no listener is called " + name));
-        if (config.securityProtocol(forBrokers).isEncrypted()) {
-            throw new ConfigException("inter.broker.listener.name: the listener " + name + " is encrypted, and the"
-                    + " connections between brokers are not yet; name a listener of the protocol PLAINTEXT");
+        if (config.securityProtocol(forBrokers).usesSasl()) {
+            throw new ConfigException(
+                    "inter.broker.listener.name: brokers do not log in at each other, so the listener " + name
+                            + " must have the security protocol SSL, with ssl.client.auth=required, or PLAINTEXT");
         }
+        boolean closed = config.securityProtocol(forBrokers).isEncrypted()
+                && config.quorumProtocol().isEncrypted();
+        for (ListenerAddress listener : config.listeners()) {
+            if (config.securityProtocol(listener).usesSasl() && !closed) {
+                throw new ConfigException("listeners: clients log in at " + listener + ", and anybody who reaches the"
+                        + " other brokers could pretend to be such a client; use the security protocol SSL for"
+                        + " inter.broker.listener.name and quorum.listener");
+            }
+        }
+        checkCertificatesOfBrokers(config, "inter.broker.listener.name", name, config.securityProtocol(forBrokers));
+        checkCertificatesOfBrokers(
+                config, "quorum.listener", config.quorumListener().orElseThrow().name(), config.quorumProtocol());
         if (forBrokers.bindsEveryInterface()) {
             throw new ConfigException("listeners: '" + forBrokers + "' has no host at which other brokers could reach"
                     + " this one; set advertised.listeners");
         }
     }
 
-    private static void checkTls(BrokerConfig config) throws ConfigException {
-        demand(config, ListenerSettings.SSL_KEYSTORE_LOCATION, "a listener has the security protocol SSL or SASL_SSL");
-        if (config.get(ListenerSettings.SSL_KEYSTORE_TYPE).equals("PKCS12")) {
-            demand(config, ListenerSettings.SSL_KEYSTORE_PASSWORD_FILE, "ssl.keystore.type is PKCS12");
+    private static void checkCertificatesOfBrokers(
+            BrokerConfig config, String setting, String listener, SecurityProtocol protocol) throws ConfigException {
+        if (protocol.isEncrypted()
+                && !config.get(ListenerSettings.SSL_CLIENT_AUTH, listener).equals("required")) {
+            throw new ConfigException(setting + ": brokers prove by certificates who they are; set listener.name."
+                    + listener.toLowerCase(Locale.ROOT) + ".ssl.client.auth=required");
         }
-        if (!config.get(ListenerSettings.SSL_CLIENT_AUTH).equals("none")) {
-            demand(config, ListenerSettings.SSL_TRUSTSTORE_LOCATION, "ssl.client.auth is not none");
-            if (config.get(ListenerSettings.SSL_TRUSTSTORE_TYPE).equals("PKCS12")) {
-                demand(config, ListenerSettings.SSL_TRUSTSTORE_PASSWORD_FILE, "ssl.truststore.type is PKCS12");
+    }
+
+    private static void checkTls(BrokerConfig config, String name) throws ConfigException {
+        demand(config, name, ListenerSettings.SSL_KEYSTORE_LOCATION, "is encrypted");
+        if (config.get(ListenerSettings.SSL_KEYSTORE_TYPE, name).equals(PKCS12)) {
+            demand(config, name, ListenerSettings.SSL_KEYSTORE_PASSWORD_FILE, "has ssl.keystore.type=PKCS12");
+        }
+        if (!config.get(ListenerSettings.SSL_CLIENT_AUTH, name).equals("none")) {
+            demand(config, name, ListenerSettings.SSL_TRUSTSTORE_LOCATION, "has another ssl.client.auth than none");
+            if (config.get(ListenerSettings.SSL_TRUSTSTORE_TYPE, name).equals(PKCS12)) {
+                demand(config, name, ListenerSettings.SSL_TRUSTSTORE_PASSWORD_FILE, "has ssl.truststore.type=PKCS12");
             }
         }
     }
 
-    private static void demand(BrokerConfig config, ConfigKey<String> key, String reason) throws ConfigException {
-        if (config.file(key) == null) {
-            throw new ConfigException(key.name() + ": must be set, because " + reason);
+    private static void demand(BrokerConfig config, String listener, ConfigKey<String> key, String reason)
+            throws ConfigException {
+        if (config.file(key, listener) == null) {
+            throw new ConfigException(key.name() + ": must be set, because listener " + listener + " " + reason);
         }
     }
 

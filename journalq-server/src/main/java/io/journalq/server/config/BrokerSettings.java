@@ -289,6 +289,7 @@ public final class BrokerSettings {
     private static ConfigKeys all() {
         List<ConfigKey<?>> keys = new ArrayList<>();
         keys.addAll(List.of(NODE_ID, BROKER_RACK));
+        keys.addAll(SecuritySettings.ALL);
         keys.addAll(ListenerSettings.ALL);
         keys.addAll(AccessSettings.ALL);
         keys.addAll(List.of(

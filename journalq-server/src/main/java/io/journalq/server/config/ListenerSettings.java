@@ -127,8 +127,20 @@ public final class ListenerSettings {
     public static final ConfigKey<String> ADMIN_LISTENER = ConfigKey.ofText(
                     "admin.listener",
                     "localhost:9644",
-                    "Address of /metrics and /health, as host:port. If empty, they are not served.")
+                    "Address of /metrics and /health, as host:port, or as NAME://host:port with a name whose protocol in "
+                            + "listener.security.protocol.map is SSL, for HTTPS. If empty, they are not served. Programs "
+                            + "on this machine may read both. Over HTTPS, so may clients with a trusted certificate, the "
+                            + "password of a user, or the token of admin.token.file. Other clients only read from "
+                            + "/health whether the broker is up, unless allow.insecure.listeners is true and the "
+                            + "connection is not encrypted.")
             .checkedBy(ListenerSettings::readAdminListener);
+    public static final ConfigKey<String> ADMIN_TOKEN_FILE = ConfigKey.ofText(
+                    "admin.token.file",
+                    "",
+                    "File with a token of 16 characters at least. A client of the admin listener that sends it over HTTPS, "
+                            + "as Authorization: Bearer, may read /metrics. Read when the broker starts. If empty, there "
+                            + "is no such token.")
+            .checkedBy(ListenerSettings::readFile);
     public static final ConfigKey<List<String>> ADMIN_ALLOWED_HOSTS = ConfigKey.ofList(
             "admin.allowed.hosts",
             List.of(),
@@ -142,14 +154,15 @@ public final class ListenerSettings {
                     "localhost:8082",
                     "Address of the HTTP gateway, as host:port. As NAME://host:port, its connections have the security "
                             + "protocol that listener.security.protocol.map assigns to the name, such as "
-                            + "SSL://0.0.0.0:8443. If empty, there is no gateway.")
+                            + "SSL://0.0.0.0:8443. With SASL_SSL, clients send the password of a user with each request, "
+                            + "as HTTP Basic. If empty, there is no gateway.")
             .checkedBy(ListenerSettings::readAdminListener);
     public static final ConfigKey<Boolean> GATEWAY_ALLOW_ANONYMOUS = ConfigKey.ofBoolean(
             "gateway.allow.anonymous",
             false,
             "Whether the gateway may listen on an address that other machines can reach without authenticating its "
-                    + "clients. If not, the broker starts with such an address only if the gateway uses SSL and "
-                    + "ssl.client.auth is required.");
+                    + "clients. If not, the broker starts with such an address only if the gateway uses SASL_SSL, or SSL "
+                    + "and ssl.client.auth is required.");
     public static final ConfigKey<List<String>> GATEWAY_ALLOWED_HOSTS = ConfigKey.ofList(
             "gateway.allowed.hosts",
             List.of(),
@@ -169,7 +182,9 @@ public final class ListenerSettings {
                     "Address at which this broker votes on the metadata of a cluster, as host:port. If empty, the "
                             + "metadata log is a journal of this broker. With an address, the broker becomes the only "
                             + "voter of a metadata quorum at its next start, with all its data. There is no way back. "
-                            + "Other brokers join with cluster.join. Connections are neither authenticated nor encrypted.")
+                            + "Other brokers join with cluster.join. As NAME://host:port with a name whose protocol in "
+                            + "listener.security.protocol.map is SSL, its connections are encrypted, and brokers prove "
+                            + "who they are by certificates (ssl.client.auth=required), at all brokers alike.")
             .checkedBy(ListenerSettings::readQuorumListener);
 
     public static final ConfigKey<List<String>> CLUSTER_JOIN = ConfigKey.ofList(
@@ -184,9 +199,15 @@ public final class ListenerSettings {
                     "inter.broker.listener.name",
                     "",
                     "Name of the listener at which the brokers of a cluster reach each other, the same in all brokers. "
-                            + "If empty, it is the first of listeners. Its connections are not encrypted yet, so its "
-                            + "security protocol must be PLAINTEXT.")
+                            + "If empty, it is the first of listeners. Its security protocol must be SSL, with "
+                            + "ssl.client.auth=required, or PLAINTEXT.")
             .checkedBy(text -> ListenerAddress.canonicalName(text.strip()));
+    public static final ConfigKey<List<String>> BROKER_PRINCIPALS = ConfigKey.ofList(
+            "broker.principals",
+            List.of(),
+            "Users that are brokers of the cluster, without 'User:', as ssl.principal.mapping.rules derives them from "
+                    + "certificates. The user of the certificate of this broker always is one. Requests that only brokers "
+                    + "send are refused from others, if inter.broker.listener.name or quorum.listener is encrypted.");
 
     /** These settings, in the order of {@code conf/journalq.yaml}. */
     static final List<ConfigKey<?>> ALL = List.of(
@@ -212,6 +233,7 @@ public final class ListenerSettings {
             CONNECTIONS_MAX_REAUTH_MS,
             SASL_JAAS_CONFIG,
             ADMIN_LISTENER,
+            ADMIN_TOKEN_FILE,
             ADMIN_ALLOWED_HOSTS,
             GATEWAY_LISTENER,
             GATEWAY_ALLOW_ANONYMOUS,
@@ -219,7 +241,8 @@ public final class ListenerSettings {
             GATEWAY_ALLOWED_ORIGINS,
             QUORUM_LISTENER,
             CLUSTER_JOIN,
-            INTER_BROKER_LISTENER_NAME);
+            INTER_BROKER_LISTENER_NAME,
+            BROKER_PRINCIPALS);
 
     /** Settings that are a path of a file, or empty. */
     static final List<ConfigKey<String>> FILES = List.of(
@@ -227,7 +250,8 @@ public final class ListenerSettings {
             SSL_KEYSTORE_PASSWORD_FILE,
             SSL_KEY_PASSWORD_FILE,
             SSL_TRUSTSTORE_LOCATION,
-            SSL_TRUSTSTORE_PASSWORD_FILE);
+            SSL_TRUSTSTORE_PASSWORD_FILE,
+            ADMIN_TOKEN_FILE);
 
     private ListenerSettings() {}
 

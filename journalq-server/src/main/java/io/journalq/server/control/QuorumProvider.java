@@ -21,12 +21,14 @@ public interface QuorumProvider {
      * A broker that votes, and its files.
      *
      * @param host at which the other voters reach it, on {@code port}
+     * @param tls encrypts the connections of the voters and authenticates both sides; null for neither
      * @param dataDirectory its first data directory
      */
     record Voter(
             int nodeId,
             String host,
             int port,
+            QuorumTls tls,
             Path dataDirectory,
             FileStore store,
             Clock clock,

@@ -140,7 +140,7 @@ public final class DataLocks implements AutoCloseable {
      *
      * @param address where clients on this machine reach it, {@code host:port}
      * @param openAddresses the addresses that other machines can reach, separated by commas
-     * @param adminAddress of the health page, {@code host:port}; null when there is none
+     * @param adminAddress of the health page, {@code host:port} or {@code https://host:port}; null when there is none
      */
     public void announce(String address, String openAddresses, String adminAddress) {
         write(LockHolder.thisProcess().at(address, openAddresses, adminAddress));

@@ -21,7 +21,8 @@ import java.util.Optional;
  * @param address where clients on its machine reach it, {@code host:port}; null while it is starting
  * @param openAddresses the addresses that other machines can reach, separated by commas; empty for none, or while it is
  *     starting
- * @param adminAddress of its health page, {@code host:port}; null when there is none, or while it is starting
+ * @param adminAddress of its health page, {@code host:port} or {@code https://host:port}; null when there is none, or
+ *     while it is starting
  */
 public record LockHolder(long processId, long startedMs, String address, String openAddresses, String adminAddress) {
     private static final String LOCK_FILE = ".lock";

@@ -25,7 +25,7 @@ public record LoopContext(
         LogThrottle throttle,
         LogThrottle shortages) {
     /** Creates the context of one loop, with separate budgets. */
-    static LoopContext of(
+    public static LoopContext of(
             LoopCycle cycle,
             ConnectionLimits limits,
             SharedMemory memory,

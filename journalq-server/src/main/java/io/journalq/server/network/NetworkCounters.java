@@ -3,6 +3,7 @@ package io.journalq.server.network;
 import java.time.Instant;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -32,7 +33,9 @@ public final class NetworkCounters {
     final LongAdder tlsHandshakes = new LongAdder();
     final LongAdder tlsReloads = new LongAdder();
     final LongAdder tlsReloadFailures = new LongAdder();
-    private volatile long tlsExpirySeconds;
+    /** By the files of the certificate. */
+    private final Map<Object, Instant> tlsExpiries = new ConcurrentHashMap<>();
+
     private final Map<TlsFailure, LongAdder> tlsFailures = new EnumMap<>(TlsFailure.class);
 
     public NetworkCounters() {
@@ -157,20 +160,27 @@ public final class NetworkCounters {
         return tlsReloadFailures.sum();
     }
 
-    /** When the certificate of the broker expires, in seconds since 1970; 0 without TLS. */
+    /** When the first of the broker's certificates expires, in seconds since 1970; 0 without TLS. */
     public long tlsExpirySeconds() {
-        return tlsExpirySeconds;
+        return tlsExpiries.values().stream()
+                .mapToLong(Instant::getEpochSecond)
+                .min()
+                .orElse(0);
     }
 
-    /** The first certificate is in use. */
-    public void onTlsContext(Instant expiry) {
-        tlsExpirySeconds = expiry.getEpochSecond();
+    /**
+     * A certificate is in use.
+     *
+     * @param files which contain it
+     */
+    public void onTlsContext(Object files, Instant expiry) {
+        tlsExpiries.put(files, expiry);
     }
 
     /** Changed files are in use. */
-    public void onTlsReload(Instant expiry) {
+    public void onTlsReload(Object files, Instant expiry) {
         tlsReloads.increment();
-        tlsExpirySeconds = expiry.getEpochSecond();
+        tlsExpiries.put(files, expiry);
     }
 
     /** Changed files cannot be used. */

@@ -1,5 +1,6 @@
 package io.journalq.server.observe;
 
+import io.journalq.server.network.Transport;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
@@ -22,6 +23,9 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,12 +39,21 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     private static final String PLAIN = "text/plain; charset=utf-8";
     private static final String PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
     private static final String JSON = "application/json";
+    private static final List<String> CHALLENGES = List.of("Basic realm=\"journalq\", charset=\"UTF-8\"", "Bearer");
 
     /** A page is passed to the socket in parts of this size, because each part is copied to direct memory. */
     private static final int PART_BYTES = 64 * 1024;
 
+    /** Delay of the response to a wrong password or token, so that guessing takes time. */
+    private static final long REFUSAL_DELAY_MS = 100;
+
+    /** Proxies add them. What comes through a proxy on this machine may come from anywhere. */
+    private static final List<String> FORWARDING_HEADERS =
+            List.of("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP", "Via");
+
     private final AdminListener listener;
     private final AdminConnections connections;
+    private final Transport.Line line;
     private ChannelHandlerContext context;
     private long progressNanos;
     private boolean hasResponded;
@@ -53,9 +66,11 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     private int sentBytes;
     private boolean sending;
 
-    AdminConnection(AdminListener listener, AdminConnections connections) {
+    /** @param line carries requests and responses */
+    AdminConnection(AdminListener listener, AdminConnections connections, Transport.Line line) {
         this.listener = listener;
         this.connections = connections;
+        this.line = line;
     }
 
     long progressNanos() {
@@ -132,7 +147,7 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
             keepAlive = false;
             respondToUnreadable(unreadable);
         } else if (isAddressedHere(request)) {
-            servePath(request);
+            authorize(request);
         }
     }
 
@@ -165,7 +180,47 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
         return true;
     }
 
-    private void servePath(HttpRequest request) {
+    private void authorize(HttpRequest request) {
+        AdminAccess access = listener.access();
+        boolean forwarded = FORWARDING_HEADERS.stream().anyMatch(request.headers()::contains);
+        String authorization = request.headers().get(HttpHeaderNames.AUTHORIZATION);
+        if (access.admits(context.channel(), line, forwarded)) {
+            servePath(request, true);
+        } else if (authorization == null || !access.isEncrypted()) {
+            servePath(request, false);
+        } else {
+            check(request, authorization);
+        }
+    }
+
+    private void check(HttpRequest request, String authorization) {
+        CompletionStage<Boolean> check;
+        try {
+            check = listener.access().authorizations().apply(authorization);
+        } catch (RejectedExecutionException tooMany) {
+            send(HttpResponseStatus.SERVICE_UNAVAILABLE, PLAIN, "too many passwords are being checked; try again\n");
+            return;
+        }
+        var unused = check.whenComplete((right, defect) -> context.executor().execute(() -> {
+            if (defect == null && right) {
+                servePath(request, true);
+            } else {
+                var unusedTimer = context.executor().schedule(this::refuse, REFUSAL_DELAY_MS, TimeUnit.MILLISECONDS);
+            }
+        }));
+    }
+
+    private void refuse() {
+        if (isOpen()) {
+            send(HttpResponseStatus.UNAUTHORIZED, PLAIN, "the user, the password or the token is wrong\n");
+        }
+    }
+
+    /** @param admitted whether the client may see everything */
+    private void servePath(HttpRequest request, boolean admitted) {
+        if (!isOpen()) {
+            return;
+        }
         if (!head && !request.method().equals(HttpMethod.GET)) {
             send(HttpResponseStatus.METHOD_NOT_ALLOWED, PLAIN, "only GET is served\n");
             return;
@@ -178,10 +233,28 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
                 send(
                         now.serving() ? HttpResponseStatus.OK : HttpResponseStatus.SERVICE_UNAVAILABLE,
                         JSON,
-                        now.toJson());
+                        admitted ? now.toJson() : now.toAnonymousJson());
             }
-            case "/metrics" -> listener.pages().request(this);
+            case "/metrics" -> {
+                if (admitted) {
+                    listener.pages().request(this);
+                } else {
+                    refuseStranger();
+                }
+            }
             default -> send(HttpResponseStatus.NOT_FOUND, PLAIN, "/metrics and /health are served here\n");
+        }
+    }
+
+    private void refuseStranger() {
+        if (listener.access().isEncrypted()) {
+            send(HttpResponseStatus.UNAUTHORIZED, PLAIN, "/metrics needs the password of a user, or a token\n");
+        } else {
+            send(
+                    HttpResponseStatus.FORBIDDEN,
+                    PLAIN,
+                    "only programs on this machine may read /metrics; use SSL in admin.listener, or set"
+                            + " allow.insecure.listeners\n");
         }
     }
 
@@ -211,6 +284,8 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
                 .set(HttpHeaderNames.CONNECTION, keepAlive ? HttpHeaderValues.KEEP_ALIVE : HttpHeaderValues.CLOSE);
         if (status.equals(HttpResponseStatus.METHOD_NOT_ALLOWED)) {
             response.headers().set(HttpHeaderNames.ALLOW, "GET, HEAD");
+        } else if (status.equals(HttpResponseStatus.UNAUTHORIZED)) {
+            response.headers().set(HttpHeaderNames.WWW_AUTHENTICATE, CHALLENGES);
         }
         body = content;
         sentBytes = head ? content.length : 0;

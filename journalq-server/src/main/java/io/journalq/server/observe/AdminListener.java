@@ -3,6 +3,8 @@ package io.journalq.server.observe;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.network.AllowedHosts;
+import io.journalq.server.network.LoopContext;
+import io.journalq.server.network.Transport;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -18,7 +20,7 @@ import java.net.UnknownHostException;
 import java.util.function.Supplier;
 
 /**
- * Serves {@code GET /metrics} (Prometheus text) and {@code GET /health} over HTTP, on its own event loop, so that it
+ * Serves {@code GET /metrics} (Prometheus text) and {@code GET /health} over HTTP or HTTPS, on its own event loop, so that it
  * responds even if the broker's loops are busy. No client holds a thread. {@link AdminConnections} bounds what slow
  * clients can hold. Any thread.
  */
@@ -30,44 +32,44 @@ public final class AdminListener implements AutoCloseable {
     private final EventLoops loops;
     private final Supplier<Health> health;
     private final AllowedHosts hosts;
+    private final AdminAccess access;
     private final MetricsPages pages;
     private Channel channel;
 
     private AdminListener(
-            EventLoops loops, PrometheusMeterRegistry registry, Supplier<Health> health, AllowedHosts hosts) {
+            EventLoops loops,
+            PrometheusMeterRegistry registry,
+            Supplier<Health> health,
+            AllowedHosts hosts,
+            AdminAccess access) {
         this.loops = loops;
         this.health = health;
         this.hosts = hosts;
+        this.access = access;
         this.pages = new MetricsPages(loop(), registry);
     }
 
     /**
      * Binds the address and serves.
      *
-     * @param host name or address; empty for every interface
-     * @param port 0 for any free one
+     * @param address with port 0 for any free one
      * @param health returns the broker's health; must not block
      * @param hosts the names by which clients may address the listener
+     * @param access who may read which pages
      * @throws IOException when the address is unknown or in use; the message names it and the setting
      */
     public static AdminListener start(
-            String host, int port, PrometheusMeterRegistry registry, Supplier<Health> health, AllowedHosts hosts)
-            throws IOException {
-        return start(
-                host.isEmpty() ? new InetSocketAddress(port) : new InetSocketAddress(host, port),
-                registry,
-                health,
-                hosts);
-    }
-
-    /** As {@link #start(String, int, PrometheusMeterRegistry, Supplier, AllowedHosts)}. */
-    public static AdminListener start(
-            InetSocketAddress address, PrometheusMeterRegistry registry, Supplier<Health> health, AllowedHosts hosts)
+            InetSocketAddress address,
+            PrometheusMeterRegistry registry,
+            Supplier<Health> health,
+            AllowedHosts hosts,
+            AdminAccess access)
             throws IOException {
         if (address.isUnresolved()) {
             throw new UnknownHostException("admin.listener: unknown host " + address.getHostString());
         }
-        AdminListener listener = new AdminListener(new EventLoops(1, "admin-listener"), registry, health, hosts);
+        AdminListener listener =
+                new AdminListener(new EventLoops(1, "admin-listener"), registry, health, hosts, access);
         try {
             listener.bind(address);
             return listener;
@@ -79,6 +81,7 @@ public final class AdminListener implements AutoCloseable {
 
     private void bind(InetSocketAddress address) throws IOException {
         AdminConnections connections = new AdminConnections(loop());
+        LoopContext context = access.contexts().apply(loops.cycles().get(0));
         HttpDecoderConfig decoding = new HttpDecoderConfig()
                 .setMaxInitialLineLength(MAX_REQUEST_LINE_BYTES)
                 .setMaxHeaderSize(MAX_HEADERS_BYTES);
@@ -91,10 +94,11 @@ public final class AdminListener implements AutoCloseable {
                 .childHandler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel client) {
+                        Transport.Line line = access.transport().open(client, context);
                         client.pipeline()
                                 .addLast(
                                         new HttpServerCodec(decoding),
-                                        new AdminConnection(AdminListener.this, connections));
+                                        new AdminConnection(AdminListener.this, connections, line));
                     }
                 })
                 .bind(address)
@@ -119,6 +123,10 @@ public final class AdminListener implements AutoCloseable {
 
     AllowedHosts hosts() {
         return hosts;
+    }
+
+    AdminAccess access() {
+        return access;
     }
 
     MetricsPages pages() {

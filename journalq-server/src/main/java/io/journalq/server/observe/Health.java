@@ -22,6 +22,11 @@ public record Health(
     /** Maximum number of names on the health page. */
     public static final int MAX_NAMES = 100;
 
+    /** What the health page tells a stranger: whether clients are served, and nothing of topics and directories. */
+    String toAnonymousJson() {
+        return "{\"status\":\"" + (serving ? "up" : "down") + "\"}";
+    }
+
     /** The health page, as JSON. */
     String toJson() {
         String status =

@@ -11,6 +11,7 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
@@ -36,12 +37,20 @@ public final class NettyPeerChannels implements PeerChannels {
             1, (ThreadFactory) work -> new Thread(work, "journalq-peers"), NioIoHandler.newFactory());
     private final EventLoop loop = group.next();
     private final String clientId;
+    /** Null if connections are not encrypted. */
+    private final PeerEncryption encryption;
     /** By address. On the loop. */
     private final Map<String, PeerConnection> connections = new HashMap<>();
 
-    /** @param clientId the name of this broker in the logs of others */
-    public NettyPeerChannels(String clientId) {
+    /**
+     * Creates channels.
+     *
+     * @param clientId the name of this broker in the logs of others
+     * @param encryption of all connections; null if they are not encrypted
+     */
+    public NettyPeerChannels(String clientId, PeerEncryption encryption) {
         this.clientId = clientId;
+        this.encryption = encryption;
     }
 
     @Override
@@ -74,7 +83,7 @@ public final class NettyPeerChannels implements PeerChannels {
         if (open != null && open.isUsable()) {
             return open;
         }
-        PeerConnection created = new PeerConnection(address, clientId);
+        PeerConnection created = new PeerConnection(address, clientId, encryption);
         connections.put(address, created);
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
@@ -84,6 +93,11 @@ public final class NettyPeerChannels implements PeerChannels {
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
+                        if (encryption != null) {
+                            SslHandler tls = encryption.handler(channel, host, port);
+                            tls.setHandshakeTimeoutMillis(CONNECT_TIMEOUT_MS);
+                            channel.pipeline().addLast(tls);
+                        }
                         channel.pipeline()
                                 .addLast(new LengthFieldBasedFrameDecoder(
                                         MAX_RESPONSE_BYTES, 0, LENGTH_BYTES, 0, LENGTH_BYTES))

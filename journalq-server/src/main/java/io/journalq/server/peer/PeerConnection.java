@@ -7,8 +7,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCounted;
 import java.io.IOException;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
@@ -19,6 +23,8 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
 
     private final String address;
     private final String clientId;
+    /** Null if the connection is not encrypted. */
+    private final PeerEncryption encryption;
     /** Requests that are not sent yet, because the connection is being opened. */
     private final Queue<PeerRequest> unsent = new ArrayDeque<>();
     /** Requests that wait for their responses. */
@@ -29,9 +35,10 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
     private boolean failed;
     private int firstNumber;
 
-    PeerConnection(String address, String clientId) {
+    PeerConnection(String address, String clientId, PeerEncryption encryption) {
         this.address = address;
         this.clientId = clientId;
+        this.encryption = encryption;
     }
 
     /** Whether requests can be sent, now or when the connection is open. */
@@ -65,6 +72,31 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
 
     @Override
     public void channelActive(ChannelHandlerContext context) {
+        if (encryption == null) {
+            onOpen(context);
+        }
+    }
+
+    /** No request is sent before the other side has proven that it is a broker. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) throws IOException {
+        if (event instanceof SslHandshakeCompletionEvent handshake) {
+            if (!handshake.isSuccess()) {
+                throw new IOException("TLS: " + handshake.cause().getMessage(), handshake.cause());
+            }
+            Certificate[] chain = context.pipeline()
+                    .get(SslHandler.class)
+                    .engine()
+                    .getSession()
+                    .getPeerCertificates();
+            if (!encryption.isBroker((X509Certificate) chain[0])) {
+                throw new IOException("its certificate is not that of a broker of the cluster");
+            }
+            onOpen(context);
+        }
+    }
+
+    private void onOpen(ChannelHandlerContext context) {
         channel = context;
         while (!unsent.isEmpty()) {
             write(unsent.remove());
@@ -92,7 +124,8 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        fail(new IOException("broker " + address + " has closed the connection"));
+        fail(new IOException("broker " + address + " has closed the connection"
+                + (channel == null && encryption != null ? "; it may not accept the certificate of this broker" : "")));
     }
 
     @Override

@@ -5,16 +5,21 @@ import static io.journalq.server.broker.GatewayClient.NDJSON;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.sasl.ScramMechanism;
 import io.netty.pkitesting.CertificateBuilder.Algorithm;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ScramCredentialInfo;
+import org.apache.kafka.clients.admin.UserScramCredentialUpsertion;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.junit.jupiter.api.AfterEach;
@@ -61,6 +66,16 @@ class GatewayTlsTest {
         return new GatewayClient(broker.gatewayPort(), keys.sockets(certificate));
     }
 
+    private void limit(String user) throws Exception {
+        try (Admin admin = broker.admin()) {
+            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
+                            new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, user)),
+                            List.of(new ClientQuotaAlteration.Op("producer_byte_rate", 1_000.0)))))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+        }
+    }
+
     @Test
     void shouldReadBackWhatWasAppendedWhenTheGatewayIsEncrypted() throws Exception {
         // given
@@ -90,13 +105,7 @@ class GatewayTlsTest {
                 .with("ssl.principal.mapping.rules", "RULE:^CN=([^,]+),.*$/$1/");
         broker.start();
         broker.createTopic("t", 1, Map.of());
-        try (Admin admin = broker.admin()) {
-            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
-                            new ClientQuotaEntity(Map.of(ClientQuotaEntity.USER, "ada")),
-                            List.of(new ClientQuotaAlteration.Op("producer_byte_rate", 1_000.0)))))
-                    .all()
-                    .get(20, TimeUnit.SECONDS);
-        }
+        limit("ada");
         X509Bundle bob = keys.sign("CN=bob,O=Example", Algorithm.ecp256);
         X509Bundle nobody = keys.sign("CN=nobody", Algorithm.ecp256);
 
@@ -134,5 +143,124 @@ class GatewayTlsTest {
         assertThatThrownBy(broker::start)
                 .isInstanceOf(StartException.class)
                 .hasMessageContaining("ssl.client.auth=required");
+    }
+
+    private void addUser(String name, String password) throws Exception {
+        new OfflineUsers(broker.config())
+                .add(name, password.getBytes(StandardCharsets.UTF_8), List.of(ScramMechanism.values()));
+    }
+
+    private static String basic(String userAndPassword) {
+        return "Basic " + Base64.getEncoder().encodeToString(userAndPassword.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private int post(GatewayClient gateway, String authorization) throws Exception {
+        return gateway.post(RECORDS, BYTES, "x", "Authorization", authorization).statusCode();
+    }
+
+    @Test
+    void shouldServeEachUserWithARightPasswordWhenClientsLogIn() throws Exception {
+        // given
+        broker.with("gateway.listener", "SASL_SSL://0.0.0.0:0");
+        addUser("ada", "K\u00e4fer: 42");
+        addUser("bob", "other");
+        broker.start();
+        broker.createTopic("t", 1, Map.of());
+        limit("ada");
+        GatewayClient gateway = client(null);
+
+        // when one connection carries the requests of several users
+        HttpResponse<String> first =
+                gateway.post(RECORDS, BYTES, "x".repeat(20_000), "Authorization", basic("ada:K\u00e4fer: 42"));
+        int limited = post(gateway, basic("ada:K\u00e4fer: 42"));
+        int other = post(gateway, basic("bob:other"));
+
+        // then
+        assertThat(first.statusCode()).as(first.body()).isEqualTo(200);
+        assertThat(limited).isEqualTo(429);
+        assertThat(other).isEqualTo(200);
+    }
+
+    @Test
+    void shouldRefuseRequestsWithoutARightPasswordWhenClientsLogIn() throws Exception {
+        // given
+        broker.with("gateway.listener", "SASL_SSL://127.0.0.1:0");
+        addUser("ada", "right");
+        broker.start();
+        broker.createTopic("t", 1, Map.of());
+        GatewayClient gateway = client(null);
+
+        // when
+        HttpResponse<String> none = gateway.get(RECORDS);
+
+        // then
+        assertThat(none.statusCode()).isEqualTo(401);
+        assertThat(none.headers().firstValue("WWW-Authenticate"))
+                .contains("Basic realm=\"journalq\", charset=\"UTF-8\"");
+        assertThat(none.body()).contains("unauthenticated").doesNotContain("right");
+        for (String wrong : List.of(
+                basic("ada:wrong"),
+                basic("ada:"),
+                basic("eve:right"),
+                basic("ada"),
+                basic(":right"),
+                basic("\0:right"),
+                "Basic ***",
+                "Basic",
+                "Bearer right",
+                basic("ada:" + "x".repeat(5_000)))) {
+            assertThat(post(gateway, wrong)).as(wrong).isEqualTo(401);
+        }
+        assertThat(gateway.send(gateway.request(RECORDS)
+                                .header("Authorization", basic("ada:right"))
+                                .header("Authorization", basic("ada:right")))
+                        .statusCode())
+                .as("two headers")
+                .isEqualTo(401);
+        assertThat(post(gateway, basic("ada:right"))).isEqualTo(200);
+    }
+
+    @Test
+    void shouldRefuseAPasswordThatItKnowsWhenTheUserGetsAnother() throws Exception {
+        // given
+        broker.with("gateway.listener", "SASL_SSL://127.0.0.1:0")
+                .with("listeners", "PLAINTEXT://127.0.0.1:0,SASL_PLAINTEXT://127.0.0.1:0");
+        addUser("ada", "old");
+        broker.start();
+        broker.createTopic("t", 1, Map.of());
+        GatewayClient gateway = client(null);
+        assertThat(post(gateway, basic("ada:old"))).isEqualTo(200);
+
+        // when
+        Map<String, Object> ada = Map.of(
+                "bootstrap.servers",
+                broker.listeners().get(1).reachableHere(),
+                "security.protocol",
+                "SASL_PLAINTEXT",
+                "sasl.mechanism",
+                "SCRAM-SHA-256",
+                "sasl.jaas.config",
+                "org.apache.kafka.common.security.scram.ScramLoginModule required username=ada password=old;");
+        try (Admin admin = Admin.create(ada)) {
+            ScramCredentialInfo info =
+                    new ScramCredentialInfo(org.apache.kafka.clients.admin.ScramMechanism.SCRAM_SHA_256, 4_096);
+            admin.alterUserScramCredentials(List.of(new UserScramCredentialUpsertion("ada", info, "new")))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+        }
+
+        // then
+        assertThat(post(gateway, basic("ada:old"))).isEqualTo(401);
+        assertThat(post(gateway, basic("ada:new"))).isEqualTo(200);
+    }
+
+    @Test
+    void shouldNotStartWhenPasswordsWouldNotBeEncrypted() {
+        broker.with("gateway.listener", "SASL_PLAINTEXT://127.0.0.1:0");
+
+        assertThatThrownBy(broker::start)
+                .isInstanceOf(StartException.class)
+                .hasMessageContaining("gateway.listener")
+                .hasMessageContaining("SASL_SSL");
     }
 }

@@ -143,6 +143,11 @@ public final class TestBroker implements AutoCloseable {
         return broker.listeners().get(0).port();
     }
 
+    /** The port of the admin listener; the broker must have one. */
+    int adminPort() {
+        return broker.adminPort();
+    }
+
     /** The port of the HTTP gateway; the broker must have one. */
     int gatewayPort() {
         return broker.gatewayPort();

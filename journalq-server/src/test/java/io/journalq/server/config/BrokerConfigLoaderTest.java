@@ -244,13 +244,68 @@ class BrokerConfigLoaderTest {
                         null, Map.of(), List.of("gateway.listener=SASL_PLAINTEXT://localhost:8082")))
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining("gateway.listener")
-                .hasMessageContaining("SSL or PLAINTEXT");
+                .hasMessageContaining("SASL_SSL");
+        assertRefused("admin.listener", "admin.listener=SASL_SSL://localhost:9644", "HTTP Basic");
         List<String> inCluster = List.of(
                 "listeners=PLAINTEXT://localhost:1,SASL_PLAINTEXT://localhost:2", "quorum.listener=localhost:3");
         assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), inCluster))
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining("SASL_PLAINTEXT://localhost:2")
                 .hasMessageContaining("quorum.listener");
+    }
+
+    @Test
+    void shouldUseTheSettingsOfAListenerInsteadOfThoseOfAllWhenItHasSome() throws ConfigException {
+        // given
+        BrokerConfig config = BrokerConfigLoader.load(
+                null,
+                Map.of("JOURNALQ_LISTENER_NAME_INSIDE_SSL_CLIENT_AUTH", "required"),
+                List.of(
+                        "listeners=INSIDE://localhost:1,OUTSIDE://localhost:2",
+                        "listener.security.protocol.map=INSIDE:SSL,OUTSIDE:SASL_SSL",
+                        "ssl.keystore.type=PEM",
+                        "ssl.keystore.location=all.pem",
+                        "listener.name.inside.ssl.keystore.location=inside.pem",
+                        "listener.name.inside.ssl.truststore.location=peers.pem",
+                        "listener.name.inside.ssl.truststore.type=PEM",
+                        "listener.name.outside.sasl.enabled.mechanisms=PLAIN"));
+
+        // then
+        assertThat(config.get(ListenerSettings.SSL_CLIENT_AUTH, "INSIDE")).isEqualTo("required");
+        assertThat(config.get(ListenerSettings.SSL_CLIENT_AUTH, "OUTSIDE")).isEqualTo("none");
+        assertThat(config.file(ListenerSettings.SSL_KEYSTORE_LOCATION, "INSIDE"))
+                .hasToString("inside.pem");
+        assertThat(config.file(ListenerSettings.SSL_KEYSTORE_LOCATION, "OUTSIDE"))
+                .hasToString("all.pem");
+        assertThat(config.files(ListenerSettings.SSL_KEYSTORE_LOCATION)).hasSize(2);
+        assertThat(config.saslMechanisms(config.listeners().get(1))).containsExactly("PLAIN");
+    }
+
+    @Test
+    void shouldRefuseASettingOfOneListenerWhenItCannotHaveIt() {
+        assertRefused("listener.name.a.b", "listener.name.a.b=1", "must be listener.name.<name>. and one of ssl.");
+        assertRefused("listener.name.ssl", "listener.name.ssl=1", "must be listener.name.<name>.");
+        assertRefused(
+                "listener.name.x.ssl.client.auth", "listener.name.x.ssl.client.auth=maybe", "must be one of none");
+        assertRefused("listener.name.x", "listener.name.x.ssl.client.auth=none", "no listener is called X");
+        assertThatThrownBy(() -> BrokerConfigLoader.load(
+                        null, Map.of(), List.of("listener.name.plaintext.ssl.keystore.password=secret-42")))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("ssl.keystore.password.file")
+                .hasMessageNotContaining("secret-42");
+    }
+
+    @Test
+    void shouldRefuseEncryptionBetweenBrokersWhenTheyPresentNoCertificates() {
+        List<String> cluster = List.of(
+                "listeners=SSL://localhost:1",
+                "quorum.listener=SSL://localhost:3",
+                "ssl.keystore.type=PEM",
+                "ssl.keystore.location=all.pem");
+
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), cluster))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("listener.name.ssl.ssl.client.auth=required");
     }
 
     @Test

@@ -61,7 +61,16 @@ class AdminListenerTest {
 
     @BeforeEach
     void start() throws IOException {
-        listener = AdminListener.start("localhost", 0, metrics.registry(), health::get, HOSTS);
+        listener = start(0);
+    }
+
+    private AdminListener start(int port) throws IOException {
+        return AdminListener.start(
+                new InetSocketAddress("localhost", port),
+                metrics.registry(),
+                health::get,
+                HOSTS,
+                AdminAccess.OF_THIS_MACHINE);
     }
 
     @AfterEach
@@ -200,7 +209,7 @@ class AdminListenerTest {
     void shouldNameAddressAndSettingWhenThePortIsTaken() {
         int port = listener.port();
 
-        assertThatThrownBy(() -> AdminListener.start("localhost", port, metrics.registry(), health::get, HOSTS))
+        assertThatThrownBy(() -> start(port))
                 .isInstanceOf(BindException.class)
                 .hasMessageStartingWith("admin.listener: cannot bind localhost:" + port + ": ");
     }
@@ -209,7 +218,8 @@ class AdminListenerTest {
     void shouldNameTheHostWhenItIsUnknown() {
         InetSocketAddress unknown = InetSocketAddress.createUnresolved("nowhere.invalid", 0);
 
-        assertThatThrownBy(() -> AdminListener.start(unknown, metrics.registry(), health::get, HOSTS))
+        assertThatThrownBy(() -> AdminListener.start(
+                        unknown, metrics.registry(), health::get, HOSTS, AdminAccess.OF_THIS_MACHINE))
                 .isInstanceOf(UnknownHostException.class)
                 .hasMessage("admin.listener: unknown host nowhere.invalid");
     }
@@ -224,7 +234,7 @@ class AdminListenerTest {
         listener.close();
 
         // then
-        try (AdminListener again = AdminListener.start("localhost", port, metrics.registry(), health::get, HOSTS)) {
+        try (AdminListener again = start(port)) {
             assertThat(again.port()).isEqualTo(port);
         }
     }

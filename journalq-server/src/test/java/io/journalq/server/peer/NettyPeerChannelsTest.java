@@ -26,7 +26,7 @@ class NettyPeerChannelsTest {
     /** In the header of a request, behind its API and version. */
     private static final int NUMBER_INDEX = 4;
 
-    private final NettyPeerChannels channels = new NettyPeerChannels("broker-1");
+    private final NettyPeerChannels channels = new NettyPeerChannels("broker-1", null);
     private ServerSocket peer;
 
     @BeforeEach

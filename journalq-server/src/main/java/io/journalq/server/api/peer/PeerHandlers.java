@@ -19,6 +19,7 @@ public final class PeerHandlers {
             ApiKey.ALTER_CONFIGS,
             ApiKey.INCREMENTAL_ALTER_CONFIGS,
             ApiKey.ALTER_CLIENT_QUOTAS,
+            ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
             ApiKey.UPDATE_FEATURES,
             ApiKey.CREATE_ACLS,
             ApiKey.DELETE_ACLS);

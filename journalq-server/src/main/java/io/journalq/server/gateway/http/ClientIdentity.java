@@ -7,11 +7,16 @@ import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Transport;
+import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
 /** Whose requests arrive on a connection: its session, the client id of each request, and their quotas. On the loop. */
@@ -20,6 +25,10 @@ final class ClientIdentity implements AutoCloseable {
     private static final String CLIENT_ID = "JQ-Client-Id";
     private static final String DEFAULT_CLIENT_ID = "http";
     private static final int MAX_CLIENT_ID_LENGTH = 256;
+    private static final String CHALLENGE = "Basic realm=\"journalq\", charset=\"UTF-8\"";
+
+    /** Delay of the response to a wrong password, so that guessing takes time. */
+    private static final long REFUSAL_DELAY_MS = 100;
 
     private final HttpDoor.Services services;
     private final LoopCycle cycle;
@@ -28,8 +37,14 @@ final class ClientIdentity implements AutoCloseable {
     private final String listenerName;
     private final IntConsumer pause;
 
-    /** Null before the first request, because a client of TLS has no certificate before the handshake. */
+    /**
+     * That of the last user. Null before the first request, because a client of TLS has no certificate before the
+     * handshake.
+     */
     private ClientSession session;
+
+    /** Null before the first request. */
+    private Principal principal;
 
     private LocalCall.Client client;
 
@@ -49,20 +64,64 @@ final class ClientIdentity implements AutoCloseable {
         this.pause = pause;
     }
 
+    /** Whether each request needs the password of a user. */
+    boolean needsLogin() {
+        return services.clients().byPassword() != null;
+    }
+
     /**
-     * Takes the client id of a request, which applies until the next request.
+     * Checks the password of a request.
      *
+     * @param onUser receives the user, or null if there is none or the password is wrong, on the loop: now if that is
+     *     known, and otherwise later
+     * @throws io.journalq.server.gateway.problem.ProblemException if too many passwords are being checked
+     */
+    void logIn(HttpRequest request, Consumer<String> onUser) {
+        CompletableFuture<String> check = check(request);
+        if (check.isDone() && check.getNow(null) != null) {
+            onUser.accept(check.getNow(null));
+            return;
+        }
+        var unused = check.whenComplete((user, defect) -> cycle.execute(() -> {
+            if (user == null) {
+                cycle.loop().schedule(() -> onUser.accept(null), REFUSAL_DELAY_MS);
+            } else {
+                onUser.accept(user);
+            }
+        }));
+    }
+
+    private CompletableFuture<String> check(HttpRequest request) {
+        List<String> headers = request.headers().getAll(HttpHeaderNames.AUTHORIZATION);
+        if (headers.size() != 1) {
+            return CompletableFuture.completedFuture(null);
+        }
+        try {
+            return services.clients().byPassword().apply(headers.get(0)).toCompletableFuture();
+        } catch (RejectedExecutionException tooMany) {
+            throw new Problem(ProblemType.UNAVAILABLE, "too many passwords are being checked", "try again").exception();
+        }
+    }
+
+    /**
+     * Takes the identity and the client id of a request, which apply until the next request.
+     *
+     * @param user who has sent a right password; null if there is none
      * @throws io.journalq.server.gateway.problem.ProblemException if the client has no identity
      */
-    void begin(HttpRequest request) {
+    void begin(HttpRequest request, String user) {
         String clientId = request.headers().get(CLIENT_ID, DEFAULT_CLIENT_ID);
         if (clientId.length() > MAX_CLIENT_ID_LENGTH) {
             throw HttpExchange.invalid(
                     "the header " + CLIENT_ID + " has more than " + MAX_CLIENT_ID_LENGTH + " characters",
                     "send a shorter one");
         }
-        if (session == null) {
-            session = newSession();
+        Principal now = principalOf(user);
+        if (!now.equals(principal)) {
+            close(); // A proxy sends requests of several users over one connection.
+            principal = now;
+            session = services.clients().sessions().apply(now, pause);
+            client = null;
         }
         if (client == null || !client.clientId().equals(clientId)) {
             client = new LocalCall.Client(
@@ -70,9 +129,23 @@ final class ClientIdentity implements AutoCloseable {
         }
     }
 
-    private ClientSession newSession() {
+    private Principal principalOf(String user) {
+        if (user != null) {
+            return Principal.user(user);
+        }
+        if (needsLogin()) {
+            throw new Problem(
+                            ProblemType.UNAUTHENTICATED,
+                            "the user or the password is missing or wrong",
+                            "send both as HTTP Basic (Authorization)",
+                            Map.of(HttpHeaderNames.WWW_AUTHENTICATE.toString(), CHALLENGE))
+                    .exception();
+        }
+        if (principal != null) {
+            return principal;
+        }
         try {
-            return services.sessions().open(line.clientCertificate(), pause);
+            return services.clients().byCertificate().apply(line.clientCertificate());
         } catch (IllegalArgumentException unknown) {
             throw new Problem(
                             ProblemType.NO_IDENTITY,

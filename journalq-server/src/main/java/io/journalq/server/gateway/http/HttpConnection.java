@@ -72,6 +72,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     /** Whether the client waits for a permission to send the body. */
     private boolean expectsContinue;
 
+    private boolean waitsForLogin;
     private boolean waitsForMemory;
     private boolean held;
     private boolean turnEnded;
@@ -162,7 +163,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     boolean isBlocked() {
         return switch (state) {
             case IDLE -> turnEnded || !channel.isWritable();
-            case BODY -> turnEnded || pauses > 0 || waitsForMemory || held;
+            case BODY -> turnEnded || pauses > 0 || waitsForLogin || waitsForMemory || held;
             case RESPONDING -> true;
             case CLOSING -> false;
         };
@@ -276,7 +277,27 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         route = match.route();
         RequestHead head = RequestHead.of(request);
         expectsContinue = head.expectsContinue();
-        identity.begin(request);
+        if (identity.needsLogin()) {
+            HttpExchange current = exchange;
+            waitsForLogin = true;
+            identity.logIn(request, user -> endLogin(current, () -> open(request, match, head, user)));
+        } else {
+            open(request, match, head, null);
+        }
+    }
+
+    /** The password was checked, before which the body was not read. */
+    private void endLogin(HttpExchange current, Runnable next) {
+        if (exchange == current && waitsForLogin) {
+            waitsForLogin = false;
+            guarded(current, next);
+            advance();
+        }
+    }
+
+    /** @param user who has sent a right password; null if there is none */
+    private void open(HttpRequest request, Routes.Match match, RequestHead head, String user) {
+        identity.begin(request, user);
         exchange.begin(match, head.bodyLength());
         RequestBody opened = route.open(exchange);
         if (state != State.BODY) {
@@ -456,6 +477,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     private void endRequest() {
         held = false;
         pauses = 0;
+        waitsForLogin = false;
         waitsForMemory = false;
         bodyHasMore = false;
         output.forgetWork();

@@ -8,12 +8,16 @@ import io.journalq.server.network.Door;
 import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
 import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.security.Principal;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import java.security.cert.X509Certificate;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.IntConsumer;
 
 /** Speaks HTTP/1.1 on the connections of the gateway's listener. Any thread. */
@@ -35,29 +39,30 @@ public final class HttpDoor implements Door {
      * What all connections share.
      *
      * @param handlers serve the requests to the broker
-     * @param sessions opens the session of a connection
+     * @param clients knows who they are
      * @param throttles know which clients have used up their quotas
      */
     public record Services(
             Routes routes,
             RequestGuard guard,
             HandlerRegistry handlers,
-            Sessions sessions,
+            Clients clients,
             ClientThrottles throttles,
             GatewayCounters counters) {}
 
-    /** Opens sessions. */
-    @FunctionalInterface
-    public interface Sessions {
-        /**
-         * Opens the session of a connection.
-         *
-         * @param certificate of the client; null if it has presented none
-         * @param pause see {@link ClientSession}
-         * @throws IllegalArgumentException if the certificate gives the client no identity
-         */
-        ClientSession open(X509Certificate certificate, IntConsumer pause);
-    }
+    /**
+     * Who the clients are.
+     *
+     * @param byCertificate the owner of a certificate, or the anonymous one of null. Throws {@link
+     *     IllegalArgumentException} if the certificate gives the client no identity
+     * @param byPassword the user that the header {@code Authorization} names, or null if the password is wrong. A
+     *     rejected execution means that too many checks wait. Null if clients need no password
+     * @param sessions opens a session; see {@link ClientSession}
+     */
+    public record Clients(
+            Function<X509Certificate, Principal> byCertificate,
+            Function<String, CompletionStage<String>> byPassword,
+            BiFunction<Principal, IntConsumer, ClientSession> sessions) {}
 
     /** @param transport carries requests and responses */
     public HttpDoor(Services services, Transport transport) {

@@ -8,6 +8,7 @@ public enum ProblemType {
     MALFORMED_REQUEST(HttpResponseStatus.BAD_REQUEST, "The request is not valid HTTP"),
     INVALID_PARAMETER(HttpResponseStatus.BAD_REQUEST, "A parameter or header is invalid"),
     INVALID_BODY(HttpResponseStatus.BAD_REQUEST, "The body is invalid"),
+    UNAUTHENTICATED(HttpResponseStatus.UNAUTHORIZED, "The request needs the password of a user"),
     NO_IDENTITY(HttpResponseStatus.FORBIDDEN, "The client has no identity"),
     NOT_ALLOWED(HttpResponseStatus.FORBIDDEN, "The client does not have the right"),
     FOREIGN_ORIGIN(HttpResponseStatus.FORBIDDEN, "The page is from another origin"),

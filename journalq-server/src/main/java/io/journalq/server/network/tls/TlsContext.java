@@ -17,6 +17,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
+import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509TrustManager;
 
 /**
@@ -26,8 +27,15 @@ import javax.net.ssl.X509TrustManager;
  * @param certificateRequired whether each client has to present one
  * @param digest of the files from which it was built
  * @param expiry when the certificate of the broker expires
+ * @param outbound for connections that the broker opens; null if it opens none
  */
-record TlsContext(SslContext ssl, X509TrustManager trust, boolean certificateRequired, String digest, Instant expiry) {
+record TlsContext(
+        SslContext ssl,
+        X509TrustManager trust,
+        boolean certificateRequired,
+        String digest,
+        Instant expiry,
+        Outbound outbound) {
     /**
      * AES-128-GCM first: it is the fastest with instructions for AES, and as safe. All have forward secrecy.
      * BoringSSL does not follow the order of the suites of TLS 1.3.
@@ -47,6 +55,12 @@ record TlsContext(SslContext ssl, X509TrustManager trust, boolean certificateReq
     private static final int MAX_CERTIFICATE_LIST_BYTES = 32 * 1024;
 
     private static final String TLS_1_3 = "TLSv1.3";
+
+    /** The certificate of the other side must name the host that the broker connects to. */
+    private static final String HOST_NAMES = "HTTPS";
+
+    /** @param keys presents the certificate of the broker */
+    record Outbound(SslContext ssl, X509ExtendedKeyManager keys, X509Certificate certificate) {}
 
     /**
      * Builds a context from the files, and opens an engine with it to see that it works. Blocks.
@@ -85,11 +99,26 @@ record TlsContext(SslContext ssl, X509TrustManager trust, boolean certificateReq
                     trust,
                     settings.clientAuth() == ClientAuth.REQUIRED,
                     material.digest(),
-                    material.keys().chain().get(0).getNotAfter().toInstant());
+                    material.keys().chain().get(0).getNotAfter().toInstant(),
+                    settings.connects() ? outbound(settings, material, trust) : null);
         } catch (IOException | GeneralSecurityException | IllegalArgumentException refused) {
             throw new TlsException(
                     "cannot use " + settings.keys().location() + " for TLS: " + refused.getMessage(), refused);
         }
+    }
+
+    private static Outbound outbound(TlsSettings settings, TlsMaterial material, X509TrustManager trust)
+            throws IOException, GeneralSecurityException {
+        X509ExtendedKeyManager keys = material.keys().manager();
+        SslContext ssl = SslContextBuilder.forClient()
+                .sslProvider(usesOpenSsl(settings) ? SslProvider.OPENSSL : SslProvider.JDK)
+                .protocols(settings.protocols())
+                .ciphers(cipherSuites(settings), SupportedCipherSuiteFilter.INSTANCE)
+                .keyManager(keys)
+                .trustManager(trust)
+                .endpointIdentificationAlgorithm(HOST_NAMES)
+                .build();
+        return new Outbound(ssl, keys, material.keys().chain().get(0));
     }
 
     /** The name of the implementation that {@link #build} uses. */

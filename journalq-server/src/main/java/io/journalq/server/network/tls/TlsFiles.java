@@ -2,9 +2,13 @@ package io.journalq.server.network.tls;
 
 import io.journalq.server.network.NetworkCounters;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.security.cert.X509Certificate;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import javax.net.ssl.X509ExtendedKeyManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +36,7 @@ public final class TlsFiles implements AutoCloseable {
         this.settings = settings;
         this.counters = counters;
         TlsContext first = TlsContext.build(settings);
-        counters.onTlsContext(first.expiry());
+        counters.onTlsContext(settings, first.expiry());
         this.seen = first.digest();
         this.transport = new TlsTransport(first, handshakes, counters);
     }
@@ -63,6 +67,24 @@ public final class TlsFiles implements AutoCloseable {
         return transport;
     }
 
+    /**
+     * Presents the newest certificate, for connections of other libraries. The settings must allow connections to other
+     * brokers.
+     */
+    public X509ExtendedKeyManager keys() {
+        return new NewestKeys(() -> transport.context().outbound().keys());
+    }
+
+    /**
+     * Checks certificates against the newest trusted ones, for connections of other libraries.
+     *
+     * @param accepts the owners of certificates that are trusted
+     */
+    public X509ExtendedTrustManager trust(Predicate<X509Certificate> accepts) {
+        return new NewestTrust(
+                () -> (X509ExtendedTrustManager) transport.context().trust(), accepts);
+    }
+
     private void look() {
         String found;
         try {
@@ -77,7 +99,7 @@ public final class TlsFiles implements AutoCloseable {
         try {
             TlsContext newest = TlsContext.build(settings);
             transport.use(newest);
-            counters.onTlsReload(newest.expiry());
+            counters.onTlsReload(settings, newest.expiry());
             log.info("TLS files reloaded: certificateExpires={}", newest.expiry());
         } catch (TlsException unusable) {
             counters.onTlsReloadFailure();

@@ -12,9 +12,16 @@ import java.util.List;
  * @param clientAuth whether clients present certificates
  * @param protocols enabled versions, such as {@code TLSv1.3}
  * @param cipherSuites enabled cipher suites in order of preference; empty for the default
+ * @param connects whether the broker also opens connections with these keys, to other brokers. Then {@code trusted} is
+ *     not null
  */
 public record TlsSettings(
-        Store keys, Store trusted, ClientAuth clientAuth, List<String> protocols, List<String> cipherSuites) {
+        Store keys,
+        Store trusted,
+        ClientAuth clientAuth,
+        List<String> protocols,
+        List<String> cipherSuites,
+        boolean connects) {
     public TlsSettings {
         protocols = List.copyOf(protocols);
         cipherSuites = List.copyOf(cipherSuites);

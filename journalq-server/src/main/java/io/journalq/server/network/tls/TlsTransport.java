@@ -57,6 +57,20 @@ public final class TlsTransport implements Transport {
         }
     }
 
+    /** The certificate that the broker presents. The settings must allow that it opens connections. */
+    public X509Certificate ownCertificate() {
+        return context.outbound().certificate();
+    }
+
+    /**
+     * The handler of a connection that the broker opens to another one. The settings must allow that.
+     *
+     * @param host which the certificate of the other side must name
+     */
+    public SslHandler connect(Channel channel, String host, int port) {
+        return context.outbound().ssl().newHandler(channel.alloc(), host, port, handshakes);
+    }
+
     @Override
     public Line open(Channel channel, LoopContext loop) {
         TlsContext used = context;

@@ -4,7 +4,6 @@ import io.journalq.common.sasl.ScramMechanism;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.List;
-import java.util.concurrent.Executor;
 
 /** The mechanisms by which clients of a listener can prove who they are. Any thread. */
 public final class SaslMechanisms {
@@ -15,16 +14,16 @@ public final class SaslMechanisms {
 
     private final List<String> names;
     private final ScramUsers users;
-    private final Executor passwords;
+    private final PasswordCheck passwords;
     private final SecureRandom random;
 
     /**
      * Creates the mechanisms of a listener.
      *
      * @param names of the mechanisms, in the order of preference
-     * @param passwords checks passwords
+     * @param passwords checks the passwords of PLAIN
      */
-    public SaslMechanisms(List<String> names, ScramUsers users, Executor passwords, SecureRandom random) {
+    public SaslMechanisms(List<String> names, ScramUsers users, PasswordCheck passwords, SecureRandom random) {
         this.names = List.copyOf(names);
         this.users = users;
         this.passwords = passwords;
@@ -42,7 +41,7 @@ public final class SaslMechanisms {
             return null;
         }
         return mechanism.equals(PLAIN)
-                ? new PlainServer(users, passwords)
+                ? new PlainServer(passwords)
                 : new ScramServer(ScramMechanism.of(mechanism), users, this::newNonce);
     }
 

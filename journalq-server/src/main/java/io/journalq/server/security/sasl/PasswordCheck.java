@@ -1,0 +1,113 @@
+package io.journalq.server.security.sasl;
+
+import io.journalq.common.sasl.ScramCredential;
+import io.journalq.common.sasl.ScramMechanism;
+import io.journalq.server.metadata.security.ScramImage;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+
+/**
+ * Checks passwords against the keys of SCRAM, for PLAIN and for the header {@code Authorization} of HTTP. A check takes
+ * several milliseconds, and is the same work for users that do not exist. A password that was right is known for five
+ * minutes, unless the credential of its user changes. Any thread.
+ */
+public final class PasswordCheck {
+    private static final String BASIC = "basic ";
+    private static final int MAX_PASSWORD_BYTES = 1_024;
+
+    /** Of the header, so that it is not decoded if it is longer than any name and password. */
+    private static final int MAX_HEADER_LENGTH = 4_096;
+
+    private final ScramUsers users;
+    private final Executor passwords;
+    private final KnownPasswords known;
+
+    /**
+     * Creates the check.
+     *
+     * @param passwords runs the expensive checks
+     * @param secret of this process, which protects the passwords that it knows
+     */
+    public PasswordCheck(ScramUsers users, Executor passwords, byte[] secret) {
+        this.users = users;
+        this.passwords = passwords;
+        this.known = new KnownPasswords(secret, System::nanoTime);
+    }
+
+    /**
+     * Checks a password.
+     *
+     * @param password in UTF-8; is overwritten
+     * @return whether it is that of the user; completed at once if that is known
+     * @throws java.util.concurrent.RejectedExecutionException when too many checks wait
+     */
+    CompletionStage<Boolean> check(String user, byte[] password) {
+        if (ScramImage.nameProblem(user) != null || password.length == 0 || password.length > MAX_PASSWORD_BYTES) {
+            return CompletableFuture.completedFuture(false);
+        }
+        ScramMechanism mechanism =
+                users.has(user, ScramMechanism.SCRAM_SHA_256) || !users.has(user, ScramMechanism.SCRAM_SHA_512)
+                        ? ScramMechanism.SCRAM_SHA_256
+                        : ScramMechanism.SCRAM_SHA_512;
+        ScramCredential credential = users.find(user, mechanism);
+        if (known.contains(user, password, credential)) {
+            Arrays.fill(password, (byte) 0);
+            return CompletableFuture.completedFuture(true);
+        }
+        return CompletableFuture.supplyAsync(() -> compute(user, password, credential), passwords);
+    }
+
+    private boolean compute(String user, byte[] password, ScramCredential credential) {
+        boolean matches = credential.mechanism().isPassword(credential, password);
+        if (matches) {
+            known.add(user, password, credential);
+        }
+        Arrays.fill(password, (byte) 0);
+        return matches;
+    }
+
+    /**
+     * The user that the header {@code Authorization} of HTTP names, if the password in it is right.
+     *
+     * @return null if the header has another scheme than Basic (RFC 7617), is malformed, or has a wrong password
+     * @throws java.util.concurrent.RejectedExecutionException when too many checks wait
+     */
+    public CompletionStage<String> userOf(String authorization) {
+        byte[] decoded = decode(authorization);
+        int colon = decoded == null ? -1 : indexOfColon(decoded);
+        if (colon < 0) {
+            return CompletableFuture.completedFuture(null);
+        }
+        String user = new String(decoded, 0, colon, StandardCharsets.UTF_8);
+        byte[] password = Arrays.copyOfRange(decoded, colon + 1, decoded.length);
+        Arrays.fill(decoded, (byte) 0);
+        return check(user, password).thenApply(right -> right ? user : null);
+    }
+
+    private static byte[] decode(String authorization) {
+        if (authorization.length() > MAX_HEADER_LENGTH
+                || !authorization.toLowerCase(Locale.ROOT).startsWith(BASIC)) {
+            return null;
+        }
+        try {
+            return Base64.getDecoder()
+                    .decode(authorization.substring(BASIC.length()).strip());
+        } catch (IllegalArgumentException malformed) {
+            return null;
+        }
+    }
+
+    private static int indexOfColon(byte[] text) {
+        for (int i = 0; i < text.length; i++) {
+            if (text[i] == ':') {
+                return i;
+            }
+        }
+        return -1;
+    }
+}
