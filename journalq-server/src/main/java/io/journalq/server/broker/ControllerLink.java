@@ -4,10 +4,12 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.control.NotControllerException;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.control.PartitionOutcome;
 import io.journalq.server.control.PeerControllers;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.InSyncProposal;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -20,7 +22,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Passes the operations of a broker to the active controller of its cluster. While there is none, or it cannot be
  * reached, an operation is repeated: a registration until it succeeds, others up to {@link #MAX_ATTEMPTS} times. An
- * operation may therefore take effect more than once. Any thread.
+ * operation may therefore take effect more than once. A proposal for a partition is not repeated: its leader makes a new
+ * one. Any thread.
  */
 final class ControllerLink implements ControllerOperations {
     private static final Logger log = LoggerFactory.getLogger(ControllerLink.class);
@@ -55,6 +58,12 @@ final class ControllerLink implements ControllerOperations {
     @Override
     public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
         return call(controller -> controller.registerBroker(registration), Integer.MAX_VALUE);
+    }
+
+    @Override
+    public CompletableFuture<List<PartitionOutcome>> alterPartitions(
+            int proposer, long brokerEpoch, List<InSyncProposal> proposals) {
+        return call(controller -> controller.alterPartitions(proposer, brokerEpoch, proposals), 1);
     }
 
     @Override

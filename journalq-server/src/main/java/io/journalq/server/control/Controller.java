@@ -13,6 +13,7 @@ import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.security.Acl;
 import io.journalq.server.metadata.security.AclFilter;
 import java.io.IOException;
@@ -289,6 +290,28 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
         return submit(
                 draft -> draft.add(new Step(draft.decider.registerBroker(registration), null), false),
+                Controller::failed);
+    }
+
+    @Override
+    public CompletableFuture<List<PartitionOutcome>> alterPartitions(
+            int nodeId, long brokerEpoch, List<InSyncProposal> proposals) {
+        return submit(
+                draft -> {
+                    List<PartitionOutcome> outcomes = new ArrayList<>(proposals.size());
+                    for (InSyncProposal proposal : proposals) {
+                        Decision decision = draft.decider.cluster().alterPartition(nodeId, brokerEpoch, proposal);
+                        Outcome outcome = draft.add(new Step(decision, proposal.topicId()), false);
+                        outcomes.add(
+                                outcome.error() == ErrorCode.NONE
+                                        ? PartitionOutcome.of(
+                                                nodeId,
+                                                draft.decider.image().topic(proposal.topicId()),
+                                                proposal.partition())
+                                        : PartitionOutcome.refused(outcome.error()));
+                    }
+                    return outcomes;
+                },
                 Controller::failed);
     }
 

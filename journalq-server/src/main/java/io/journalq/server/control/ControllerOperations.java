@@ -2,6 +2,7 @@ package io.journalq.server.control;
 
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.InSyncProposal;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -17,6 +18,15 @@ public interface ControllerOperations {
      *     later
      */
     CompletableFuture<Outcome> registerBroker(BrokerRegistration registration);
+
+    /**
+     * Changes the in-sync replicas of partitions as their leader proposes. One outcome each, in order.
+     *
+     * @param nodeId the leader
+     * @param brokerEpoch its registration
+     */
+    CompletableFuture<List<PartitionOutcome>> alterPartitions(
+            int nodeId, long brokerEpoch, List<InSyncProposal> proposals);
 
     /** Creates topics; one outcome each, in order. */
     CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly);

@@ -12,6 +12,7 @@ import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveAclRecord;
@@ -54,7 +55,8 @@ final class MetadataRecordCodec {
             new Type(ScramRecord.class, ScramRecord::read, ClusterVersion.FIRST),
             new Type(RemoveScramRecord.class, RemoveScramRecord::read, ClusterVersion.FIRST),
             new Type(AclRecord.class, AclRecord::read, ClusterVersion.FIRST),
-            new Type(RemoveAclRecord.class, RemoveAclRecord::read, ClusterVersion.FIRST));
+            new Type(RemoveAclRecord.class, RemoveAclRecord::read, ClusterVersion.FIRST),
+            new Type(PartitionChangesRecord.class, PartitionChangesRecord::read, ClusterVersion.FIRST));
 
     private MetadataRecordCodec() {}
 

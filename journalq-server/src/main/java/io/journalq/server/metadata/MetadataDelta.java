@@ -1,6 +1,7 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.metadata.partition.PartitionImage;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -31,7 +32,30 @@ public record MetadataDelta(MetadataImage before, MetadataImage now, List<TopicC
         public boolean isRemoval() {
             return now == null;
         }
+
+        /** The partitions that were added or changed, in ascending order; none if the topic was removed. */
+        public List<PartitionDelta> partitions() {
+            List<PartitionDelta> changed = new ArrayList<>();
+            int count = now == null ? 0 : now.partitions().size();
+            for (int number = 0; number < count; number++) {
+                PartitionImage was = before != null && before.hasPartition(number)
+                        ? before.partitions().get(number)
+                        : null;
+                PartitionImage is = now.partitions().get(number);
+                if (!is.equals(was)) {
+                    changed.add(new PartitionDelta(number, was, is));
+                }
+            }
+            return changed;
+        }
     }
+
+    /**
+     * A partition that was added or changed.
+     *
+     * @param before null if it was added
+     */
+    public record PartitionDelta(int number, PartitionImage before, PartitionImage now) {}
 
     /** The delta from {@link MetadataImage#EMPTY} to {@code image}, for those who begin to follow the metadata. */
     public static MetadataDelta ofAll(MetadataImage image) {

@@ -74,6 +74,11 @@ public final class MetadataImage {
         return brokers;
     }
 
+    /** The broker with this node id, or null. */
+    public BrokerImage broker(int nodeId) {
+        return brokers.find(nodeId);
+    }
+
     /** The broker with this node id if clients can use it, otherwise null. */
     public BrokerImage liveBroker(int nodeId) {
         BrokerImage broker = brokers.find(nodeId);

@@ -201,6 +201,11 @@ public final class MetadataMachine {
         return sameProcess ? known.equals(other) : known.matches(other);
     }
 
+    /** Decides on the brokers of a cluster and on the leaders of its partitions. */
+    public ClusterDecider cluster() {
+        return new ClusterDecider(state);
+    }
+
     /** The current metadata. */
     public MetadataImage image() {
         return state.image();

@@ -5,6 +5,8 @@ import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
+import io.journalq.server.metadata.partition.PartitionChange;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.BrokerRecord.BrokerFeature;
@@ -13,6 +15,7 @@ import io.journalq.server.metadata.record.ClientQuotaRecord;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.ControllerRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
@@ -154,7 +157,38 @@ final class MetadataSnapshot {
                 .setLeader(partition.leader())
                 .setLeaderEpoch(partition.leaderEpoch())
                 .setReplicas(partition.replicas())
-                .setInSyncReplicas(partition.inSyncReplicas());
+                .setInSyncReplicas(partition.inSyncReplicas())
+                .setPartitionEpoch(partition.partitionEpoch())
+                .setEligibleLeaders(partition.eligibleLeaders())
+                .setLastKnownEligible(partition.lastKnownEligible());
+    }
+
+    /** The partition that a record describes. */
+    static PartitionImage partition(PartitionState state) {
+        return new PartitionImage(
+                state.leader(),
+                state.leaderEpoch(),
+                state.partitionEpoch(),
+                state.replicas(),
+                state.inSyncReplicas(),
+                state.eligibleLeaders(),
+                state.lastKnownEligible());
+    }
+
+    /** The change of a partition. */
+    static ChangeState change(int partition, PartitionChange change) {
+        return new ChangeState()
+                .setPartition(partition)
+                .setLeader(change.leader())
+                .setInSyncReplicas(change.inSyncReplicas())
+                .setEligibleLeaders(change.eligibleLeaders())
+                .setLastKnownEligible(change.lastKnownEligible());
+    }
+
+    /** The change that a record describes. */
+    static PartitionChange change(ChangeState state) {
+        return new PartitionChange(
+                state.leader(), state.inSyncReplicas(), state.eligibleLeaders(), state.lastKnownEligible());
     }
 
     /**

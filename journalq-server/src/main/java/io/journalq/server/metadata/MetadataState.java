@@ -7,6 +7,7 @@ import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.index.SortedIndex;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
@@ -15,6 +16,8 @@ import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
@@ -39,6 +42,9 @@ import java.util.TreeMap;
 
 /** The metadata that the records of the log have produced. Only records change it. One thread. */
 final class MetadataState {
+    /** Maximum number of distinct partitions that are shared. The states of changed partitions are all distinct. */
+    private static final int MAX_SHARED_PARTITIONS = 10_000;
+
     private final MemoryAccount memory;
     /** Partitions of the newest epochs, as shared objects: a single broker needs one for all of its partitions. */
     private final Map<PartitionImage, PartitionImage> sharedPartitions = new LinkedHashMap<>();
@@ -160,6 +166,8 @@ final class MetadataState {
             replayTopic(topic);
         } else if (record instanceof PartitionsRecord partitions) {
             replayPartitions(partitions);
+        } else if (record instanceof PartitionChangesRecord changes) {
+            replayChanges(changes);
         } else if (record instanceof RemoveTopicRecord removed) {
             replayRemoval(removed);
         } else if (record instanceof ConfigRecord config) {
@@ -297,14 +305,26 @@ final class MetadataState {
         List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
         for (int i = 0; i < record.partitions().size(); i++) {
             PartitionState state = record.partitions().get(i);
-            PartitionImage partition = shared(
-                    new PartitionImage(state.leader(), state.leaderEpoch(), state.replicas(), state.inSyncReplicas()));
+            PartitionImage partition = shared(MetadataSnapshot.partition(state));
             int number = record.firstPartition() + i;
             if (number < partitions.size()) {
                 partitions.set(number, partition);
             } else {
                 partitions.add(partition);
             }
+        }
+        put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+    }
+
+    private void replayChanges(PartitionChangesRecord record) {
+        TopicImage topic = topic(record.topicId());
+        List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
+        for (ChangeState state : record.changes()) {
+            if (!topic.hasPartition(state.partition())) {
+                throw new IllegalArgumentException("a record changes a partition that does not exist: " + record);
+            }
+            PartitionImage before = partitions.get(state.partition());
+            partitions.set(state.partition(), shared(before.after(MetadataSnapshot.change(state))));
         }
         put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
     }
@@ -323,6 +343,9 @@ final class MetadataState {
 
     /** Returns one shared object for equal partitions, because almost all are equal. */
     private PartitionImage shared(PartitionImage partition) {
+        if (sharedPartitions.size() >= MAX_SHARED_PARTITIONS) {
+            sharedPartitions.clear();
+        }
         PartitionImage known = sharedPartitions.putIfAbsent(partition, partition);
         return known == null ? partition : known;
     }

@@ -1,6 +1,7 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.metadata.partition.PartitionImage;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;

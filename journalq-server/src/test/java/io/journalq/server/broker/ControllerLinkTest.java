@@ -7,11 +7,13 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.control.NotControllerException;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.control.PartitionOutcome;
 import io.journalq.server.control.PeerControllers;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.InSyncProposal;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
@@ -42,6 +44,12 @@ class ControllerLinkTest {
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
             return respond(new Outcome(ErrorCode.NONE, null, null));
+        }
+
+        @Override
+        public CompletableFuture<List<PartitionOutcome>> alterPartitions(
+                int nodeId, long brokerEpoch, List<InSyncProposal> proposals) {
+            return respond(List.of());
         }
 
         @Override

@@ -20,6 +20,7 @@ import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.ResourceId;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
@@ -30,6 +31,8 @@ import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.ControllerRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
@@ -97,6 +100,10 @@ class MetadataSnapshotTest {
         assertThat(image.topics()).hasSize(1);
         assertThat(image.topic("kept").partitions()).hasSize(2_500);
         assertThat(image.topic("kept").partitions().get(2_499).leaderEpoch()).isEqualTo(8);
+        assertThat(image.topic("kept").partitions().get(0))
+                .isEqualTo(new PartitionImage(-1, 9, 1, List.of(NODE), List.of(), List.of(NODE), List.of()));
+        assertThat(image.topic("kept").partitions().get(2_400))
+                .isEqualTo(new PartitionImage(NODE, 8, 1, List.of(NODE), List.of(NODE), List.of(), List.of(NODE)));
         assertThat(image.quotas().byEntity())
                 .isEqualTo(machine.image().quotas().byEntity())
                 .hasSize(2);
@@ -143,6 +150,15 @@ class MetadataSnapshotTest {
                 new TopicRecord().setTopicId(gone).setName("gone"),
                 new RemoveTopicRecord().setTopicId(gone),
                 new NodeStartedRecord().setNodeId(NODE),
+                new PartitionChangesRecord()
+                        .setTopicId(kept)
+                        .setChanges(List.of(
+                                new ChangeState()
+                                        .setPartition(0)
+                                        .setLeader(-1)
+                                        .setInSyncReplicas(List.of())
+                                        .setEligibleLeaders(List.of(NODE)),
+                                new ChangeState().setPartition(2_400).setLastKnownEligible(List.of(NODE)))),
                 new ProducerIdsRecord().setNextProducerId(77),
                 quota("anna", "consumer_byte_rate", false),
                 quota(null, "consumer_byte_rate", false),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.metadata.MetadataMachine.Decision;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.ConfigRecord;

@@ -3,9 +3,11 @@ package io.journalq.sim.world;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.NotControllerException;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.control.PartitionOutcome;
 import io.journalq.server.control.PeerControllers;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.InSyncProposal;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +49,12 @@ final class SimPeerControllers implements PeerControllers {
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
             return call(controller -> controller.registerBroker(registration));
+        }
+
+        @Override
+        public CompletableFuture<List<PartitionOutcome>> alterPartitions(
+                int nodeId, long brokerEpoch, List<InSyncProposal> proposals) {
+            return call(controller -> controller.alterPartitions(nodeId, brokerEpoch, proposals));
         }
 
         @Override

@@ -2,9 +2,9 @@ package io.journalq.server.api.group;
 
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
-import io.journalq.server.metadata.PartitionImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

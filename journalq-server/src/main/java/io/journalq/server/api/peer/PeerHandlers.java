@@ -42,6 +42,7 @@ public final class PeerHandlers {
             int maxEntries) {
         registry.register(new BrokerRegistrationHandler(images, controller, gate));
         registry.register(new AllocateProducerIdsHandler(controller, gate, producerIdBlockSize));
+        registry.register(new AlterPartitionHandler(controller, gate));
         registry.register(new AddRaftVoterHandler(images, controller, gate));
         registry.register(new EnvelopeHandler(registry, gate, maxEntries));
         FORWARDED.forEach(key -> registry.replace(key, handler -> forwarding(handler, forwarder)));

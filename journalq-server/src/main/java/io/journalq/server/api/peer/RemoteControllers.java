@@ -4,6 +4,8 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AllocateProducerIdsRequest;
 import io.journalq.common.protocol.message.AllocateProducerIdsResponse;
+import io.journalq.common.protocol.message.AlterPartitionRequest;
+import io.journalq.common.protocol.message.AlterPartitionResponse;
 import io.journalq.common.protocol.message.BrokerRegistrationRequest;
 import io.journalq.common.protocol.message.BrokerRegistrationResponse;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
@@ -12,10 +14,13 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.NotControllerException;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.control.PartitionOutcome;
 import io.journalq.server.control.PeerControllers;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.peer.PeerChannels;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -26,6 +31,7 @@ import java.util.function.Supplier;
 public final class RemoteControllers implements PeerControllers {
     private static final int REGISTRATION_VERSION = 4;
     private static final int CREATE_TOPICS_VERSION = 7;
+    private static final int ALTER_PARTITION_VERSION = 3;
     private static final int ALLOCATION_VERSION = 0;
     private static final int TIMEOUT_MS = 10_000;
 
@@ -73,6 +79,52 @@ public final class RemoteControllers implements PeerControllers {
                 ErrorCode error = ErrorCode.of(((BrokerRegistrationResponse) response).errorCode());
                 return new Outcome(checked(error), problem(error, registration), null);
             });
+        }
+
+        @Override
+        public CompletableFuture<List<PartitionOutcome>> alterPartitions(
+                int proposer, long brokerEpoch, List<InSyncProposal> proposals) {
+            AlterPartitionRequest request = new AlterPartitionRequest()
+                    .setBrokerId(proposer)
+                    .setBrokerEpoch(brokerEpoch)
+                    .setTopics(proposals.stream().map(Remote::altered).toList());
+            return ask(request, ALTER_PARTITION_VERSION).thenApply(message -> {
+                AlterPartitionResponse response = (AlterPartitionResponse) message;
+                ErrorCode error = checked(ErrorCode.of(response.errorCode()));
+                if (error != ErrorCode.NONE) {
+                    return Collections.nCopies(proposals.size(), PartitionOutcome.refused(error));
+                }
+                List<PartitionOutcome> outcomes = response.topics().stream()
+                        .map(topic -> outcome(topic.partitions().get(0)))
+                        .toList();
+                if (outcomes.size() != proposals.size()) {
+                    throw new IllegalStateException("the controller has not seen every proposal");
+                }
+                return outcomes;
+            });
+        }
+
+        private static AlterPartitionRequest.TopicData altered(InSyncProposal proposal) {
+            return new AlterPartitionRequest.TopicData()
+                    .setTopicId(proposal.topicId())
+                    .setPartitions(List.of(new AlterPartitionRequest.PartitionData()
+                            .setPartitionIndex(proposal.partition())
+                            .setLeaderEpoch(proposal.leaderEpoch())
+                            .setPartitionEpoch(proposal.partitionEpoch())
+                            .setNewIsrWithEpochs(proposal.inSyncReplicas().stream()
+                                    .map(member -> new AlterPartitionRequest.BrokerState()
+                                            .setBrokerId(member.nodeId())
+                                            .setBrokerEpoch(member.brokerEpoch()))
+                                    .toList())));
+        }
+
+        private static PartitionOutcome outcome(AlterPartitionResponse.PartitionData partition) {
+            return new PartitionOutcome(
+                    ErrorCode.of(partition.errorCode()),
+                    partition.leaderId(),
+                    partition.leaderEpoch(),
+                    partition.partitionEpoch(),
+                    partition.isr());
         }
 
         @Override

@@ -1,0 +1,97 @@
+package io.journalq.server.control;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Which brokers the active controller hears from. A broker whose session has expired is fenced. Times are those of a
+ * clock that never goes back. One thread.
+ */
+final class BrokerSessions {
+    /** A connection that was reset usually means that the process is gone. Otherwise the next heartbeat follows soon. */
+    static final long RESET_TIMEOUT_MS = 1_000;
+
+    /** The controller before this one has usually stopped, and clients wait for its partitions. */
+    static final long PREDECESSOR_TIMEOUT_MS = 2_000;
+
+    /** If {@link #expired} was not called for longer, this process was paused, and has not heard what others sent. */
+    static final long LONGEST_PAUSE_MS = 500;
+
+    private final long timeoutMs;
+    private final Map<Integer, Session> sessions = new TreeMap<>();
+    private long checkedMs;
+
+    /** What is known about one broker since it was heard from first. */
+    private static final class Session {
+        private long deadlineMs;
+        /** Offset behind the last metadata record that the broker has applied. */
+        private long metadataOffset;
+
+        Session(long deadlineMs) {
+            this.deadlineMs = deadlineMs;
+        }
+    }
+
+    BrokerSessions(long timeoutMs) {
+        this.timeoutMs = timeoutMs;
+    }
+
+    /**
+     * Forgets everything, and gives each broker time for its first heartbeat.
+     *
+     * @param predecessor the last controller, if it was another broker
+     */
+    void begin(Iterable<Integer> brokers, int predecessor, long nowMs) {
+        sessions.clear();
+        checkedMs = nowMs;
+        for (int nodeId : brokers) {
+            long allowedMs = nodeId == predecessor ? Math.min(timeoutMs, PREDECESSOR_TIMEOUT_MS) : timeoutMs;
+            sessions.put(nodeId, new Session(nowMs + allowedMs));
+        }
+    }
+
+    /** A broker shows that it is alive. */
+    void onHeartbeat(int nodeId, long metadataOffset, long nowMs) {
+        Session session = sessions.computeIfAbsent(nodeId, unused -> new Session(0));
+        session.deadlineMs = nowMs + timeoutMs;
+        session.metadataOffset = metadataOffset;
+    }
+
+    /** The connection over which a broker sends heartbeats has ended. */
+    void onReset(int nodeId, long nowMs) {
+        Session session = sessions.get(nodeId);
+        if (session != null) {
+            session.deadlineMs = Math.min(session.deadlineMs, nowMs + RESET_TIMEOUT_MS);
+        }
+    }
+
+    /** Offset behind the last metadata record that a broker has applied; -1 if it was not heard from. */
+    long metadataOffset(int nodeId) {
+        Session session = sessions.get(nodeId);
+        return session == null ? -1 : session.metadataOffset;
+    }
+
+    /**
+     * The brokers that were not heard from in time. They stay expired until their next heartbeat. Called regularly, at
+     * least every {@link #LONGEST_PAUSE_MS}.
+     *
+     * @param brokers the brokers that should be alive; one without a session gets one
+     */
+    List<Integer> expired(Iterable<Integer> brokers, long nowMs) {
+        long pauseMs = nowMs - checkedMs;
+        checkedMs = nowMs;
+        if (pauseMs > LONGEST_PAUSE_MS) {
+            sessions.values().forEach(session -> session.deadlineMs += pauseMs);
+        }
+        List<Integer> expired = new ArrayList<>();
+        for (int nodeId : brokers) {
+            Session session = sessions.computeIfAbsent(nodeId, unused -> new Session(nowMs + timeoutMs));
+            if (session.deadlineMs <= nowMs) {
+                expired.add(nodeId);
+            }
+        }
+        return expired;
+    }
+}

@@ -1,0 +1,108 @@
+package io.journalq.server.metadata.partition;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Decides who leads a partition, and who is in sync, when brokers come and go. Only a node that has all acknowledged
+ * records leads: an in-sync replica, or an eligible one (KIP-966). Stateless.
+ *
+ * <p>Nodes that leave the in-sync replicas stay eligible while fewer replicas are in sync than an acknowledgement
+ * requires, because nothing is acknowledged meanwhile.
+ */
+public final class LeaderElection {
+    private LeaderElection() {}
+
+    /** What is known about the brokers. */
+    public interface Brokers {
+        /** Whether a broker is not fenced. */
+        boolean isLive(int nodeId);
+
+        /** Whether a live broker is not about to stop. */
+        boolean stays(int nodeId);
+    }
+
+    /**
+     * The change that the brokers require. In-sync replicas that are fenced leave, and so do those that are about to stop
+     * and need not lead. The leader stays if it can. Otherwise an in-sync replica leads, if none can an eligible one, in
+     * the order of the replicas. A broker that is about to stop leads only if no other one can.
+     *
+     * @param requiredSize number of in-sync replicas without which nothing is acknowledged
+     * @return empty if nothing changes
+     */
+    public static PartitionChange elect(PartitionImage partition, int requiredSize, Brokers brokers) {
+        List<Integer> live =
+                partition.inSyncReplicas().stream().filter(brokers::isLive).toList();
+        int leader = leader(partition, live, brokers);
+        List<Integer> inSync = new ArrayList<>();
+        for (int node : live) {
+            if (node == leader || brokers.stays(node)) {
+                inSync.add(node);
+            }
+        }
+        if (leader != PartitionImage.NO_LEADER && inSync.isEmpty()) {
+            inSync.add(leader);
+        }
+        return change(partition, leader, inSync, requiredSize);
+    }
+
+    private static int leader(PartitionImage partition, List<Integer> live, Brokers brokers) {
+        int before = partition.leader();
+        if (live.contains(before) && brokers.stays(before)) {
+            return before;
+        }
+        for (int node : partition.replicas()) {
+            if (live.contains(node) && brokers.stays(node)) {
+                return node;
+            }
+        }
+        if (!live.isEmpty()) {
+            return live.contains(before) ? before : live.get(0);
+        }
+        int last = PartitionImage.NO_LEADER;
+        for (int node : partition.replicas()) {
+            if (partition.eligibleLeaders().contains(node) && brokers.isLive(node)) {
+                if (brokers.stays(node)) {
+                    return node;
+                }
+                last = last == PartitionImage.NO_LEADER ? node : last;
+            }
+        }
+        return last;
+    }
+
+    /**
+     * The change that gives the leadership to the preferred leader; empty if it already leads or must not lead.
+     */
+    public static PartitionChange electPreferred(PartitionImage partition, int requiredSize, Brokers brokers) {
+        int preferred = partition.preferredLeader();
+        boolean canLead =
+                partition.inSyncReplicas().contains(preferred) && brokers.isLive(preferred) && brokers.stays(preferred);
+        return change(partition, canLead ? preferred : partition.leader(), partition.inSyncReplicas(), requiredSize);
+    }
+
+    /** The change that a proposal of the leader makes. */
+    public static PartitionChange propose(PartitionImage partition, List<Integer> inSyncReplicas, int requiredSize) {
+        return change(partition, partition.leader(), inSyncReplicas, requiredSize);
+    }
+
+    private static PartitionChange change(
+            PartitionImage partition, int leader, List<Integer> inSync, int requiredSize) {
+        List<Integer> eligible = new ArrayList<>();
+        if (inSync.size() < requiredSize) {
+            for (int node : partition.replicas()) {
+                boolean wasSafe = partition.inSyncReplicas().contains(node)
+                        || partition.eligibleLeaders().contains(node);
+                if (wasSafe && !inSync.contains(node)) {
+                    eligible.add(node);
+                }
+            }
+        }
+        return PartitionChange.of(
+                partition,
+                leader == partition.leader() ? PartitionChange.SAME_EPOCH : leader,
+                inSync,
+                eligible,
+                leader == PartitionImage.NO_LEADER ? partition.lastKnownEligible() : List.of());
+    }
+}

@@ -1,0 +1,69 @@
+package io.journalq.server.metadata.partition;
+
+import java.util.List;
+
+/**
+ * The nodes of a partition. Immutable.
+ *
+ * @param leader the leading node; {@link #NO_LEADER} if none can lead
+ * @param leaderEpoch incremented with every change of leader, and with every start of the leader
+ * @param partitionEpoch incremented with every change of a partition by a controller, so that a proposal of the leader
+ *     that is based on an older state can be recognized
+ * @param replicas nodes that hold the partition, the preferred leader first
+ * @param inSyncReplicas nodes that have all acknowledged records
+ * @param eligibleLeaders nodes outside the in-sync replicas that have all acknowledged records, because nothing was
+ *     acknowledged since they left the in-sync replicas (KIP-966)
+ * @param lastKnownEligible nodes that were eligible last, and of which it is no longer known what they have
+ */
+public record PartitionImage(
+        int leader,
+        int leaderEpoch,
+        int partitionEpoch,
+        List<Integer> replicas,
+        List<Integer> inSyncReplicas,
+        List<Integer> eligibleLeaders,
+        List<Integer> lastKnownEligible) {
+    /** Instead of a node that leads. */
+    public static final int NO_LEADER = -1;
+
+    public PartitionImage {
+        replicas = List.copyOf(replicas);
+        inSyncReplicas = List.copyOf(inSyncReplicas);
+        eligibleLeaders = List.copyOf(eligibleLeaders);
+        lastKnownEligible = List.copyOf(lastKnownEligible);
+    }
+
+    /** A partition that no controller has changed since its creation. */
+    public PartitionImage(int leader, int leaderEpoch, List<Integer> replicas, List<Integer> inSyncReplicas) {
+        this(leader, leaderEpoch, 0, replicas, inSyncReplicas, List.of(), List.of());
+    }
+
+    /** Whether a node leads. */
+    public boolean hasLeader() {
+        return leader != NO_LEADER;
+    }
+
+    /** The node that leads if it can: the first replica. */
+    public int preferredLeader() {
+        return replicas.get(0);
+    }
+
+    /** The same leader in the next epoch. */
+    public PartitionImage inNextEpoch() {
+        return new PartitionImage(
+                leader, leaderEpoch + 1, partitionEpoch, replicas, inSyncReplicas, eligibleLeaders, lastKnownEligible);
+    }
+
+    /** This partition after a change. */
+    public PartitionImage after(PartitionChange change) {
+        boolean changesLeader = change.leader() != PartitionChange.SAME_EPOCH;
+        return new PartitionImage(
+                changesLeader ? change.leader() : leader,
+                changesLeader ? leaderEpoch + 1 : leaderEpoch,
+                partitionEpoch + 1,
+                replicas,
+                change.inSyncReplicas() == null ? inSyncReplicas : change.inSyncReplicas(),
+                change.eligibleLeaders() == null ? eligibleLeaders : change.eligibleLeaders(),
+                change.lastKnownEligible() == null ? lastKnownEligible : change.lastKnownEligible());
+    }
+}
