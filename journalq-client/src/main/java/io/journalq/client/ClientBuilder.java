@@ -9,6 +9,7 @@ import io.journalq.client.internal.network.TlsClient;
 import io.journalq.client.security.SaslConfig;
 import io.journalq.client.security.TlsConfig;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The settings that producer, consumer and admin share. Not thread-safe.
@@ -44,6 +45,21 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     ClientBuilder() {}
 
     abstract B self();
+
+    /** Copies the settings of the connections from another builder. */
+    B like(ClientBuilder<?> other) {
+        bootstrapServers = other.bootstrapServers;
+        tls = other.tls;
+        sasl = other.sasl;
+        clientId = other.clientId;
+        connectTimeoutMs = other.connectTimeoutMs;
+        requestTimeoutMs = other.requestTimeoutMs;
+        callTimeoutMs = other.callTimeoutMs;
+        metadataMaxAgeMs = other.metadataMaxAgeMs;
+        reconnectBackoff = other.reconnectBackoff;
+        retryBackoff = other.retryBackoff;
+        return self();
+    }
 
     /**
      * The brokers from which the client learns the cluster: {@code host:port}, separated by commas. Default {@code
@@ -130,6 +146,10 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     public B retryBackoff(Duration initial, Duration max) {
         this.retryBackoff = backoff("retryBackoff", initial, max);
         return self();
+    }
+
+    final long callTimeoutNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(callTimeoutMs);
     }
 
     /** Returns the settings for a client of this class. */

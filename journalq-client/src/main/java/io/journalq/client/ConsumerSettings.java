@@ -9,6 +9,7 @@ import static io.journalq.client.internal.check.Arguments.positiveMillis;
 
 import io.journalq.client.internal.fetch.ConsumerConfig;
 import io.journalq.client.internal.membership.GroupConfig;
+import io.journalq.client.seal.BatchOpener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,6 +40,7 @@ abstract class ConsumerSettings<B extends ConsumerSettings<B>> extends ClientBui
     private int maxPollIntervalMs = DEFAULT_MAX_POLL_INTERVAL_MS;
     private boolean autoCommit = true;
     private int autoCommitIntervalMs = DEFAULT_AUTO_COMMIT_INTERVAL_MS;
+    private BatchOpener.Factory open;
     private final List<ConsumerInterceptor> interceptors = new ArrayList<>();
 
     ConsumerSettings() {}
@@ -152,6 +154,16 @@ abstract class ConsumerSettings<B extends ConsumerSettings<B>> extends ClientBui
         return self();
     }
 
+    /**
+     * Opens sealed batches according to a policy ({@code SealPolicy} of the module {@code journalq-seal}). Every batch
+     * must then be sealed: a poll throws {@link io.journalq.client.error.SealViolationException} before a batch that it
+     * cannot trust, and the position stays there. Default none, which costs nothing.
+     */
+    public B open(BatchOpener.Factory policy) {
+        this.open = notNull(policy, "open");
+        return self();
+    }
+
     /** Adds an interceptor. Interceptors are called in the order in which they are added. Default none. */
     public B interceptor(ConsumerInterceptor interceptor) {
         this.interceptors.add(notNull(interceptor, "interceptor"));
@@ -194,6 +206,7 @@ abstract class ConsumerSettings<B extends ConsumerSettings<B>> extends ClientBui
                 partitionMaxBytes,
                 checkCrc,
                 start::at,
-                isolation == Consumer.Isolation.READ_COMMITTED);
+                isolation == Consumer.Isolation.READ_COMMITTED,
+                open == null ? null : open.opener(KeyTopics.of(this)));
     }
 }

@@ -15,6 +15,7 @@ import io.journalq.client.internal.transaction.TransactionRunner;
 import io.journalq.client.record.BatchMetadata;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
+import io.journalq.client.seal.BatchSealer;
 import io.journalq.client.transaction.TransactionBody;
 import io.journalq.common.record.CompressionCodec;
 import java.time.Duration;
@@ -215,6 +216,7 @@ public final class Producer implements AutoCloseable {
         private int deliveryTimeoutMs = DEFAULT_DELIVERY_TIMEOUT_MS;
         private String transactionalId;
         private int transactionTimeoutMs = DEFAULT_TRANSACTION_TIMEOUT_MS;
+        private BatchSealer.Factory seal;
         private final List<ProducerInterceptor> interceptors = new ArrayList<>();
 
         private Builder() {}
@@ -324,6 +326,16 @@ public final class Producer implements AutoCloseable {
         }
 
         /**
+         * Seals every batch for the consumers that a policy allows to read it ({@code SealPolicy} of the module {@code
+         * journalq-seal}). Records that cannot be sealed are not sent: the call throws {@link
+         * io.journalq.client.error.SealingException}. Default none, which costs nothing.
+         */
+        public Builder seal(BatchSealer.Factory policy) {
+            this.seal = notNull(policy, "seal");
+            return this;
+        }
+
+        /**
          * Adds an interceptor. Interceptors are called in the order in which they are added. Default none, which costs
          * nothing.
          */
@@ -349,6 +361,11 @@ public final class Producer implements AutoCloseable {
                         "an idempotent producer requires acknowledgements; use acks LEADER or ALL, or"
                                 + " idempotent(false)");
             }
+            if (seal != null && acks != Acks.NONE && !idempotent) {
+                throw new IllegalArgumentException(
+                        "retries of a producer that is not idempotent can reorder batches, which their seals forbid;"
+                                + " leave idempotent(false) out");
+            }
             ProducerConfig config = new ProducerConfig(
                     clientConfig(Producer.class),
                     compression,
@@ -360,7 +377,8 @@ public final class Producer implements AutoCloseable {
                     bufferMemoryBytes,
                     maxRequestSizeBytes,
                     deliveryTimeoutMs,
-                    transactionalId);
+                    transactionalId,
+                    seal == null ? null : seal.sealer(KeyTopics.of(this)));
             return new Producer(
                     config,
                     transactional ? new TransactionRunner.Config(transactionalId, transactionTimeoutMs) : null,

@@ -2,6 +2,7 @@ package io.journalq.client.internal.fetch;
 
 import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.internal.network.ClientConfig;
+import io.journalq.client.seal.BatchOpener;
 import java.util.function.LongFunction;
 
 /**
@@ -10,6 +11,7 @@ import java.util.function.LongFunction;
  * @param start maps the current time, in milliseconds since 1970 UTC, to the offset where reading starts without a position;
  *     to null if the consumer is to fail instead
  * @param readCommitted whether only records of committed transactions are read
+ * @param opener opens every batch; null if batches are read as they are
  */
 public record ConsumerConfig(
         ClientConfig client,
@@ -19,7 +21,8 @@ public record ConsumerConfig(
         int partitionMaxBytes,
         boolean checkCrc,
         LongFunction<OffsetSpec> start,
-        boolean readCommitted) {
+        boolean readCommitted,
+        BatchOpener opener) {
     private static final byte READ_UNCOMMITTED = 0;
     private static final byte READ_COMMITTED = 1;
 

@@ -9,6 +9,7 @@ import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.internal.network.ClientCore;
 import io.journalq.client.internal.network.ClusterView;
 import io.journalq.client.internal.network.Errors;
+import io.journalq.client.seal.BatchOpener;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchReader;
@@ -38,7 +39,7 @@ public final class Fetcher implements AutoCloseable {
      * The data of one partition in a Fetch response. It has been verified, so it consists of complete batches. Belongs
      * to the thread of the consumer.
      *
-     * @param batches a slice of the response frame; valid as long as the frame
+     * @param batches a slice of the response frame, or the batches that were opened; valid until the next poll
      * @param startOffset the requested position; a batch may contain records before it, which are skipped
      * @param nextOffset the position after the last batch
      * @param recordCount the number of records at or after {@code startOffset}
@@ -57,6 +58,9 @@ public final class Fetcher implements AutoCloseable {
     private final Queue<FetchResult> results = new ConcurrentLinkedQueue<>();
     private final List<ByteBuf> lent = new ArrayList<>();
     private final BatchReader reader;
+    /** Null if batches are read as they are. */
+    private final BatchOpener opener;
+
     private final LongAdder records = new LongAdder();
     private final Parking parking = new Parking();
     private int lastGeneration;
@@ -77,6 +81,7 @@ public final class Fetcher implements AutoCloseable {
         this.core = new ClientCore(config.client(), loop);
         loop.setCluster(core.cluster());
         this.lookup = new OffsetLookup(core.cluster(), core.calls(), config.isolationLevel());
+        this.opener = config.opener();
         this.reader = new BatchReader(
                 ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, config.checkCrc());
     }
@@ -94,6 +99,9 @@ public final class Fetcher implements AutoCloseable {
             positions.computeIfAbsent(partition, id -> new Position());
         }
         positions.keySet().removeAll(dropped);
+        if (opener != null) {
+            dropped.forEach(opener::stop);
+        }
         anyUnknown = true;
         core.cluster().execute(() -> dropped.forEach(loop::stop));
     }
@@ -109,8 +117,26 @@ public final class Fetcher implements AutoCloseable {
         return partitions;
     }
 
-    /** Sets positions. */
+    /** Sets positions that the application has chosen. */
     public void seek(Map<TopicPartition, Long> offsets) {
+        moveTo(offsets);
+        if (opener != null) {
+            offsets.keySet().forEach(partition -> opener.start(partition, ""));
+        }
+    }
+
+    /** Sets positions to committed offsets. */
+    public void seekToCommitted(Map<TopicPartition, CommittedOffset> committed) {
+        Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
+        committed.forEach((partition, offset) -> offsets.put(partition, offset.offset()));
+        moveTo(offsets);
+        if (opener != null) {
+            committed.forEach((partition, offset) -> opener.start(partition, offset.metadata()));
+        }
+    }
+
+    /** Sets positions without a choice of the application, so that no batch may come again. */
+    private void moveTo(Map<TopicPartition, Long> offsets) {
         offsets.forEach((partition, offset) -> {
             Position position = assigned(partition);
             position.offset = offset;
@@ -162,10 +188,14 @@ public final class Fetcher implements AutoCloseable {
         Map<TopicPartition, CommittedOffset> consumed = new LinkedHashMap<>();
         positions.forEach((partition, position) -> {
             if (position.offset != UNKNOWN) {
-                consumed.put(partition, new CommittedOffset(position.offset, position.leaderEpoch, ""));
+                consumed.put(partition, new CommittedOffset(position.offset, position.leaderEpoch, stateOf(partition)));
             }
         });
         return consumed;
+    }
+
+    private String stateOf(TopicPartition partition) {
+        return opener == null ? "" : opener.state(partition);
     }
 
     /** Removes all positions. Each partition starts again like a newly assigned one. */
@@ -216,6 +246,10 @@ public final class Fetcher implements AutoCloseable {
      * Sets positions to the offsets that {@code spec} selects, or to the end of partitions in which it selects none.
      */
     public void seek(Collection<TopicPartition> partitions, OffsetSpec spec) {
+        seek(find(partitions, spec));
+    }
+
+    private Map<TopicPartition, Long> find(Collection<TopicPartition> partitions, OffsetSpec spec) {
         partitions.forEach(this::assigned);
         Map<TopicPartition, Long> found = new LinkedHashMap<>();
         List<TopicPartition> missing = new ArrayList<>();
@@ -229,7 +263,7 @@ public final class Fetcher implements AutoCloseable {
         if (!missing.isEmpty()) {
             offsets(missing, OffsetSpec.latest()).forEach((partition, offset) -> found.put(partition, offset.offset()));
         }
-        seek(found);
+        return found;
     }
 
     /** Returns the position of a partition, or a negative number if it has none. */
@@ -304,6 +338,9 @@ public final class Fetcher implements AutoCloseable {
             result.frame().release();
         }
         reader.close();
+        if (opener != null) {
+            opener.close();
+        }
     }
 
     private Position assigned(TopicPartition partition) {
@@ -322,15 +359,15 @@ public final class Fetcher implements AutoCloseable {
 
     /** Sets the positions of partitions that have none, according to the configuration. */
     public void startAsConfigured(Collection<TopicPartition> partitions) {
-        startAsConfigured(partitions, "there is no position for " + partitions + "; seek first, or set startAt");
+        seek(partitions, configuredStart("there is no position for " + partitions + "; seek first, or set startAt"));
     }
 
-    private void startAsConfigured(Collection<TopicPartition> partitions, String refusal) {
+    private OffsetSpec configuredStart(String refusal) {
         OffsetSpec spec = config.start().apply(System.currentTimeMillis());
         if (spec == null) {
             throw new OffsetOutOfRangeException(refusal);
         }
-        seek(partitions, spec);
+        return spec;
     }
 
     private List<FetchedPartition> takeAll() {
@@ -345,7 +382,7 @@ public final class Fetcher implements AutoCloseable {
             } catch (JournalQException e) {
                 pendingFailure = e;
             } finally {
-                if (fetched.size() > before) {
+                if (opener == null && fetched.size() > before) {
                     lent.add(result.frame());
                 } else {
                     result.frame().release();
@@ -374,10 +411,9 @@ public final class Fetcher implements AutoCloseable {
             return;
         }
         if (part.error() == ErrorCode.OFFSET_OUT_OF_RANGE) {
-            startAsConfigured(
-                    List.of(part.id()),
-                    "offset " + part.offset() + " of " + part.id()
-                            + " does not exist; seek to one between beginningOffsets and endOffsets, or set startAt");
+            OffsetSpec spec = configuredStart("offset " + part.offset() + " of " + part.id()
+                    + " does not exist; seek to one between beginningOffsets and endOffsets, or set startAt");
+            moveTo(find(List.of(part.id()), spec));
         } else if (part.error() != ErrorCode.NONE) {
             throw Errors.of(part.error(), "fetch from " + part.id() + " at offset " + part.offset(), null);
         } else {
@@ -386,12 +422,14 @@ public final class Fetcher implements AutoCloseable {
     }
 
     /**
-     * Verifies the batches, counts the records from the position on, and removes the batches of aborted transactions.
+     * Verifies the batches, opens them if they are sealed, counts the records from the position on, and removes the
+     * batches of aborted transactions.
      */
     private void walk(FetchResult.Part part, Position position, List<FetchedPartition> fetched) {
         ByteBuf batches = part.batches();
         AbortedRecords aborted = part.aborted().isEmpty() ? null : new AbortedRecords(part.aborted());
-        Run run = new Run(part.id(), position.offset, batches, fetched);
+        ByteBuf opened = opener == null ? null : ByteBufAllocator.DEFAULT.heapBuffer(batches.readableBytes());
+        Run run = new Run(part.id(), position.offset, opened == null ? batches : opened, fetched);
         long next = position.offset;
         int epoch = position.leaderEpoch;
         reader.reset(batches);
@@ -400,18 +438,27 @@ public final class Fetcher implements AutoCloseable {
                 boolean visible = aborted == null || !aborted.contains(reader);
                 if (!visible) {
                     run.end(next);
-                    run.start = reader.nextIndex();
+                    run.start = opened == null ? reader.nextIndex() : opened.writerIndex();
                 } else if (!reader.isControlBatch()) {
+                    if (opened != null) {
+                        opener.open(part.id(), batches, reader.batchIndex(), opened);
+                    }
                     run.count +=
                             reader.baseOffset() >= position.offset ? reader.recordCount() : countFrom(position.offset);
                 }
                 next = Math.max(next, reader.nextOffset());
                 epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
-                run.soundEnd = reader.nextIndex();
+                run.soundEnd = opened == null ? reader.nextIndex() : opened.writerIndex();
+            }
+        } catch (JournalQException e) {
+            // The opener refuses a batch.
+            moveTo(Map.of(part.id(), run.isFruitless() ? position.offset : next));
+            if (run.isFruitless()) {
+                throw e;
             }
         } catch (InvalidBatchException e) {
             if (run.isFruitless()) {
-                seek(Map.of(part.id(), position.offset));
+                moveTo(Map.of(part.id(), position.offset));
                 throw new CorruptBatchException(
                         "a batch of " + part.id() + " at or after offset " + next + " is corrupt (" + e.getMessage()
                                 + "); poll again in case of a network error, otherwise check the disk of the broker"
@@ -419,9 +466,12 @@ public final class Fetcher implements AutoCloseable {
                         e);
             }
             // The application receives the valid batches. The next fetch starts at the corrupt one.
-            seek(Map.of(part.id(), next));
+            moveTo(Map.of(part.id(), next));
         } finally {
             reader.close();
+            if (opened != null) {
+                lent.add(opened);
+            }
         }
         run.end(next);
         records.add(run.total);

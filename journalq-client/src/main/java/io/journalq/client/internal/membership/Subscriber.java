@@ -130,10 +130,11 @@ public final class Subscriber {
             return;
         }
         if (group != null) {
+            Map<TopicPartition, CommittedOffset> committed = committed(unknown);
             Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
-            committed(unknown).forEach((partition, committed) -> offsets.put(partition, committed.offset()));
+            committed.forEach((partition, offset) -> offsets.put(partition, offset.offset()));
             group.onStart(offsets);
-            fetcher.seek(offsets);
+            fetcher.seekToCommitted(committed);
             unknown = fetcher.withoutPosition();
         }
         if (!unknown.isEmpty()) {

@@ -9,6 +9,7 @@ import io.journalq.client.internal.network.Errors;
 import io.journalq.client.internal.network.HostAndPort;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
+import io.journalq.client.seal.BatchSealer;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceResponse;
@@ -43,6 +44,9 @@ final class DirectSender {
     // Guarded by the busy flag.
     private final BatchBuilder builder;
     private final AdaptiveCompression adaptive = new AdaptiveCompression();
+    /** Seals the next batch; null if batches are not sealed. */
+    private BatchSealer.Place place;
+
     private HostAndPort connectedTo;
     private short version;
     private long noConnectBeforeNanos = System.nanoTime();
@@ -155,11 +159,16 @@ final class DirectSender {
     }
 
     private boolean claim(Lane lane) {
+        if (config.sealer() != null && config.idempotent() && !loop.identity().isKnown()) {
+            // The lane could not be kept, and its place among the sealed batches would stay empty.
+            return false;
+        }
         lane.lock.lock();
         try {
             if (!lane.claimDirect()) {
                 return false;
             }
+            place = lane.nextPlace();
         } finally {
             lane.lock.unlock();
         }
@@ -191,6 +200,9 @@ final class DirectSender {
             }
             ByteBuf payload =
                     builder.buildSingle(timestampMs, record.key(), record.value(), record.headers(), adaptive);
+            if (place != null) {
+                payload = place.seal(payload);
+            }
             PendingBatch batch = new PendingBatch(
                     lane, payload, System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs()));
             if (config.idempotent()) {

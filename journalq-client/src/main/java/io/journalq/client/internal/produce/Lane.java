@@ -1,6 +1,7 @@
 package io.journalq.client.internal.produce;
 
 import io.journalq.client.internal.network.Cluster;
+import io.journalq.client.seal.BatchSealer;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.RecordBatch;
 import java.util.ArrayDeque;
@@ -124,12 +125,37 @@ final class Lane {
      * holds the lock.
      */
     PendingBatch closeOpen() {
-        PendingBatch batch = open;
+        PendingBatch batch = takeOpen();
         if (batch != null) {
-            open = null;
             closed.add(batch);
         }
         return batch;
+    }
+
+    /** Takes the open batch, which is sent after all closed ones; null if there is none. The caller holds the lock. */
+    PendingBatch takeOpen() {
+        PendingBatch batch = open;
+        if (batch != null) {
+            open = null;
+            batch.place = nextPlace();
+        }
+        return batch;
+    }
+
+    /** Adds a batch that was filled at once after all others. The caller holds the lock. */
+    void addClosed(PendingBatch batch) {
+        batch.place = nextPlace();
+        closed.add(batch);
+        incomplete.add(batch);
+    }
+
+    /**
+     * Gives the batch that is sent next its place among the sealed batches; null if batches are not sealed. The caller
+     * holds the lock, so that places have the order in which batches are sent.
+     */
+    BatchSealer.Place nextPlace() {
+        BatchSealer sealer = topic.sealer();
+        return sealer == null ? null : sealer.place(id);
     }
 
     /** The maximum number of batches in flight. */

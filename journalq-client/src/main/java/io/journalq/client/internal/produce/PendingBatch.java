@@ -4,6 +4,7 @@ import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.record.BatchMetadata;
 import io.journalq.client.record.RecordMetadata;
+import io.journalq.client.seal.BatchSealer;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
@@ -29,6 +30,9 @@ final class PendingBatch {
 
     // Guarded by the lock of the lane while open, then read-only.
     BuilderPool.Slot slot;
+    /** Seals the batch; null if it is sent without encryption. Set when the batch is closed. */
+    BatchSealer.Place place;
+
     long accountedBytes;
     boolean urgent;
     private Thread[] waiters;
@@ -127,7 +131,7 @@ final class PendingBatch {
     }
 
     /**
-     * Encodes the records. Called by the thread that closed the batch, without the lock of the lane. The payload is
+     * Encodes the records, and seals them if the batch has a place. Called by the thread that closed the batch, without the lock of the lane. The payload is
      * published last: as soon as it is visible, the loop can send and complete the batch and release its buffers before
      * this thread continues.
      */
@@ -140,6 +144,13 @@ final class PendingBatch {
         Throwable error = null;
         try {
             built = used.build();
+            if (place != null) {
+                // Retries send these bytes again. New sequence numbers change only the header around the seal.
+                ByteBuf plain = built;
+                built = null;
+                built = place.seal(plain);
+                place = null;
+            }
         } catch (RuntimeException | OutOfMemoryError e) {
             // The loop fails the batch when it takes it.
             error = e;

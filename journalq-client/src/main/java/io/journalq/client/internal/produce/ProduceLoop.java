@@ -391,9 +391,8 @@ final class ProduceLoop implements Cluster.Listener {
             if (open == null || !mayClose(lane, open, nowNanos)) {
                 return null;
             }
-            lane.open = null;
             lane.lastBatchHeldMany = open.slot.builder().recordCount() > 1;
-            return open;
+            return lane.takeOpen();
         } finally {
             lane.lock.unlock();
         }
@@ -431,7 +430,11 @@ final class ProduceLoop implements Cluster.Listener {
         Throwable error = batch.buildError();
         if (error != null) {
             completion.fail(
-                    batch, new JournalQException("cannot build a batch: " + error, UNKNOWN_SERVER_ERROR, false, error));
+                    batch,
+                    error instanceof JournalQException cause
+                            ? cause
+                            : new JournalQException(
+                                    "cannot build a batch: " + error, UNKNOWN_SERVER_ERROR, false, error));
         }
         return error == null;
     }

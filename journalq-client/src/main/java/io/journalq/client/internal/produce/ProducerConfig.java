@@ -1,6 +1,7 @@
 package io.journalq.client.internal.produce;
 
 import io.journalq.client.internal.network.ClientConfig;
+import io.journalq.client.seal.BatchSealer;
 import io.journalq.common.record.CompressionCodec;
 
 /**
@@ -9,6 +10,7 @@ import io.journalq.common.record.CompressionCodec;
  *
  * @param acks the value in the Produce request: 0 for none, 1 for the leader, -1 for all in-sync replicas
  * @param roundRobin whether each record without key and partition goes to the next partition, instead of a sticky one
+ * @param sealer seals every batch; null if batches are sent without encryption
  */
 public record ProducerConfig(
         ClientConfig client,
@@ -21,7 +23,8 @@ public record ProducerConfig(
         long bufferMemoryBytes,
         int maxRequestSizeBytes,
         int deliveryTimeoutMs,
-        String transactionalId) {
+        String transactionalId,
+        BatchSealer sealer) {
     /** Whether the broker acknowledges a batch. */
     boolean expectsResponses() {
         return acks != 0;

@@ -81,7 +81,7 @@ public final class Sender implements AutoCloseable {
     /** See {@link io.journalq.client.Producer#send}. */
     public RecordMetadata send(ProducerRecord record) {
         int boundBytes = recordBound(record);
-        TopicLanes topic = topic(record.topic());
+        TopicLanes topic = topicToSend(record.topic());
         Lane lane = topic.laneFor(record, boundBytes);
         long timestampMs = timestampOf(record);
         long usedBytes = memory.acquire(boundBytes);
@@ -116,7 +116,7 @@ public final class Sender implements AutoCloseable {
     /** See {@link io.journalq.client.Producer#sendAsync}. */
     public CompletableFuture<RecordMetadata> sendAsync(ProducerRecord record) {
         int boundBytes = recordBound(record);
-        TopicLanes topic = topic(record.topic());
+        TopicLanes topic = topicToSend(record.topic());
         Lane lane = topic.laneFor(record, boundBytes);
         long usedBytes = memory.acquire(boundBytes);
         Append append = new Append(lane, boundBytes);
@@ -132,7 +132,7 @@ public final class Sender implements AutoCloseable {
         if (records.isEmpty()) {
             throw new IllegalArgumentException("a batch must contain at least one record");
         }
-        TopicLanes topic = topic(topicName);
+        TopicLanes topic = topicToSend(topicName);
         Lane lane = partition == ProducerRecord.ANY_PARTITION ? topic.nextLane() : topic.lane(partition);
         long boundBytes = RecordBatch.HEADER_SIZE_BYTES;
         for (int i = 0; i < records.size(); i++) {
@@ -148,8 +148,16 @@ public final class Sender implements AutoCloseable {
             batch.setBatchFuture(result);
             batch.accountedBytes = boundBytes;
             fill(batch, records);
-            enqueue(lane, batch);
-            handedOver = true;
+            if (topic.sealer() == null) {
+                build(batch);
+                enqueue(lane, batch);
+                handedOver = true;
+            } else {
+                // The seal contains the place of the batch in its lane, so that it is built there.
+                enqueue(lane, batch);
+                handedOver = true;
+                buildQueued(lane, batch);
+            }
             return result;
         } finally {
             if (!handedOver) {
@@ -240,13 +248,16 @@ public final class Sender implements AutoCloseable {
             memory.close();
             clientLoop.eventLoop().submit(loop::close).syncUninterruptibly();
             clientLoop.close();
+            if (config.sealer() != null) {
+                config.sealer().close();
+            }
         }
     }
 
-    /** Encodes and compresses the records in the calling thread. Releases the builder on failure. */
+    /** Encodes the records in the calling thread. Releases the builder on failure. */
     private static void fill(PendingBatch batch, List<ProducerRecord> records) {
         BatchBuilder builder = batch.slot.builder();
-        boolean built = false;
+        boolean filled = false;
         try {
             long nowMs = System.currentTimeMillis();
             for (int i = 0; i < records.size(); i++) {
@@ -254,15 +265,28 @@ public final class Sender implements AutoCloseable {
                 long timestampMs = record.timestampMs() == ProducerRecord.SEND_TIME ? nowMs : record.timestampMs();
                 builder.append(timestampMs, record.key(), record.value(), record.headers());
             }
-            batch.build();
-            built = batch.buildError() == null;
-            if (!built) {
-                throw new IllegalStateException("cannot build a batch", batch.buildError());
-            }
+            filled = true;
         } finally {
-            if (!built) {
+            if (!filled) {
                 batch.releaseBuffers();
             }
+        }
+    }
+
+    /** Compresses a batch that is in no lane, in the calling thread. */
+    private static void build(PendingBatch batch) {
+        batch.build();
+        if (batch.buildError() != null) {
+            throw new IllegalStateException("cannot build a batch", batch.buildError());
+        }
+    }
+
+    /** Compresses and seals a batch that is in its lane, in the calling thread. */
+    private void buildQueued(Lane lane, PendingBatch batch) {
+        batch.build();
+        // The loop may have checked the lane before the batch was built.
+        if (mark(lane)) {
+            loop.signal(lane);
         }
     }
 
@@ -275,8 +299,7 @@ public final class Sender implements AutoCloseable {
             lane.checkNotShut();
             accepted = true;
             before = lane.closeOpen();
-            lane.closed.add(batch);
-            lane.incomplete.add(batch);
+            lane.addClosed(batch);
             signal = lane.markQueued();
         } finally {
             lane.lock.unlock();
@@ -307,6 +330,15 @@ public final class Sender implements AutoCloseable {
         if (closed) {
             throw Cluster.closedClient();
         }
+    }
+
+    /** Returns the lanes of a topic to which a record is sent. */
+    private TopicLanes topicToSend(String name) {
+        requireOpen();
+        if (config.sealer() != null) {
+            config.sealer().prepare(name);
+        }
+        return topic(name);
     }
 
     private TopicLanes topic(String name) {

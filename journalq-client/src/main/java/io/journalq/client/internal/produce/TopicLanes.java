@@ -2,6 +2,7 @@ package io.journalq.client.internal.produce;
 
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.client.record.ProducerRecord;
+import io.journalq.client.seal.BatchSealer;
 import io.journalq.common.record.Murmur2;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
@@ -43,6 +44,11 @@ final class TopicLanes {
     /** Whether batches are sent in transactions. */
     boolean isTransactional() {
         return config.transactional();
+    }
+
+    /** Seals the batches; null if they are sent without encryption. */
+    BatchSealer sealer() {
+        return config.sealer();
     }
 
     Lane[] lanes() {

@@ -74,6 +74,6 @@ class PendingBatchTest {
         ClientConfig client = new ClientConfig(
                 Producer.class, HostAndPort.parseList("localhost:1"), null, null, "test", 1, 1, 1, 1, backoff, backoff);
         return new ProducerConfig(
-                client, CompressionCodec.NONE, (short) 1, false, false, 1 << 16, 0, 1 << 20, 1 << 20, 1, null);
+                client, CompressionCodec.NONE, (short) 1, false, false, 1 << 16, 0, 1 << 20, 1 << 20, 1, null, null);
     }
 }
