@@ -1,0 +1,202 @@
+package io.journalq.seal;
+
+import io.journalq.client.error.SealViolationException;
+import io.journalq.client.error.SealViolationException.Reason;
+import io.journalq.client.seal.BatchOpener;
+import io.journalq.client.seal.KeyLog;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.InvalidBatchException;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import javax.crypto.spec.SecretKeySpec;
+
+/** Opens the batches of one consumer. Belongs to its thread. */
+final class ConsumerOpener implements BatchOpener {
+    /** The maximum number of epochs whose keys are kept; the least recently used is read again. */
+    private static final int MAX_EPOCHS = 1_024;
+
+    private final SealPolicy policy;
+    private final KeyLog keys;
+    private final RegistryCache registry;
+    private final OrderGuard guard = new OrderGuard();
+    private final BatchReader reader =
+            new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false);
+    private final Map<Uuid, OpenEpoch> epochs = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Uuid, OpenEpoch> eldest) {
+            if (size() <= MAX_EPOCHS) {
+                return false;
+            }
+            eldest.getValue().secret.close();
+            return true;
+        }
+    };
+    private long registryVersion;
+
+    /** An epoch whose key packet has been checked. */
+    private record OpenEpoch(EpochKeys secret, String topic, long packetOffset) {}
+
+    ConsumerOpener(SealPolicy policy, KeyLog keys) {
+        this.policy = policy;
+        this.keys = keys;
+        this.registry = policy.registry(keys);
+    }
+
+    @Override
+    public void start(TopicPartition partition, String state) {
+        guard.start(partition, state);
+    }
+
+    @Override
+    public void stop(TopicPartition partition) {
+        guard.stop(partition);
+    }
+
+    @Override
+    public String state(TopicPartition partition) {
+        return guard.state(partition);
+    }
+
+    @Override
+    public void open(TopicPartition partition, ByteBuf batches, int index, ByteBuf out) {
+        long baseOffset = RecordBatch.baseOffset(batches, index);
+        int before = out.writerIndex();
+        boolean opened = false;
+        try {
+            Envelope envelope = openBatch(partition, batches, index, out);
+            if (envelope != null) {
+                guard.check(partition, envelope.epoch(), envelope.number(), baseOffset);
+            }
+            opened = true;
+        } catch (SealFault fault) {
+            throw new SealViolationException(
+                    partition, baseOffset, fault.reason(), fault.getMessage(), fault.getCause());
+        } catch (InvalidBatchException invalid) {
+            throw new SealViolationException(partition, baseOffset, Reason.MALFORMED, invalid.getMessage(), invalid);
+        } finally {
+            reader.close();
+            if (!opened) {
+                out.writerIndex(before);
+            }
+        }
+    }
+
+    /** Returns the envelope; null if the batch has only tombstones. */
+    private Envelope openBatch(TopicPartition partition, ByteBuf batches, int index, ByteBuf out) {
+        SealMode mode = mode(partition.topic());
+        int sizeBytes = RecordBatch.sizeBytes(batches, index);
+        ByteBuf batch = batches.slice(index, sizeBytes);
+        reader.reset(batch);
+        if (!reader.nextBatch()) {
+            throw new SealFault(Reason.MALFORMED, "it is not complete");
+        }
+        if (mode == SealMode.RECORD) {
+            return SealedRecords.open(
+                    reader, envelope -> key(envelope, partition), policy.realm(), partition, batch, 0, out);
+        }
+        byte[] value = reader.next() ? SealedBatch.find(reader.headers()) : null;
+        if (value == null) {
+            throw new SealFault(Reason.PLAIN_BATCH, "it is not sealed");
+        }
+        Envelope envelope = Envelope.decode(value);
+        if (envelope.mode() != SealMode.BATCH || envelope.index() != 0) {
+            throw new SealFault(Reason.MALFORMED, "it is sealed in another mode than the registry states");
+        }
+        SecretKeySpec key = key(envelope, partition);
+        SealedBatch.open(value, envelope, key, policy.realm(), partition, batch, 0, out);
+        return envelope;
+    }
+
+    private SealMode mode(String topic) {
+        Registry.Topic sealed = rights().topic(topic);
+        if (sealed == null && registry.refreshed()) {
+            sealed = rights().topic(topic);
+        }
+        if (sealed == null) {
+            throw new SealFault(Reason.UNKNOWN_SENDER, "the registry does not know topic " + topic);
+        }
+        return sealed.mode();
+    }
+
+    /** The registry. When it changes, all key packets are checked again. */
+    private Registry rights() {
+        Registry current = registry.current();
+        if (current.version() != registryVersion) {
+            registryVersion = current.version();
+            forgetKeys();
+        }
+        return current;
+    }
+
+    private void forgetKeys() {
+        epochs.values().forEach(epoch -> epoch.secret.close());
+        epochs.clear();
+    }
+
+    private SecretKeySpec key(Envelope envelope, TopicPartition partition) {
+        OpenEpoch epoch = epochs.get(envelope.epoch());
+        if (epoch == null) {
+            epoch = readEpoch(envelope, partition.topic());
+            epochs.put(envelope.epoch(), epoch);
+        }
+        if (epoch.packetOffset != envelope.packetOffset() || !epoch.topic.equals(partition.topic())) {
+            throw new SealFault(Reason.WRONG_TAG, "its epoch belongs to another topic");
+        }
+        return epoch.secret.key(envelope.mode(), policy.realm(), partition);
+    }
+
+    private OpenEpoch readEpoch(Envelope envelope, String topic) {
+        KeyLog.Entry entry = keys.read(KeyPacket.TOPIC, envelope.packetOffset());
+        if (entry == null || entry.value() == null) {
+            throw new SealFault(
+                    Reason.UNKNOWN_SENDER,
+                    "topic " + KeyPacket.TOPIC + " has no key packet at offset " + envelope.packetOffset());
+        }
+        KeyPacket packet = KeyPacket.decode(entry.value());
+        if (!packet.epoch().equals(envelope.epoch())
+                || !packet.topic().equals(topic)
+                || !packet.realm().equals(policy.realm())) {
+            throw new SealFault(Reason.WRONG_TAG, "its key packet belongs to another epoch, topic or realm");
+        }
+        if (!isTrusted(packet, entry) && !(registry.refreshed() && isTrusted(packet, entry))) {
+            throw new SealFault(
+                    Reason.UNKNOWN_SENDER,
+                    "its key packet is not signed by a sender that may send to topic " + topic + "; it names "
+                            + packet.sender());
+        }
+        return new OpenEpoch(decrypt(packet), topic, envelope.packetOffset());
+    }
+
+    private boolean isTrusted(KeyPacket packet, KeyLog.Entry entry) {
+        Registry.Sender sender = rights().sender(packet.sender());
+        return sender != null
+                && sender.mayHaveSent(packet.topic(), entry.offset())
+                && KeyPacket.isSigned(entry.value(), sender.publicKey());
+    }
+
+    private EpochKeys decrypt(KeyPacket packet) {
+        for (KeyPacket.Recipient recipient : packet.recipients()) {
+            RawKeyPair key = policy.vault().role(recipient.role(), recipient.generation());
+            if (key != null) {
+                return packet.open(recipient, key);
+            }
+        }
+        throw new SealFault(
+                Reason.NO_KEY,
+                "it is sealed for "
+                        + packet.recipients().stream()
+                                .map(KeyPacket.Recipient::role)
+                                .toList() + ", and the keyring has no key of these roles and generations");
+    }
+
+    @Override
+    public void close() {
+        forgetKeys();
+        reader.close();
+    }
+}

@@ -1,0 +1,109 @@
+package io.journalq.seal;
+
+import io.journalq.client.error.SealViolationException.Reason;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Detects batches that come twice, or not in the order in which their sender has sent them. In each epoch and partition,
+ * the numbers of batches rise with their offsets. Gaps are normal: a batch of an aborted transaction is not read, and one
+ * that failed was not written. Belongs to the thread of a consumer.
+ */
+final class OrderGuard {
+    /** The maximum number of epochs of a partition whose last numbers are remembered; the least recent is dropped. */
+    static final int MAX_EPOCHS = 1_024;
+
+    /** The maximum number of epochs in committed metadata, which may have 4,096 characters in all. */
+    static final int MAX_COMMITTED_EPOCHS = 64;
+
+    private static final String PREFIX = "jqe1:";
+    private static final int ENTRY_SIZE_BYTES = Uuid.SIZE_BYTES + Long.BYTES;
+    private static final long UNKNOWN_OFFSET = -1;
+
+    private final Map<TopicPartition, Map<Uuid, Last>> partitions = new HashMap<>();
+    private long gaps;
+
+    private record Last(long number, long baseOffset) {}
+
+    private static final class Epochs extends LinkedHashMap<Uuid, Last> {
+        private Epochs() {
+            super(16, 0.75f, true);
+        }
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Uuid, Last> eldest) {
+            return size() > MAX_EPOCHS;
+        }
+    }
+
+    /** Starts a partition, with what {@link #state} returned or an empty string. */
+    void start(TopicPartition partition, String state) {
+        Map<Uuid, Last> epochs = new Epochs();
+        partitions.put(partition, epochs);
+        if (!state.startsWith(PREFIX)) {
+            return;
+        }
+        ByteBuffer in;
+        try {
+            in = ByteBuffer.wrap(Base64.getUrlDecoder().decode(state.substring(PREFIX.length())));
+        } catch (IllegalArgumentException notOurs) {
+            return;
+        }
+        while (in.remaining() >= ENTRY_SIZE_BYTES) {
+            epochs.put(new Uuid(in.getLong(), in.getLong()), new Last(in.getLong(), UNKNOWN_OFFSET));
+        }
+    }
+
+    void stop(TopicPartition partition) {
+        partitions.remove(partition);
+    }
+
+    /** Checks the next batch of a partition, which has been opened. */
+    void check(TopicPartition partition, Uuid epoch, long number, long baseOffset) {
+        Map<Uuid, Last> epochs = partitions.computeIfAbsent(partition, key -> new Epochs());
+        Last last = epochs.get(epoch);
+        if (last != null) {
+            if (number == last.number && baseOffset == last.baseOffset) {
+                // A position within this batch.
+                return;
+            }
+            if (number <= last.number) {
+                throw new SealFault(
+                        Reason.WRONG_ORDER,
+                        "its number " + number + " is not above " + last.number
+                                + ", the last one of its epoch, so that it comes twice or too late");
+            }
+            gaps += number - last.number - 1;
+        }
+        epochs.put(epoch, new Last(number, baseOffset));
+    }
+
+    /** The number of batches that were missing before a later one of the same epoch. */
+    long gaps() {
+        return gaps;
+    }
+
+    /** The last numbers of a partition, newest epochs first; an empty string if there are none. */
+    String state(TopicPartition partition) {
+        Map<Uuid, Last> epochs = partitions.get(partition);
+        if (epochs == null || epochs.isEmpty()) {
+            return "";
+        }
+        List<Map.Entry<Uuid, Last>> entries = new ArrayList<>(epochs.entrySet());
+        int from = Math.max(0, entries.size() - MAX_COMMITTED_EPOCHS);
+        ByteBuffer out = ByteBuffer.allocate((entries.size() - from) * ENTRY_SIZE_BYTES);
+        for (Map.Entry<Uuid, Last> entry : entries.subList(from, entries.size())) {
+            out.putLong(entry.getKey().mostSignificantBits())
+                    .putLong(entry.getKey().leastSignificantBits())
+                    .putLong(entry.getValue().number);
+        }
+        return PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(out.array());
+    }
+}

@@ -1,0 +1,212 @@
+package io.journalq.seal;
+
+import io.journalq.client.error.SealingException;
+import io.journalq.client.seal.BatchSealer;
+import io.journalq.client.seal.KeyLog;
+import io.journalq.common.id.TopicPartition;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReentrantLock;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Seals the batches of one producer. It has an epoch of its own for each topic, which begins when its key packet has been
+ * acknowledged. Thread-safe.
+ */
+final class ProducerSealer implements BatchSealer {
+    /** After this number of batches in one partition an epoch is replaced. AES-GCM allows 2^32. */
+    private static final long MAX_NUMBER = 1L << 30;
+
+    /** After this number of bytes an epoch is replaced. */
+    private static final long MAX_SEALED_BYTES = 1L << 40;
+
+    private static final int FRAME_BITS = 16;
+
+    private final SealPolicy policy;
+    private final KeyLog keys;
+    private final RawKeyPair senderKey;
+    private final RegistryCache registry;
+    private final Map<String, Epoch> epochs = new ConcurrentHashMap<>();
+    private final ReentrantLock renewal = new ReentrantLock();
+
+    ProducerSealer(SealPolicy policy, KeyLog keys, RawKeyPair senderKey) {
+        this.policy = policy;
+        this.keys = keys;
+        this.senderKey = senderKey;
+        this.registry = policy.registry(keys);
+    }
+
+    /** The current epoch of a topic. Thread-safe. */
+    private final class Epoch {
+        private final EpochKeys secret;
+        private final SealMode mode;
+        private final long packetOffset;
+        /** What the registry said about the readers when the epoch was made. */
+        private final List<KeyPacket.RoleKey> readers;
+
+        private final long endNanos;
+        private final LongAdder sealedBytes = new LongAdder();
+        private final Map<TopicPartition, AtomicLong> numbers = new ConcurrentHashMap<>();
+        private volatile long checkNanos;
+        private volatile boolean exhausted;
+
+        private Epoch(EpochKeys secret, SealMode mode, long packetOffset, List<KeyPacket.RoleKey> readers) {
+            this.secret = secret;
+            this.mode = mode;
+            this.packetOffset = packetOffset;
+            this.readers = readers;
+            this.endNanos = System.nanoTime() + policy.epochLifetime().toNanos();
+            this.checkNanos = System.nanoTime() + registry.maxAgeNanos();
+        }
+
+        private boolean isOver() {
+            return exhausted || sealedBytes.sum() > MAX_SEALED_BYTES || System.nanoTime() - endNanos > 0;
+        }
+
+        private boolean isDue() {
+            return isOver() || System.nanoTime() - checkNanos > 0;
+        }
+
+        private Place next(TopicPartition partition) {
+            long number =
+                    numbers.computeIfAbsent(partition, key -> new AtomicLong()).getAndIncrement();
+            if (number >= MAX_NUMBER) {
+                exhausted = true;
+            }
+            return batch -> seal(partition, number, batch);
+        }
+
+        private ByteBuf seal(TopicPartition partition, long number, ByteBuf batch) {
+            try {
+                SecretKeySpec key = secret.key(mode, policy.realm(), partition);
+                Envelope envelope = new Envelope(mode, FRAME_BITS, secret.id(), packetOffset, number, 0);
+                sealedBytes.add(batch.readableBytes());
+                return mode == SealMode.BATCH
+                        ? SealedBatch.seal(batch, envelope, key, policy.realm(), partition)
+                        : SealedRecords.seal(batch, envelope, key, policy.realm(), partition);
+            } finally {
+                batch.release();
+            }
+        }
+    }
+
+    @Override
+    public void prepare(String topic) {
+        Epoch epoch = epochs.get(topic);
+        if (epoch != null && !epoch.isDue()) {
+            return;
+        }
+        if (epoch != null && !epoch.isOver()) {
+            // Another thread is already checking; the epoch is still good.
+            if (renewal.tryLock()) {
+                try {
+                    renew(topic);
+                } finally {
+                    renewal.unlock();
+                }
+            }
+            return;
+        }
+        renewal.lock();
+        try {
+            renew(topic);
+        } finally {
+            renewal.unlock();
+        }
+    }
+
+    private void renew(String topic) {
+        Epoch epoch = epochs.get(topic);
+        if (epoch != null && !epoch.isDue()) {
+            return;
+        }
+        Registry rights = registry.current();
+        if (refusal(rights, topic) != null && registry.refreshed()) {
+            rights = registry.current();
+        }
+        String refusal = refusal(rights, topic);
+        if (refusal != null) {
+            throw new SealingException(refusal, null);
+        }
+        Registry.Topic sealed = rights.topic(topic);
+        List<KeyPacket.RoleKey> readers = new ArrayList<>();
+        for (String name : sealed.roles()) {
+            Registry.Role role = rights.role(name);
+            readers.add(new KeyPacket.RoleKey(name, role.generation(), role.publicKey()));
+        }
+        if (epoch == null || epoch.isOver() || !isSame(epoch.readers, readers)) {
+            epochs.put(topic, begin(topic, sealed.mode(), readers));
+        } else {
+            epoch.checkNanos = System.nanoTime() + registry.maxAgeNanos();
+        }
+    }
+
+    /** Why this producer may not send to a topic; null if it may. */
+    private String refusal(Registry rights, String topic) {
+        Registry.Topic sealed = rights.topic(topic);
+        if (sealed == null || sealed.roles().isEmpty()) {
+            return "nobody may read topic " + topic + " according to the registry; grant it to a role first";
+        }
+        Registry.Sender self = rights.sender(policy.sender());
+        if (self == null || !self.maySend(topic)) {
+            return "sender " + policy.sender() + " may not send to topic " + topic + " according to the registry";
+        }
+        if (!Arrays.equals(self.publicKey(), senderKey.publicKey())) {
+            return "the registry has another key of sender " + policy.sender() + " than the keyring";
+        }
+        return null;
+    }
+
+    private static boolean isSame(List<KeyPacket.RoleKey> some, List<KeyPacket.RoleKey> others) {
+        if (some.size() != others.size()) {
+            return false;
+        }
+        for (int i = 0; i < some.size(); i++) {
+            if (!some.get(i).role().equals(others.get(i).role())
+                    || some.get(i).generation() != others.get(i).generation()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Publishes the key packet of a new epoch, and waits until it is acknowledged. */
+    private Epoch begin(String topic, SealMode mode, List<KeyPacket.RoleKey> readers) {
+        EpochKeys secret = EpochKeys.random();
+        long nowMs = System.currentTimeMillis();
+        KeyPacket packet = KeyPacket.create(
+                secret,
+                nowMs,
+                nowMs + policy.epochLifetime().toMillis(),
+                policy.sender(),
+                policy.realm(),
+                topic,
+                readers);
+        long offset = keys.append(KeyPacket.TOPIC, EpochKeys.bytes(secret.id()), packet.sign(senderKey));
+        return new Epoch(secret, mode, offset, readers);
+    }
+
+    @Override
+    public Place place(TopicPartition partition) {
+        Epoch epoch = epochs.get(partition.topic());
+        if (epoch == null) {
+            return batch -> {
+                batch.release();
+                throw new SealingException("the keys of topic " + partition.topic() + " were not prepared", null);
+            };
+        }
+        return epoch.next(partition);
+    }
+
+    @Override
+    public void close() {
+        epochs.values().forEach(epoch -> epoch.secret.close());
+        epochs.clear();
+    }
+}

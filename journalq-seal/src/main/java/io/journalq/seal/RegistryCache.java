@@ -1,0 +1,58 @@
+package io.journalq.seal;
+
+import io.journalq.client.error.SealingException;
+import io.journalq.client.seal.KeyLog;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/** The newest registry that a client has read. One thread at a time. */
+final class RegistryCache {
+    /** A registry that lacks something is read again, but not more often than this. */
+    private static final long MIN_AGE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final String realm;
+    private final TrustPolicy trust;
+    private final KeyLog keys;
+    private final long maxAgeNanos;
+    private Registry registry;
+    private long readNanos;
+
+    RegistryCache(String realm, TrustPolicy trust, KeyLog keys, Duration maxAge) {
+        this.realm = realm;
+        this.trust = trust;
+        this.keys = keys;
+        this.maxAgeNanos = maxAge.toNanos();
+    }
+
+    /** Returns the registry, after reading it if it is too old. */
+    Registry current() {
+        if (registry == null || System.nanoTime() - readNanos > maxAgeNanos) {
+            read();
+        }
+        return registry;
+    }
+
+    /** Reads the registry again because it lacks something. Returns whether that was done and found a newer version. */
+    boolean refreshed() {
+        if (System.nanoTime() - readNanos < MIN_AGE_NANOS) {
+            return false;
+        }
+        long before = registry.version();
+        read();
+        return registry.version() > before;
+    }
+
+    private void read() {
+        Registry newest = trust.newest(keys);
+        if (!newest.realm().equals(realm)) {
+            throw new SealingException(
+                    "the registry belongs to realm " + newest.realm() + ", but the policy to " + realm, null);
+        }
+        registry = newest;
+        readNanos = System.nanoTime();
+    }
+
+    long maxAgeNanos() {
+        return maxAgeNanos;
+    }
+}

@@ -1,0 +1,97 @@
+package io.journalq.seal;
+
+import io.journalq.client.Admin;
+import io.journalq.client.admin.NewTopic;
+import io.journalq.client.error.TopicExistsException;
+import io.journalq.client.seal.KeyLog;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
+
+/**
+ * Changes the registry with the root key. Only one administrator at a time may do this. One thread.
+ *
+ * <pre>{@code
+ * SealAdmin admin = SealAdmin.found("production", vault, KeyTopics.of(Admin.builder()), TrustPolicy.onFirstUse(memory));
+ * admin.change(registry -> registry.withSender("billing", vault.makeSender("billing").publicKey(), List.of("orders")));
+ * admin.change(registry -> registry.withRole("readers", 1, vault.makeRole("readers", 1).publicKey()));
+ * admin.change(registry -> registry.withTopic("orders", SealMode.BATCH, List.of("readers")));
+ * }</pre>
+ */
+public final class SealAdmin {
+    private static final String CLEANUP_POLICY = "cleanup.policy";
+    private static final String COMPACT = "compact";
+
+    private final KeyVault vault;
+    private final KeyLog keys;
+    private final TrustPolicy trust;
+
+    /**
+     * Creates an administrator of a registry that exists.
+     *
+     * @param vault has the root key
+     */
+    public SealAdmin(KeyVault vault, KeyLog keys, TrustPolicy trust) {
+        this.vault = vault;
+        this.keys = keys;
+        this.trust = trust;
+    }
+
+    /**
+     * Creates the two topics of keys, unless they exist.
+     *
+     * @param replicas the replication factor; {@link NewTopic#BROKER_DEFAULT} for that of the broker
+     */
+    public static void createTopics(Admin admin, int replicas) {
+        for (String topic : List.of(Registry.TOPIC, KeyPacket.TOPIC)) {
+            try {
+                admin.createTopic(
+                        NewTopic.of(topic, 1).withReplicationFactor(replicas).withConfig(CLEANUP_POLICY, COMPACT));
+            } catch (TopicExistsException exists) {
+                // Created by an earlier attempt.
+            }
+        }
+    }
+
+    /**
+     * Makes a root key and the first version of the registry.
+     *
+     * @throws IOException if the vault has a root key, or cannot be written
+     * @throws IllegalStateException if there is a registry
+     */
+    public static SealAdmin found(String realm, KeyVault vault, KeyLog keys, TrustPolicy trust) throws IOException {
+        Registry first = Registry.create(realm);
+        keys.readAll(Registry.TOPIC, entry -> {
+            if (Registry.decode(entry.value()) != null) {
+                throw new IllegalStateException("topic " + Registry.TOPIC + " has a registry");
+            }
+        });
+        RawKeyPair root = vault.makeRoot();
+        keys.append(Registry.TOPIC, Registry.RECORD_KEY, first.sign(root));
+        return new SealAdmin(vault, keys, trust);
+    }
+
+    /** The newest version of the registry. */
+    public Registry registry() {
+        return trust.newest(keys);
+    }
+
+    /** Signs and publishes the next version of the registry, and returns it. */
+    public Registry change(UnaryOperator<Registry> change) {
+        RawKeyPair root = vault.root();
+        if (root == null) {
+            throw new IllegalStateException("the keyring has no root key");
+        }
+        Registry next = change.apply(registry());
+        keys.append(Registry.TOPIC, Registry.RECORD_KEY, next.sign(root));
+        return registry();
+    }
+
+    /** Revokes a sender: key packets that it has published until now stay valid, later ones are refused. */
+    public Registry revokeSender(String name) {
+        AtomicLong end = new AtomicLong();
+        keys.readAll(KeyPacket.TOPIC, entry -> end.set(entry.offset() + 1));
+        return change(registry -> registry.withoutSender(name, end.get()));
+    }
+}

@@ -1,0 +1,36 @@
+package io.journalq.seal;
+
+import java.util.Locale;
+
+/** What is sealed as one piece. The registry states the mode of each topic. */
+public enum SealMode {
+    /** A batch with keys, values, headers and times. Not for compacted topics, because the broker sees no keys. */
+    BATCH(1),
+    /**
+     * The value and the headers of each record. Keys are not encrypted, so that the broker can compact the topic, and
+     * tombstones are not sealed.
+     */
+    RECORD(2);
+
+    private final int code;
+
+    SealMode(int code) {
+        this.code = code;
+    }
+
+    /** The number in envelopes. */
+    int code() {
+        return code;
+    }
+
+    /** Returns the mode with this number, or null if there is none. */
+    static SealMode of(int code) {
+        return code == BATCH.code ? BATCH : code == RECORD.code ? RECORD : null;
+    }
+
+    /** The name in the registry. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,220 @@
+package io.journalq.seal;
+
+import io.journalq.client.seal.BatchOpener;
+import io.journalq.client.seal.BatchSealer;
+import io.journalq.client.seal.KeyLog;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Properties;
+
+/**
+ * How producers seal and consumers open batches: whom they trust, which keys they have, and how often keys change.
+ * Immutable; use one policy for all clients of a process.
+ *
+ * <pre>{@code
+ * SealPolicy policy = SealPolicy.load(Path.of("billing.seal"));
+ * Producer producer = Producer.builder().seal(policy).build();
+ * Consumer consumer = Consumer.builder().open(policy).groupId("billing").build();
+ * }</pre>
+ *
+ * <p>A producer with a policy seals everything that it sends, and a consumer with a policy reads only sealed batches. What
+ * cannot be sealed is not sent ({@link io.journalq.client.error.SealingException}), and what cannot be trusted is not
+ * returned ({@link io.journalq.client.error.SealViolationException}).
+ */
+public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factory {
+    private static final int MAX_PASSPHRASE_FILE_BYTES = 4_096;
+    private static final String FIRST_USE = "first-use";
+
+    private final String realm;
+    private final TrustPolicy trust;
+    private final KeyVault vault;
+    private final String sender;
+    private final Duration epochLifetime;
+    private final Duration registryMaxAge;
+
+    private SealPolicy(Builder builder) {
+        this.realm = Objects.requireNonNull(builder.realm, "realm");
+        this.trust = Objects.requireNonNull(builder.trust, "trust");
+        this.vault = Objects.requireNonNull(builder.vault, "vault");
+        this.sender = builder.sender;
+        this.epochLifetime = builder.epochLifetime;
+        this.registryMaxAge = builder.registryMaxAge;
+    }
+
+    /** Returns a builder. Realm, trust and vault must be set. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * Reads a policy from a file of properties. Paths are relative to the directory of the file.
+     *
+     * <ul>
+     *   <li>{@code realm}: see {@link Builder#realm}
+     *   <li>{@code root}: the fingerprint of the root key, or {@code first-use}
+     *   <li>{@code keyring}: the file of the {@link KeyVault}
+     *   <li>{@code passphrase-file}: the file with its passphrase
+     *   <li>{@code sender}: see {@link Builder#sender}; optional
+     *   <li>{@code memory}: see {@link TrustPolicy#pinned}; by default the file of the keyring with {@code .trust} added
+     * </ul>
+     *
+     * @throws IOException if a file cannot be read
+     * @throws IllegalArgumentException if the file lacks a property or has an unknown one
+     */
+    public static SealPolicy load(Path file) throws IOException {
+        Properties properties = new Properties();
+        try (var in = Files.newBufferedReader(file)) {
+            properties.load(in);
+        }
+        String root = take(properties, file, "root");
+        Path keyring = file.resolveSibling(take(properties, file, "keyring"));
+        Path passphraseFile = file.resolveSibling(take(properties, file, "passphrase-file"));
+        Object memoryName = properties.remove("memory");
+        Path memory = memoryName == null
+                ? keyring.resolveSibling(keyring.getFileName() + ".trust")
+                : file.resolveSibling(memoryName.toString());
+        Builder builder = builder()
+                .realm(take(properties, file, "realm"))
+                .trust(root.equals(FIRST_USE) ? TrustPolicy.onFirstUse(memory) : TrustPolicy.pinned(root, memory))
+                .vault(KeyVault.open(keyring, passphrase(passphraseFile)));
+        Object sender = properties.remove("sender");
+        if (sender != null) {
+            builder.sender(sender.toString());
+        }
+        if (!properties.isEmpty()) {
+            throw new IllegalArgumentException(file + " has unknown properties: " + properties.keySet());
+        }
+        return builder.build();
+    }
+
+    private static String take(Properties properties, Path file, String name) {
+        Object value = properties.remove(name);
+        if (value == null || value.toString().isBlank()) {
+            throw new IllegalArgumentException(file + " lacks the property " + name);
+        }
+        return value.toString().strip();
+    }
+
+    /** Reads a passphrase from a file, without the line break at its end. */
+    public static char[] passphrase(Path file) throws IOException {
+        if (Files.size(file) > MAX_PASSPHRASE_FILE_BYTES) {
+            throw new IOException(file + " is larger than " + MAX_PASSPHRASE_FILE_BYTES + " bytes");
+        }
+        String text = Files.readString(file).stripTrailing();
+        if (text.isEmpty()) {
+            throw new IOException("the passphrase in " + file + " is empty");
+        }
+        return text.toCharArray();
+    }
+
+    @Override
+    public BatchSealer sealer(KeyLog keys) {
+        if (sender == null) {
+            throw new IllegalArgumentException("the policy names no sender, so that producers cannot use it");
+        }
+        RawKeyPair key = vault.sender(sender);
+        if (key == null) {
+            throw new IllegalArgumentException("the keyring has no key of sender " + sender);
+        }
+        return new ProducerSealer(this, keys, key);
+    }
+
+    @Override
+    public BatchOpener opener(KeyLog keys) {
+        return new ConsumerOpener(this, keys);
+    }
+
+    String realm() {
+        return realm;
+    }
+
+    String sender() {
+        return sender;
+    }
+
+    KeyVault vault() {
+        return vault;
+    }
+
+    Duration epochLifetime() {
+        return epochLifetime;
+    }
+
+    /** The registry, read again when it is too old. One object for each client. */
+    RegistryCache registry(KeyLog keys) {
+        return new RegistryCache(realm, trust, keys, registryMaxAge);
+    }
+
+    /** The settings of a policy. Not thread-safe. */
+    public static final class Builder {
+        private static final Duration DEFAULT_EPOCH_LIFETIME = Duration.ofHours(24);
+        private static final Duration DEFAULT_REGISTRY_MAX_AGE = Duration.ofMinutes(5);
+
+        private String realm;
+        private TrustPolicy trust;
+        private KeyVault vault;
+        private String sender;
+        private Duration epochLifetime = DEFAULT_EPOCH_LIFETIME;
+        private Duration registryMaxAge = DEFAULT_REGISTRY_MAX_AGE;
+
+        private Builder() {}
+
+        /**
+         * The name of the realm, which the registry must have as well. Batches of one realm cannot be opened in another,
+         * even if topics have the same names. The names of clusters and the ids of topics come from the broker, and are
+         * not trusted.
+         */
+        public Builder realm(String name) {
+            this.realm = Registry.checkName("realm", name);
+            return this;
+        }
+
+        /** Which root key is trusted. */
+        public Builder trust(TrustPolicy policy) {
+            this.trust = Objects.requireNonNull(policy, "trust");
+            return this;
+        }
+
+        /** The private keys of this process. */
+        public Builder vault(KeyVault keys) {
+            this.vault = Objects.requireNonNull(keys, "vault");
+            return this;
+        }
+
+        /** The name under which the registry knows this producer. Not needed by consumers. */
+        public Builder sender(String name) {
+            this.sender = Registry.checkName("sender", name);
+            return this;
+        }
+
+        /** How long a producer uses an epoch. More than zero, default 24 h. */
+        public Builder epochLifetime(Duration lifetime) {
+            this.epochLifetime = positive(lifetime, "epochLifetime");
+            return this;
+        }
+
+        /**
+         * After which time clients read the registry again, and therefore how long a change of rights can take. More than
+         * zero, default 5 min.
+         */
+        public Builder registryMaxAge(Duration age) {
+            this.registryMaxAge = positive(age, "registryMaxAge");
+            return this;
+        }
+
+        private static Duration positive(Duration duration, String name) {
+            if (duration.isNegative() || duration.isZero()) {
+                throw new IllegalArgumentException(name + " must be more than zero");
+            }
+            return duration;
+        }
+
+        /** Creates the policy. */
+        public SealPolicy build() {
+            return new SealPolicy(this);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+package io.journalq.seal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.journalq.client.error.SealViolationException.Reason;
+import io.journalq.client.error.SealingException;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Header;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.common.record.Varint;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import java.security.GeneralSecurityException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * A batch whose records are sealed one by one ({@link SealMode#RECORD}), so that compaction can remove single records and
+ * other clients can read from any offset. Keys are not encrypted. The value of a sealed record contains the headers and
+ * the value, encrypted, and its only header is the envelope. The key is authenticated with it. Tombstones are not sealed.
+ */
+final class SealedRecords {
+    /** The maximum number of records of a sealed batch. The nonce has three bytes for the index. */
+    private static final int MAX_RECORDS = 1 << 24;
+
+    private static final int NULL_LENGTH = -1;
+
+    private SealedRecords() {}
+
+    /** Seals a batch, whose reference stays with the caller. The caller releases the result. */
+    static ByteBuf seal(ByteBuf plain, Envelope first, SecretKeySpec key, String realm, TopicPartition partition) {
+        FrameCipher cipher = FrameCipher.borrow();
+        try (BatchReader reader = new BatchReader(
+                        ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false);
+                BatchBuilder builder =
+                        new BatchBuilder(ByteBufAllocator.DEFAULT, CompressionCodec.NONE, 2 * plain.readableBytes())) {
+            reader.reset(plain);
+            reader.nextBatch();
+            if (reader.recordCount() > MAX_RECORDS) {
+                throw new SealingException("a batch of " + reader.recordCount() + " records cannot be sealed", null);
+            }
+            int start = plain.readerIndex();
+            builder.setProducerState(
+                    reader.producerId(),
+                    RecordBatch.producerEpoch(plain, start),
+                    RecordBatch.baseSequence(plain, start),
+                    reader.isTransactional());
+            for (int i = 0; reader.next(); i++) {
+                Envelope envelope = new Envelope(
+                        first.mode(), first.frameBits(), first.epoch(), first.packetOffset(), first.number(), i);
+                byte[] recordKey = copy(reader.key());
+                byte[] value = copy(reader.value());
+                List<Header> headers = reader.headers();
+                if (value == null) {
+                    if (!headers.isEmpty()) {
+                        throw new SealingException(
+                                "a tombstone cannot have headers in a topic of sealed records, because it is not sealed",
+                                null);
+                    }
+                    builder.append(reader.timestampMs(), recordKey, null, List.of());
+                } else {
+                    byte[] sealed = seal(cipher, envelope, key, realm, partition, recordKey, content(headers, value));
+                    builder.append(
+                            reader.timestampMs(),
+                            recordKey,
+                            sealed,
+                            List.of(new Header(Envelope.HEADER, envelope.encode())));
+                }
+            }
+            return builder.build();
+        } catch (GeneralSecurityException broken) {
+            throw new IllegalStateException("cannot encrypt: " + broken.getMessage(), broken);
+        } finally {
+            cipher.giveBack();
+        }
+    }
+
+    private static byte[] seal(
+            FrameCipher cipher,
+            Envelope envelope,
+            SecretKeySpec key,
+            String realm,
+            TopicPartition partition,
+            byte[] recordKey,
+            byte[] content)
+            throws GeneralSecurityException {
+        System.arraycopy(content, 0, cipher.input(content.length), 0, content.length);
+        int sealedBytes = cipher.sealRecord(
+                key,
+                envelope.number(),
+                envelope.index(),
+                associated(envelope, realm, partition, recordKey),
+                content.length);
+        return Arrays.copyOf(cipher.output(), sealedBytes);
+    }
+
+    private static byte[] associated(Envelope envelope, String realm, TopicPartition partition, byte[] recordKey) {
+        return envelope.associated(realm, partition, 0).nullable(recordKey).done();
+    }
+
+    private static byte[] content(List<Header> headers, byte[] value) {
+        FieldWriter content = new FieldWriter().number32(headers.size());
+        for (Header header : headers) {
+            content.nullable(header.key().getBytes(UTF_8)).nullable(header.value());
+        }
+        return content.bytes(value).done();
+    }
+
+    private static byte[] copy(ByteBuf view) {
+        return view == null ? null : ByteBufUtil.getBytes(view);
+    }
+
+    /** Finds the keys of a record. */
+    interface Keys {
+        /** Returns the key for the records of an envelope, or throws {@link SealFault}. */
+        SecretKeySpec key(Envelope envelope);
+    }
+
+    /**
+     * Opens a batch.
+     *
+     * @param reader at the batch, before its first record
+     * @param outer the buffer with the sealed batch, at {@code index}
+     * @param out receives the plain batch, without a valid CRC
+     * @return the envelope of the first sealed record; null if there are only tombstones
+     */
+    static Envelope open(
+            BatchReader reader,
+            Keys keys,
+            String realm,
+            TopicPartition partition,
+            ByteBuf outer,
+            int index,
+            ByteBuf out) {
+        int begin = out.writerIndex();
+        FrameCipher cipher = FrameCipher.borrow();
+        boolean opened = false;
+        try {
+            out.writeBytes(outer, index, RecordBatch.HEADER_SIZE_BYTES);
+            Envelope first = null;
+            while (reader.next()) {
+                byte[] value = copy(reader.value());
+                byte[] recordKey = copy(reader.key());
+                List<Header> headers = List.of();
+                if (value != null) {
+                    byte[] header = SealedBatch.find(reader.headers());
+                    if (header == null) {
+                        throw new SealFault(Reason.PLAIN_BATCH, "a record of it is not sealed");
+                    }
+                    Envelope envelope = Envelope.decode(header);
+                    check(envelope, header, first);
+                    first = first == null ? envelope : first;
+                    int contentBytes = cipher.openRecord(
+                            keys.key(envelope),
+                            envelope.number(),
+                            envelope.index(),
+                            associated(envelope, realm, partition, recordKey),
+                            value);
+                    FieldReader content = new FieldReader(Arrays.copyOf(cipher.output(), contentBytes));
+                    headers = headers(content);
+                    value = content.bytes(content.leftBytes());
+                }
+                write(out, reader, outer, index, recordKey, value, headers);
+            }
+            int attributes = RecordBatch.attributes(outer, index) & ~RecordBatch.COMPRESSION_MASK;
+            RecordBatch.setAttributes(out, begin, (short) attributes);
+            out.setInt(begin + RecordBatch.LENGTH, out.writerIndex() - begin - RecordBatch.LOG_OVERHEAD_BYTES);
+            opened = true;
+            return first;
+        } catch (GeneralSecurityException wrong) {
+            throw new SealFault(
+                    Reason.WRONG_TAG,
+                    "a record of it was changed, or does not belong to this key, topic and partition",
+                    wrong);
+        } finally {
+            cipher.giveBack();
+            if (!opened) {
+                out.writerIndex(begin);
+            }
+        }
+    }
+
+    private static void check(Envelope envelope, byte[] header, Envelope first) {
+        if (header.length != Envelope.SIZE_BYTES || envelope.mode() != SealMode.RECORD) {
+            throw new SealFault(Reason.MALFORMED, "a record has the envelope of a batch");
+        }
+        if (first != null && (!envelope.epoch().equals(first.epoch()) || envelope.number() != first.number())) {
+            throw new SealFault(Reason.WRONG_ORDER, "it has records of two batches");
+        }
+    }
+
+    private static List<Header> headers(FieldReader content) {
+        int count = content.number32();
+        // A header takes two lengths at least.
+        if (count < 0 || count > content.leftBytes() / (2 * Integer.BYTES)) {
+            throw new SealFault(Reason.MALFORMED, "a record claims " + count + " headers");
+        }
+        List<Header> headers = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            byte[] name = content.nullable();
+            if (name == null) {
+                throw new SealFault(Reason.MALFORMED, "a header without a name");
+            }
+            headers.add(new Header(new String(name, UTF_8), content.nullable()));
+        }
+        return headers;
+    }
+
+    /** Writes a record with the offset and the time of the sealed one, which compaction may have left with gaps. */
+    private static void write(
+            ByteBuf out, BatchReader reader, ByteBuf outer, int index, byte[] key, byte[] value, List<Header> headers) {
+        int offsetDelta = (int) (reader.offset() - RecordBatch.baseOffset(outer, index));
+        long timestampDelta = RecordBatch.isLogAppendTime(outer, index)
+                ? 0
+                : reader.timestampMs() - RecordBatch.baseTimestamp(outer, index);
+        int keyBytes = key == null ? NULL_LENGTH : key.length;
+        int valueBytes = value == null ? NULL_LENGTH : value.length;
+        int bodyBytes = 1
+                + Varint.sizeBytes(timestampDelta)
+                + Varint.sizeBytes(offsetDelta)
+                + sizeOf(key)
+                + sizeOf(value)
+                + Varint.sizeBytes(headers.size());
+        for (Header header : headers) {
+            bodyBytes += sizeOf(header.key().getBytes(UTF_8)) + sizeOf(header.value());
+        }
+        out.ensureWritable(Varint.sizeBytes(bodyBytes) + bodyBytes);
+        int at = Varint.set(out, out.writerIndex(), bodyBytes);
+        out.setByte(at++, 0);
+        at = Varint.set(out, at, timestampDelta);
+        at = Varint.set(out, at, offsetDelta);
+        at = set(out, at, keyBytes, key);
+        at = set(out, at, valueBytes, value);
+        at = Varint.set(out, at, headers.size());
+        for (Header header : headers) {
+            byte[] name = header.key().getBytes(UTF_8);
+            at = set(out, at, name.length, name);
+            byte[] content = header.value();
+            at = set(out, at, content == null ? NULL_LENGTH : content.length, content);
+        }
+        out.writerIndex(at);
+    }
+
+    private static int sizeOf(byte[] bytes) {
+        return bytes == null ? Varint.sizeBytes(NULL_LENGTH) : Varint.sizeBytes(bytes.length) + bytes.length;
+    }
+
+    private static int set(ByteBuf out, int at, int length, byte[] bytes) {
+        int next = Varint.set(out, at, length);
+        if (bytes != null) {
+            out.setBytes(next, bytes);
+            next += bytes.length;
+        }
+        return next;
+    }
+}

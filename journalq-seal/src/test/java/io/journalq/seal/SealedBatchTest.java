@@ -1,0 +1,260 @@
+package io.journalq.seal;
+
+import static io.journalq.seal.SealedWorld.ORDERS;
+import static io.journalq.seal.SealedWorld.PRICES;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.journalq.client.error.SealViolationException;
+import io.journalq.client.error.SealViolationException.Reason;
+import io.journalq.client.seal.BatchOpener;
+import io.journalq.client.seal.BatchSealer;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.BatchRules;
+import io.journalq.common.record.BatchValidation;
+import io.journalq.common.record.BatchValidator;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.DecompressionRoom;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Both formats of sealed batches, and everything that a hostile broker can do to them. */
+class SealedBatchTest {
+    private static final int PRODUCE_VERSION = 12;
+    private static final long NOW_MS = 1_700_000_000_000L;
+    private static final long OFFSET = 4_711;
+
+    private SealedWorld world;
+    private BatchSealer sealer;
+    private BatchOpener opener;
+
+    @BeforeEach
+    void begin() throws Exception {
+        world = new SealedWorld();
+        sealer = world.sealer();
+        opener = world.opener();
+    }
+
+    @AfterEach
+    void end() {
+        world.close();
+    }
+
+    private static List<SealedWorld.Plain> records(ByteBuf plain, long baseOffset) {
+        RecordBatch.setBaseOffset(plain, 0, baseOffset);
+        return SealedWorld.read(plain);
+    }
+
+    private static TopicPartition topicOf(SealMode mode) {
+        return mode == SealMode.BATCH ? ORDERS : PRICES;
+    }
+
+    private static Reason reasonOf(Throwable thrown) {
+        assertThat(thrown).isInstanceOf(SealViolationException.class);
+        return ((SealViolationException) thrown).reason();
+    }
+
+    @ParameterizedTest
+    @EnumSource(CompressionCodec.class)
+    void shouldReturnTheRecordsWhenABatchIsSealedAndOpened(CompressionCodec codec) {
+        for (SealMode mode : SealMode.values()) {
+            ByteBuf plain = SealedWorld.batch(codec, 20, 100);
+            List<SealedWorld.Plain> expected = records(plain, OFFSET);
+
+            byte[] sealed = SealedWorld.seal(sealer, topicOf(mode), plain, OFFSET);
+
+            assertThat(SealedWorld.open(opener, topicOf(mode), sealed))
+                    .as("%s", mode)
+                    .isEqualTo(expected);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {65_536 - 21, 65_536, 3 * 65_536 - 200, 700_000})
+    void shouldReturnTheRecordsWhenABatchHasSeveralFrames(int valueBytes) {
+        ByteBuf plain = SealedWorld.batch(CompressionCodec.NONE, 1, valueBytes);
+        List<SealedWorld.Plain> expected = records(plain, OFFSET);
+
+        byte[] sealed = SealedWorld.seal(sealer, ORDERS, plain, OFFSET);
+
+        assertThat(SealedWorld.open(opener, ORDERS, sealed)).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @EnumSource(SealMode.class)
+    void shouldBeAValidBatchWithoutPlainTextWhenABrokerChecksIt(SealMode mode) {
+        byte[] sealed = SealedWorld.seal(sealer, topicOf(mode), SealedWorld.batch(CompressionCodec.NONE, 20, 100), 0);
+
+        try (DecompressionRoom room = DecompressionRoom.ofSmall(ByteBufAllocator.DEFAULT)) {
+            BatchValidation validation = new BatchValidator(room)
+                    .validate(Unpooled.wrappedBuffer(sealed), PRODUCE_VERSION, BatchRules.DEFAULT, NOW_MS);
+            assertThat(validation.message()).isNull();
+            assertThat(validation.recordCount()).isEqualTo(20);
+            assertThat(validation.producerId()).isEqualTo(77);
+            assertThat(validation.baseSequence()).isEqualTo(5);
+            assertThat(validation.maxTimestampMs()).isEqualTo(NOW_MS + 19);
+        }
+        String bytes = new String(sealed, java.nio.charset.StandardCharsets.ISO_8859_1);
+        assertThat(bytes).doesNotContain("value-").doesNotContain("header-");
+        if (mode == SealMode.BATCH) {
+            assertThat(bytes).doesNotContain("key-");
+        }
+    }
+
+    @Test
+    void shouldReturnTheSameRecordsOrNoneWhenAnyByteIsChanged() {
+        for (SealMode mode : SealMode.values()) {
+            TopicPartition topic = topicOf(mode);
+            byte[] sealed = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.LZ4, 3, 20), OFFSET);
+            List<String> expected = contents(SealedWorld.open(opener, topic, sealed));
+            int refused = 0;
+            for (int i = 0; i < sealed.length; i++) {
+                byte[] changed = sealed.clone();
+                changed[i] ^= 0x11;
+                opener.start(topic, "");
+                if (RecordBatch.sizeBytes(Unpooled.wrappedBuffer(changed), 0) != sealed.length) {
+                    // The reader of the batch does not come here: the length is wrong.
+                    continue;
+                }
+                Throwable thrown = catchThrowable(() -> assertThat(contents(SealedWorld.open(opener, topic, changed)))
+                        .isEqualTo(expected));
+                if (thrown != null) {
+                    assertThat(thrown).as("byte %d of %s", i, mode).isInstanceOf(SealViolationException.class);
+                    refused++;
+                }
+            }
+            // Offsets, times and the state of the producer around the seal belong to the broker.
+            assertThat(refused).as("%s", mode).isGreaterThan(sealed.length / 2);
+        }
+    }
+
+    private static List<String> contents(List<SealedWorld.Plain> records) {
+        return records.stream()
+                .map(record -> record.key() + record.value() + record.headers())
+                .toList();
+    }
+
+    @ParameterizedTest
+    @EnumSource(SealMode.class)
+    void shouldRefuseABatchWhenItComesFromAnotherPartition(SealMode mode) {
+        TopicPartition topic = topicOf(mode);
+        byte[] sealed = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), OFFSET);
+
+        Throwable thrown = catchThrowable(() -> SealedWorld.open(opener, new TopicPartition(topic.topic(), 1), sealed));
+
+        assertThat(reasonOf(thrown)).isEqualTo(Reason.WRONG_TAG);
+        assertThat(((SealViolationException) thrown).partition().partition()).isEqualTo(1);
+        assertThat(((SealViolationException) thrown).offset()).isEqualTo(OFFSET);
+    }
+
+    @Test
+    void shouldRefuseABatchWhenItComesFromAnotherTopic() {
+        world.admin.change(registry -> registry.withTopic("refunds", SealMode.BATCH, List.of(SealedWorld.ROLE)));
+        byte[] sealed = SealedWorld.seal(sealer, ORDERS, SealedWorld.batch(CompressionCodec.NONE, 2, 5), OFFSET);
+
+        assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(opener, new TopicPartition("refunds", 0), sealed))))
+                .isEqualTo(Reason.WRONG_TAG);
+    }
+
+    @ParameterizedTest
+    @EnumSource(SealMode.class)
+    void shouldRefuseABatchWhenItComesTwiceOrLate(SealMode mode) {
+        TopicPartition topic = topicOf(mode);
+        byte[] first = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 0);
+        byte[] second = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 2);
+        byte[] replayed = first.clone();
+        Unpooled.wrappedBuffer(replayed).setLong(RecordBatch.BASE_OFFSET, 4);
+
+        SealedWorld.open(opener, topic, first);
+        SealedWorld.open(opener, topic, second);
+
+        assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(opener, topic, replayed))))
+                .isEqualTo(Reason.WRONG_ORDER);
+        // The one that was read last may come again, because a position can be within it.
+        assertThat(SealedWorld.open(opener, topic, second)).hasSize(2);
+    }
+
+    @Test
+    void shouldRefuseABatchWhenItWasReadBeforeARestart() {
+        byte[] first = SealedWorld.seal(sealer, ORDERS, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 0);
+        SealedWorld.open(opener, ORDERS, first);
+        String committed = opener.state(ORDERS);
+        BatchOpener restarted = world.opener();
+
+        restarted.start(ORDERS, committed);
+
+        assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(restarted, ORDERS, first))))
+                .isEqualTo(Reason.WRONG_ORDER);
+        restarted.start(ORDERS, "");
+        assertThat(SealedWorld.open(restarted, ORDERS, first)).hasSize(2);
+    }
+
+    @Test
+    void shouldRefuseABatchWhenItIsNotSealed() {
+        ByteBuf plain = SealedWorld.batch(CompressionCodec.NONE, 2, 5);
+        byte[] bytes = ByteBufUtil.getBytes(plain);
+        plain.release();
+
+        for (SealMode mode : SealMode.values()) {
+            assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(opener, topicOf(mode), bytes))))
+                    .isEqualTo(Reason.PLAIN_BATCH);
+        }
+    }
+
+    @Test
+    void shouldRefuseARecordWhenItsValueIsMovedToAnotherKey() {
+        byte[] sealed = SealedWorld.seal(sealer, PRICES, SealedWorld.batch(CompressionCodec.NONE, 1, 5), 0);
+        byte[] key = "key-0".getBytes(UTF_8);
+        int at = new String(sealed, java.nio.charset.StandardCharsets.ISO_8859_1).indexOf("key-0");
+        sealed[at + key.length - 1] = '9';
+
+        assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(opener, PRICES, sealed))))
+                .isEqualTo(Reason.WRONG_TAG);
+    }
+
+    @Test
+    void shouldRefuseABatchWhenTheEpochOfAnotherSenderIsNamed() {
+        byte[] one = SealedWorld.seal(sealer, ORDERS, SealedWorld.batch(CompressionCodec.NONE, 1, 5), 0);
+        byte[] other = SealedWorld.seal(world.sealer(), ORDERS, SealedWorld.batch(CompressionCodec.NONE, 1, 5), 1);
+        int envelope = new String(one, java.nio.charset.StandardCharsets.ISO_8859_1).indexOf("JQE1");
+        // when epoch and packet of one batch are put into the other
+        System.arraycopy(other, envelope + 8, one, envelope + 8, 24);
+
+        assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(opener, ORDERS, one))))
+                .isEqualTo(Reason.WRONG_TAG);
+    }
+
+    @Test
+    void shouldOpenABatchWhenItsProducerStateHasChangedOnTheWay() {
+        ByteBuf plain = SealedWorld.batch(CompressionCodec.NONE, 2, 5);
+        List<SealedWorld.Plain> expected = records(plain, 0);
+        byte[] sealed = SealedWorld.seal(sealer, ORDERS, plain, 0);
+        ByteBuf renumbered = Unpooled.wrappedBuffer(sealed);
+        renumbered.setLong(RecordBatch.PRODUCER_ID, 78);
+        renumbered.setInt(RecordBatch.BASE_SEQUENCE, 0);
+
+        assertThat(SealedWorld.open(opener, ORDERS, sealed)).isEqualTo(expected);
+    }
+
+    @Test
+    void shouldFailTheBatchWhenKeysWereNotPrepared() {
+        ByteBuf plain = SealedWorld.batch(CompressionCodec.NONE, 2, 5);
+
+        BatchSealer.Place place = sealer.place(new TopicPartition("unprepared", 0));
+
+        assertThatThrownBy(() -> place.seal(plain)).hasMessageContaining("not prepared");
+        assertThat(plain.refCnt()).isZero();
+    }
+}

@@ -1,0 +1,417 @@
+package io.journalq.seal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.journalq.client.Admin;
+import io.journalq.client.Consumer;
+import io.journalq.client.ConsumerRecords;
+import io.journalq.client.KeyTopics;
+import io.journalq.client.Producer;
+import io.journalq.client.admin.NewTopic;
+import io.journalq.client.error.SealViolationException;
+import io.journalq.client.error.SealViolationException.Reason;
+import io.journalq.client.error.SealingException;
+import io.journalq.client.error.UnknownTopicException;
+import io.journalq.client.record.ProducerRecord;
+import io.journalq.client.seal.KeyLog;
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.Header;
+import io.journalq.embedded.EmbeddedBroker;
+import io.journalq.embedded.JournalQ;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Producers and consumers with a policy, with a broker. Each test uses a topic of its own. */
+class SealedTopicTest {
+    private static final AtomicInteger TOPICS = new AtomicInteger();
+    private static final Duration POLL = Duration.ofMillis(200);
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final String REALM = "tests";
+
+    private static EmbeddedBroker broker;
+    private static KeyVault vault;
+    private static SealAdmin registry;
+    private static SealPolicy policy;
+
+    @BeforeAll
+    static void start() throws IOException {
+        broker = JournalQ.embedded()
+                .set("log.cleaner.backoff.ms", "20")
+                .set("log.retention.check.interval.ms", "50")
+                .set("flush.interval.ms", "20")
+                .start();
+        try (Admin admin =
+                Admin.builder().bootstrapServers(broker.bootstrapServers()).build()) {
+            SealAdmin.createTopics(admin, NewTopic.BROKER_DEFAULT);
+        }
+        vault = KeyVault.inMemory();
+        KeyLog keys = KeyTopics.of(Admin.builder().bootstrapServers(broker.bootstrapServers()));
+        registry = SealAdmin.found(REALM, vault, keys, TrustPolicy.onFirstUse(null));
+        byte[] sender = vault.makeSender("billing").publicKey();
+        byte[] role = vault.makeRole("readers", 1).publicKey();
+        registry.change(next -> next.withSender("billing", sender, List.of("*")).withRole("readers", 1, role));
+        policy = SealPolicy.builder()
+                .realm(REALM)
+                .trust(TrustPolicy.pinned(Registry.fingerprint(vault.root().publicKey()), null))
+                .vault(vault)
+                .sender("billing")
+                .build();
+    }
+
+    @AfterAll
+    static void stop() {
+        broker.close();
+    }
+
+    private static String topic(SealMode mode, int partitions, Map<String, String> settings) {
+        String topic = "topic-" + TOPICS.incrementAndGet();
+        NewTopic created = NewTopic.of(topic, partitions);
+        for (Map.Entry<String, String> setting : settings.entrySet()) {
+            created = created.withConfig(setting.getKey(), setting.getValue());
+        }
+        try (Admin admin =
+                Admin.builder().bootstrapServers(broker.bootstrapServers()).build()) {
+            admin.createTopic(created);
+        }
+        registry.change(next -> next.withTopic(topic, mode, List.of("readers")));
+        return topic;
+    }
+
+    private static Producer.Builder producer() {
+        return Producer.builder().bootstrapServers(broker.bootstrapServers());
+    }
+
+    private static Consumer consumer(String topic) {
+        Consumer consumer = Consumer.builder()
+                .bootstrapServers(broker.bootstrapServers())
+                .open(policy)
+                .startAt(Consumer.Start.BEGINNING)
+                .isolation(Consumer.Isolation.READ_COMMITTED)
+                .build();
+        consumer.assign(consumer.partitionsOf(topic));
+        return consumer;
+    }
+
+    private static ProducerRecord record(String topic, int partition, String value) {
+        return ProducerRecord.builder(topic)
+                .partition(partition)
+                .key(("key of " + value).getBytes(UTF_8))
+                .value(value.getBytes(UTF_8))
+                .header("h", value.getBytes(UTF_8))
+                .build();
+    }
+
+    /** Reads this number of values, by partition. */
+    private static Map<Integer, List<String>> read(Consumer consumer, int count) {
+        Map<Integer, List<String>> values = new TreeMap<>();
+        long deadline = System.nanoTime() + LONG.toNanos();
+        int left = count;
+        while (left > 0 && System.nanoTime() < deadline) {
+            for (io.journalq.client.ConsumerRecord record : consumer.poll(POLL)) {
+                values.computeIfAbsent(record.partition(), key -> new ArrayList<>())
+                        .add(new String(record.value(), UTF_8));
+                assertThat(record.headers()).containsExactly(new Header("h", record.value()));
+                left--;
+            }
+        }
+        return values;
+    }
+
+    @Test
+    void shouldReturnAllRecordsInOrderWhenThreadsSendInAllWays() {
+        for (SealMode mode : SealMode.values()) {
+            String topic = topic(mode, 2, Map.of());
+            Map<Integer, List<String>> sent = new HashMap<>();
+            try (Producer producer = producer()
+                    .seal(policy)
+                    .compression(CompressionCodec.LZ4)
+                    .batchSizeBytes(2_000)
+                    .build()) {
+                IntStream.range(0, 6).parallel().forEach(thread -> {
+                    List<String> values = new ArrayList<>();
+                    List<CompletableFuture<?>> results = new ArrayList<>();
+                    for (int i = 0; i < 200; i++) {
+                        String value = thread + ":" + i;
+                        values.add(value);
+                        ProducerRecord record = record(topic, thread % 2, value);
+                        if (thread < 2) {
+                            producer.send(record);
+                        } else if (thread < 4) {
+                            results.add(producer.sendAsync(record));
+                        } else {
+                            results.add(producer.sendBatch(topic, thread % 2, List.of(record)));
+                        }
+                    }
+                    results.forEach(CompletableFuture::join);
+                    synchronized (sent) {
+                        sent.put(thread, values);
+                    }
+                });
+                assertThat(producer.metrics().directSends()).as("%s", mode).isPositive();
+            }
+
+            Map<Integer, List<String>> values;
+            try (Consumer consumer = consumer(topic)) {
+                values = read(consumer, 1_200);
+            }
+
+            for (int thread = 0; thread < 6; thread++) {
+                String prefix = thread + ":";
+                assertThat(values.get(thread % 2).stream().filter(value -> value.startsWith(prefix)))
+                        .as("%s, thread %d", mode, thread)
+                        .containsExactlyElementsOf(sent.get(thread));
+            }
+        }
+    }
+
+    @Test
+    void shouldShowOtherClientsOnlyOpaqueRecordsWhenATopicIsSealed() {
+        String topic = topic(SealMode.BATCH, 1, Map.of());
+        try (Producer producer = producer().seal(policy).build()) {
+            producer.sendBatch(topic, 0, List.of(record(topic, 0, "one"), record(topic, 0, "two")))
+                    .join();
+        }
+
+        List<ConsumerRecord<byte[], byte[]>> records = readRaw(topic, 2);
+
+        assertThat(records).extracting(ConsumerRecord::offset).containsExactly(0L, 1L);
+        assertThat(records).allSatisfy(record -> {
+            assertThat(record.key()).isNull();
+            assertThat(record.value()).isEmpty();
+        });
+        byte[] envelope = records.get(0).headers().lastHeader("jqe1").value();
+        assertThat(new String(envelope, UTF_8)).startsWith("JQE1").doesNotContain("one");
+    }
+
+    private static List<ConsumerRecord<byte[], byte[]>> readRaw(String topic, int count) {
+        List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer())) {
+            var partition = new org.apache.kafka.common.TopicPartition(topic, 0);
+            consumer.assign(List.of(partition));
+            consumer.seekToBeginning(List.of(partition));
+            long deadline = System.nanoTime() + LONG.toNanos();
+            while (records.size() < count && System.nanoTime() < deadline) {
+                consumer.poll(POLL).forEach(records::add);
+            }
+        }
+        return records;
+    }
+
+    @Test
+    void shouldThrowWithTheOffsetAndStayThereWhenABatchIsNotSealed() {
+        // given a plain batch between sealed ones
+        String topic = topic(SealMode.BATCH, 1, Map.of());
+        TopicPartition partition = new TopicPartition(topic, 0);
+        try (Producer sealed = producer().seal(policy).build();
+                Producer plain = producer().build()) {
+            sealed.send(record(topic, 0, "before"));
+            plain.send(record(topic, 0, "forged"));
+            sealed.send(record(topic, 0, "after"));
+        }
+
+        try (Consumer consumer = consumer(topic)) {
+            // when / then
+            assertThat(read(consumer, 1).get(0)).containsExactly("before");
+            for (int i = 0; i < 2; i++) {
+                SealViolationException thrown =
+                        catchThrowableOfType(SealViolationException.class, () -> consumer.poll(LONG));
+                assertThat(thrown.reason()).isEqualTo(Reason.PLAIN_BATCH);
+                assertThat(thrown.partition()).isEqualTo(partition);
+                assertThat(thrown.offset()).isEqualTo(1);
+                assertThat(consumer.position(partition)).isEqualTo(1);
+            }
+            consumer.seek(partition, 2);
+            assertThat(read(consumer, 1).get(0)).containsExactly("after");
+        }
+    }
+
+    @Test
+    void shouldRefuseABatchWhenItIsAppendedAgain() {
+        // given a batch of one record, which somebody with the right to write appends again
+        String topic = topic(SealMode.BATCH, 1, Map.of());
+        try (Producer producer = producer().seal(policy).build()) {
+            producer.send(record(topic, 0, "pay 100"));
+        }
+        ConsumerRecord<byte[], byte[]> raw = readRaw(topic, 1).get(0);
+        try (KafkaProducer<byte[], byte[]> replay = new KafkaProducer<>(
+                Map.of("bootstrap.servers", broker.bootstrapServers()),
+                new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            var unused = replay.send(new org.apache.kafka.clients.producer.ProducerRecord<>(
+                    topic, 0, raw.timestamp(), raw.key(), raw.value(), raw.headers()));
+            replay.flush();
+        }
+
+        // when / then
+        try (Consumer consumer = consumer(topic)) {
+            assertThat(read(consumer, 1).get(0)).containsExactly("pay 100");
+            SealViolationException thrown =
+                    catchThrowableOfType(SealViolationException.class, () -> consumer.poll(LONG));
+            assertThat(thrown.reason()).isEqualTo(Reason.WRONG_ORDER);
+            assertThat(thrown.offset()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldRememberWhatItHasReadWhenAGroupCommits() {
+        String topic = topic(SealMode.BATCH, 1, Map.of());
+        TopicPartition partition = new TopicPartition(topic, 0);
+        try (Producer producer = producer().seal(policy).build()) {
+            producer.send(record(topic, 0, "one"));
+            try (Consumer member = member(topic)) {
+                assertThat(read(member, 1).get(0)).containsExactly("one");
+                member.commit();
+                assertThat(member.committed(List.of(partition)).get(partition).metadata())
+                        .startsWith("jqe1:");
+            }
+            producer.send(record(topic, 0, "two"));
+        }
+        try (Consumer member = member(topic)) {
+            assertThat(read(member, 1).get(0)).containsExactly("two");
+        }
+    }
+
+    private static Consumer member(String topic) {
+        Consumer consumer = Consumer.builder()
+                .bootstrapServers(broker.bootstrapServers())
+                .open(policy)
+                .groupId("group-of-" + topic)
+                .startAt(Consumer.Start.BEGINNING)
+                .build();
+        consumer.subscribe(List.of(topic));
+        return consumer;
+    }
+
+    @Test
+    void shouldReadOnlyCommittedRecordsWhenTransactionsAreSealed() {
+        String topic = topic(SealMode.BATCH, 1, Map.of());
+        try (Producer producer =
+                producer().seal(policy).transactionalId("tx-" + topic).build()) {
+            producer.inTransaction(transaction -> transaction.send(record(topic, 0, "committed")));
+            assertThatThrownBy(() -> producer.inTransaction(transaction -> {
+                        transaction.send(record(topic, 0, "aborted"));
+                        throw new IllegalStateException("changed my mind");
+                    }))
+                    .isInstanceOf(IllegalStateException.class);
+            producer.inTransaction(transaction -> transaction.send(record(topic, 0, "later")));
+        }
+
+        try (Consumer consumer = consumer(topic)) {
+            assertThat(read(consumer, 2).get(0)).containsExactly("committed", "later");
+        }
+    }
+
+    @Test
+    void shouldSendNothingWhenATopicHasNoReaders() {
+        String topic = topic(SealMode.BATCH, 1, Map.of());
+        registry.change(next -> next.withTopic(topic, SealMode.BATCH, List.of()));
+        try (Producer producer = producer().seal(policy).build()) {
+            assertThatThrownBy(() -> producer.send(record(topic, 0, "secret"))).isInstanceOf(SealingException.class);
+            assertThatThrownBy(() -> producer.sendAsync(record(topic, 0, "secret")))
+                    .isInstanceOf(SealingException.class);
+            assertThatThrownBy(() -> producer.sendBatch(topic, 0, List.of(record(topic, 0, "secret"))))
+                    .isInstanceOf(SealingException.class);
+        }
+        try (Consumer consumer =
+                Consumer.builder().bootstrapServers(broker.bootstrapServers()).build()) {
+            TopicPartition partition = new TopicPartition(topic, 0);
+            assertThat(consumer.endOffsets(List.of(partition))).containsEntry(partition, 0L);
+        }
+    }
+
+    @Test
+    void shouldNotCreateTheTopicsOfKeysWhenTheyAreMissing() {
+        try (EmbeddedBroker other = JournalQ.embedded().inMemory().start()) {
+            KeyTopics keys = KeyTopics.of(
+                    Admin.builder().bootstrapServers(other.bootstrapServers()).callTimeout(Duration.ofSeconds(2)));
+
+            assertThatThrownBy(() -> keys.append("jqe1.keys", new byte[] {1}, new byte[] {2}))
+                    .isInstanceOf(UnknownTopicException.class);
+            try (Admin admin =
+                    Admin.builder().bootstrapServers(other.bootstrapServers()).build()) {
+                assertThat(admin.listTopics()).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void shouldReturnTheNewestValuesWhenATopicOfSealedRecordsIsCompacted() {
+        // given many versions of few keys
+        String topic = topic(
+                SealMode.RECORD,
+                1,
+                Map.of(
+                        "cleanup.policy", "compact",
+                        "segment.bytes", "16384",
+                        "min.cleanable.dirty.ratio", "0.01",
+                        "delete.retention.ms", "0"));
+        TopicPartition partition = new TopicPartition(topic, 0);
+        try (Producer producer = producer().seal(policy).batchSizeBytes(2_000).build()) {
+            for (int round = 0; round < 60; round++) {
+                for (int key = 0; key < 10; key++) {
+                    var unused = producer.sendAsync(ProducerRecord.of(
+                            topic, 0, ("k" + key).getBytes(UTF_8), ("round " + round).getBytes(UTF_8)));
+                }
+            }
+            producer.send(ProducerRecord.of(topic, 0, "k3".getBytes(UTF_8), null));
+        }
+
+        // when the broker has removed some of them
+        long deadline = System.nanoTime() + LONG.toNanos();
+        Map<String, String> table = new TreeMap<>();
+        int records = Integer.MAX_VALUE;
+        while (records >= 400 && System.nanoTime() < deadline) {
+            table.clear();
+            records = 0;
+            try (Consumer consumer = consumer(topic)) {
+                long end = consumer.endOffsets(List.of(partition)).get(partition);
+                while (consumer.position(partition) < end) {
+                    ConsumerRecords polled = consumer.poll(POLL);
+                    for (io.journalq.client.ConsumerRecord record : polled) {
+                        records++;
+                        String key = new String(record.key(), UTF_8);
+                        if (record.value() == null) {
+                            table.remove(key);
+                        } else {
+                            table.put(key, new String(record.value(), UTF_8));
+                        }
+                    }
+                }
+            }
+        }
+
+        // then
+        assertThat(records).isLessThan(400);
+        assertThat(table).hasSize(9).doesNotContainKey("k3");
+        assertThat(table.values()).containsOnly("round 59");
+    }
+
+    @Test
+    void shouldRefuseASettingThatReordersBatchesWhenAProducerSeals() {
+        assertThatThrownBy(() -> producer().seal(policy).idempotent(false).build())
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}
