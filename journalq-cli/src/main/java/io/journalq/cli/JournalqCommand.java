@@ -2,6 +2,7 @@ package io.journalq.cli;
 
 import io.journalq.cli.group.GroupsCommand;
 import io.journalq.cli.journal.JournalCommand;
+import io.journalq.cli.keys.KeysCommand;
 import io.journalq.cli.message.ConsumeCommand;
 import io.journalq.cli.message.ProduceCommand;
 import io.journalq.cli.profile.ProfileCommand;
@@ -30,6 +31,7 @@ import picocli.CommandLine.ScopeType;
             GroupsCommand.class,
             TransactionsCommand.class,
             ConfigsCommand.class,
+            KeysCommand.class,
             ClusterCommand.class,
             JournalCommand.class,
             ProfileCommand.class,

@@ -23,6 +23,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -104,6 +105,9 @@ public final class ConsumeCommand extends ClientCommand {
             description = "With --format value: shows KEY, this text, VALUE; \\t stands for a tab.")
     private String keySeparator;
 
+    @Mixin
+    private SealPolicies seal;
+
     private final Clock clock = Clock.systemUTC();
     private final VisitedMessage shown = new VisitedMessage();
     private long messageCount;
@@ -156,7 +160,7 @@ public final class ConsumeCommand extends ClientCommand {
                 .autoCommit(false)
                 .startAt(start instanceof Position.Beginning ? Consumer.Start.BEGINNING : Consumer.Start.END);
         try (InterruptGuard guard = new InterruptGuard();
-                Consumer consumer = program().configure(builder).build()) {
+                Consumer consumer = seal.apply(program().configure(builder)).build()) {
             guard.onInterrupt(consumer::wakeup);
             // An unknown topic is an error here, as it is without a group.
             consumer.partitionsOf(topic);
@@ -168,7 +172,8 @@ public final class ConsumeCommand extends ClientCommand {
     }
 
     private void readRange(Position start, Position stop, MessageFormat messageFormat) {
-        try (Consumer consumer = program().configure(Consumer.builder()).build()) {
+        try (Consumer consumer =
+                seal.apply(program().configure(Consumer.builder())).build()) {
             ReadRange range = new ReadRange(consumer, partitionsToRead(consumer), clock);
             range.start(start);
             range.stopAt(stop);

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.TypeConversionException;
@@ -97,6 +98,9 @@ public final class ProduceCommand extends ClientCommand {
             description = "Maximum size of a line in bytes (default: 1048576).")
     private int maxLineBytes = DEFAULT_MAX_LINE_BYTES;
 
+    @Mixin
+    private SealPolicies seal;
+
     private Acknowledgements acknowledgements;
     /** Whether the topic does not exist and the user has not been told so. */
     private boolean missing;
@@ -117,8 +121,7 @@ public final class ProduceCommand extends ClientCommand {
             terminal().tell("Type messages, one per line. Ctrl-D ends.");
         }
         long bytes;
-        try (Producer producer = program()
-                .configure(Producer.builder())
+        try (Producer producer = seal.apply(program().configure(Producer.builder()))
                 .compression(compression)
                 .acks(acks)
                 .linger(Duration.ofMillis(terminal().readsFromPerson() ? 0 : LINGER_MS))

@@ -1,0 +1,143 @@
+package io.journalq.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands of {@code journalq keys}, and of writing and reading with a policy: those of the guide, in its order. */
+class KeysCommandsTest {
+    private static final Path GUIDE = Path.of("..", "docs", "guides", "end-to-end-encryption.md");
+    private static final Pattern BLOCK = Pattern.compile("(?s)```sh\\n(.*?)```");
+    private static final Pattern COMMAND = Pattern.compile("(?:echo '([^']*)' \\| )?bin/journalq (.*)");
+    private static final Pattern FILE = Pattern.compile("[a-z]+\\.(?:keys|seal)|passphrase");
+    private static final Pattern POLICY = Pattern.compile("(?s)cat > (\\S+) <<END\\n(.*?)END\\n");
+
+    @TempDir
+    private Path directory;
+
+    private CommandBroker broker;
+
+    @BeforeEach
+    void start() throws IOException {
+        broker = new CommandBroker(Files.createDirectory(directory.resolve("data")));
+    }
+
+    @AfterEach
+    void stop() {
+        broker.close();
+    }
+
+    /** Runs a command with the files in the directory of this test. */
+    private CommandRun run(String input, String words) {
+        List<String> arguments = new ArrayList<>();
+        for (String word : words.split(" ", -1)) {
+            arguments.add(FILE.matcher(word).matches() ? directory.resolve(word).toString() : word);
+        }
+        return broker.runWithInput(input, arguments.toArray(String[]::new));
+    }
+
+    private CommandRun done(String input, String words) {
+        CommandRun run = run(input, words);
+        assertThat(run.exitCode()).as("%s: %s", words, run.err()).isZero();
+        return run;
+    }
+
+    @Test
+    void shouldDoWhatTheGuideSaysWhenItsCommandsAreRun() throws IOException {
+        // given
+        StringBuilder script = new StringBuilder();
+        Matcher block = BLOCK.matcher(Files.readString(GUIDE));
+        while (block.find()) {
+            script.append(block.group(1));
+        }
+        Matcher policy = POLICY.matcher(script);
+        while (policy.find()) {
+            Files.writeString(directory.resolve(policy.group(1)), policy.group(2));
+        }
+        Files.writeString(directory.resolve("passphrase"), "correct horse battery staple\n");
+
+        // when
+        List<CommandRun> runs = new ArrayList<>();
+        List<String> commands = POLICY.matcher(script).replaceAll("").lines().toList();
+        for (String line : commands) {
+            Matcher command = COMMAND.matcher(line);
+            if (command.matches()) {
+                runs.add(done(command.group(1) == null ? "" : command.group(1) + "\n", command.group(2)));
+            } else {
+                assertThat(line).isEqualTo("echo 'correct horse battery staple' > passphrase");
+            }
+        }
+
+        // then
+        List<String> consumed = runs.stream()
+                .map(CommandRun::out)
+                .filter(out -> out.contains("card 4711") || out.contains("\"offset\""))
+                .toList();
+        assertThat(consumed).hasSize(2);
+        assertThat(consumed.get(0)).isEqualTo("card 4711\n");
+        assertThat(consumed.get(1)).doesNotContain("card").contains("jqe1");
+        assertThat(runs.stream().map(CommandRun::out).filter(out -> out.contains("version ")))
+                .anySatisfy(shown -> assertThat(shown)
+                        .contains("realm production", "role readers 2", "topic orders batch readers", "keyring role"));
+        try (var files = Files.walk(directory.resolve("data"))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                assertThat(new String(Files.readAllBytes(file), UTF_8))
+                        .as("%s", file)
+                        .doesNotContain("card 4711");
+            }
+        }
+    }
+
+    @Test
+    void shouldFailWithoutSendingWhenTheSenderIsRevoked() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        Files.writeString(
+                directory.resolve("billing.seal"),
+                "realm=production\nroot=first-use\nkeyring=root.keys\npassphrase-file=passphrase\nsender=billing\n");
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        done("", "topics create orders --partitions 1");
+        done("", "keys init production" + keyring);
+        done("", "keys identity billing" + keyring);
+        done("", "keys role readers" + keyring);
+        done("", "keys grant orders readers" + keyring);
+        done("", "keys revoke --sender billing" + keyring);
+
+        CommandRun refused = run("card 4711\n", "produce orders --policy billing.seal");
+
+        assertThat(refused.exitCode()).isEqualTo(1);
+        assertThat(refused.err()).contains("sender billing may not send to topic orders");
+        assertThat(done("", "consume orders --from beginning --until end --count")
+                        .out())
+                .contains("0 messages");
+    }
+
+    @Test
+    void shouldFailWithAReasonWhenARequestMakesNoSense() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+
+        assertThat(run("", "keys show" + keyring).err()).contains("root.keys does not exist");
+        done("", "keys init production" + keyring);
+        assertThat(run("", "keys init production" + keyring).err()).contains("has a root key");
+        assertThat(run("", "keys grant orders nobody" + keyring).err()).contains("there is no role nobody");
+        assertThat(run("", "keys rotate nobody" + keyring).err()).contains("there is no role nobody");
+        assertThat(run("", "keys revoke --sender nobody" + keyring).err()).contains("there is no sender nobody");
+        assertThat(run("", "keys revoke --sender a --role b" + keyring).exitCode())
+                .isEqualTo(2);
+        Files.writeString(directory.resolve("passphrase"), "wrong\n");
+        assertThat(run("", "keys show" + keyring).err())
+                .contains("the passphrase of")
+                .contains("is wrong");
+    }
+}
