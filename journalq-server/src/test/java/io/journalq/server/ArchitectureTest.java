@@ -56,7 +56,7 @@ class ArchitectureTest {
             // Topic settings are checked by the same registry that reads them.
             Map.entry("metadata", List.of("config", "memory")),
             Map.entry("network", List.of("loop")),
-            Map.entry("peer", List.of()),
+            Map.entry("peer", List.of("loop")),
             Map.entry("security", List.of("metadata")),
             Map.entry("control", List.of("config", "journal", "metadata")),
             Map.entry(
@@ -70,6 +70,7 @@ class ArchitectureTest {
                             "loop",
                             "memory",
                             "metadata",
+                            "peer",
                             "producerstate",
                             "replication",
                             "store",
@@ -111,6 +112,7 @@ class ArchitectureTest {
                             "observe",
                             "peer",
                             "producerstate",
+                            "replication",
                             "security",
                             "shard",
                             "store",

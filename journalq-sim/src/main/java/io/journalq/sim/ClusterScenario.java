@@ -5,6 +5,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.sim.world.SimQuorum;
 import io.journalq.sim.world.SimWorld;
+import java.nio.file.Path;
 import java.util.Random;
 
 /**
@@ -16,6 +17,8 @@ import java.util.Random;
  * @param flushIntervalMs flush interval of topics in delivery mode {@code eventual}
  * @param durationMs how long there are faults
  * @param longestCalmMs longest time between two faults
+ * @param replicates whether most topics have several replicas. Then brokers are only killed: a power loss can take records
+ *     of delivery mode {@code eventual} from a replica that is in sync
  */
 record ClusterScenario(
         SimWorld.Plan world,
@@ -23,9 +26,14 @@ record ClusterScenario(
         int topics,
         long flushIntervalMs,
         int durationMs,
-        int longestCalmMs) {
+        int longestCalmMs,
+        boolean replicates) {
+    /** The data directory of each broker. */
+    static final Path DATA = Path.of("host/data");
+
     private static final long[] FLUSH_INTERVALS_MS = {50, 200, 1_000};
     private static final int[] SEGMENT_SIZES = {1 << 10, 8 << 10, 1 << 20};
+    private static final int REPLICA_LAG_MS = 500;
     private static final int HOUR_MS = 3_600_000;
 
     static ClusterScenario of(int brokers, Random random) {
@@ -48,7 +56,8 @@ record ClusterScenario(
                 1 + random.nextInt(8),
                 flushIntervalMs,
                 1_000 + random.nextInt(4_000),
-                50 + random.nextInt(500));
+                50 + random.nextInt(500),
+                random.nextInt(3) > 0);
     }
 
     private static int oneIn(Random random, int odds) {
@@ -60,10 +69,11 @@ record ClusterScenario(
             return BrokerConfig.defaults()
                     .with("node.id", Integer.toString(id), ConfigOrigin.COMMAND_LINE)
                     .with("listeners", "PLAINTEXT://broker" + id + ":9092", ConfigOrigin.COMMAND_LINE)
-                    .with("data.directories", "host/data", ConfigOrigin.COMMAND_LINE)
+                    .with("data.directories", DATA.toString(), ConfigOrigin.COMMAND_LINE)
                     .with("shards", Integer.toString(loops), ConfigOrigin.COMMAND_LINE)
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
                     .with("segment.bytes", Integer.toString(segmentBytes), ConfigOrigin.COMMAND_LINE)
+                    .with("replica.lag.time.max.ms", Integer.toString(REPLICA_LAG_MS), ConfigOrigin.COMMAND_LINE)
                     .with("write.ahead.max.bytes", Integer.toString(writeAheadBytes), ConfigOrigin.COMMAND_LINE)
                     .with("auto.create.topics.enable", "false", ConfigOrigin.COMMAND_LINE);
         } catch (ConfigException wrong) {
@@ -75,6 +85,6 @@ record ClusterScenario(
     public String toString() {
         return world.brokers() + " brokers with " + world.loops() + " loops, clocks wrong by up to "
                 + world.largestSkewMs() + " ms and " + world.largestDriftPpm() + " ppm, " + quorum + ", flush interval "
-                + flushIntervalMs + " ms, faults for " + durationMs + " ms";
+                + flushIntervalMs + " ms, faults for " + durationMs + " ms" + (replicates ? ", replicated topics" : "");
     }
 }

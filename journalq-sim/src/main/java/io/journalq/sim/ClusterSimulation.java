@@ -3,11 +3,17 @@ package io.journalq.sim;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.sim.check.AcknowledgedByAllIsKept;
 import io.journalq.sim.check.AcknowledgedIsKept;
 import io.journalq.sim.check.BrokersShowTheSameMetadata;
+import io.journalq.sim.check.ClusterReplicas;
+import io.journalq.sim.check.HighWatermarkWaits;
 import io.journalq.sim.check.IdsAreGivenOnce;
+import io.journalq.sim.check.InSyncReplicasHoldTheCommitted;
 import io.journalq.sim.check.MetadataLogsArePrefixes;
+import io.journalq.sim.check.NobodyCutsBelowItsHighWatermark;
 import io.journalq.sim.check.OffsetsKeepTheirRecords;
+import io.journalq.sim.check.ReplicasHoldTheSame;
 import io.journalq.sim.cluster.ClusterClients;
 import io.journalq.sim.cluster.ClusterListener;
 import io.journalq.sim.cluster.ClusterPartition;
@@ -68,6 +74,11 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     private final MetadataLogsArePrefixes logs;
     private final IdsAreGivenOnce ids;
     private final AcknowledgedIsKept acknowledged;
+    private final AcknowledgedByAllIsKept acknowledgedByAll;
+    private final InSyncReplicasHoldTheCommitted inSync;
+    private final HighWatermarkWaits highWatermarks;
+    private final NobodyCutsBelowItsHighWatermark cuts;
+    private final ReplicasHoldTheSame replicas;
     private final OffsetsKeepTheirRecords offsets;
     private final BrokersShowTheSameMetadata metadata;
     private boolean healed;
@@ -84,11 +95,16 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         this.ids = new IdsAreGivenOnce(violations);
         this.offsets = new OffsetsKeepTheirRecords(violations);
         this.acknowledged = new AcknowledgedIsKept(violations, lossBoundMs(scenario));
+        this.acknowledgedByAll = new AcknowledgedByAllIsKept(violations);
+        this.inSync = new InSyncReplicasHoldTheCommitted(violations);
+        this.highWatermarks = new HighWatermarkWaits(violations);
+        this.cuts = new NobodyCutsBelowItsHighWatermark(violations);
+        this.replicas = new ReplicasHoldTheSame(violations, ClusterScenario.DATA);
         this.world =
                 new SimWorld(scenario.world(), scheduler, random, violations, scenario.quorum(), interference, this);
         this.network = world.network();
         this.metadata = new BrokersShowTheSameMetadata(world);
-        this.clients = new ClusterClients(world, random, this, scenario.topics());
+        this.clients = new ClusterClients(world, random, this, scenario.topics(), scenario.replicates());
     }
 
     /** What a power loss can take in mode {@code eventual}, see docs/explanation/durability.md. */
@@ -125,7 +141,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
                 scheduler.trace().hash(),
                 scheduler.trace().events(),
                 crashes,
-                acknowledged.records(),
+                acknowledged.records() + acknowledgedByAll.records(),
                 Map.of(),
                 violations.found());
     }
@@ -148,9 +164,15 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         long quietMs = scheduler.nowMs() + QUIET_MS;
         scheduler.runUntil(() -> scheduler.nowMs() >= quietMs);
         acknowledged.onReadBack();
+        acknowledgedByAll.onReadBack();
         clients.readEverything();
         if (completes("EverythingIsReadable", clients::isEverythingRead)) {
             acknowledged.check();
+            acknowledgedByAll.check();
+        }
+        if (violations.isEmpty()
+                && completes("ReplicasCatchUp", () -> replicasNow().areEqual())) {
+            replicas.check(logs.newest(), id -> world.machine(id).node().disk());
         }
     }
 
@@ -198,7 +220,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     }
 
     private CrashKind anyKind() {
-        return random.nextBoolean() ? CrashKind.POWER_LOSS : CrashKind.KILL;
+        return random.nextBoolean() && !scenario.replicates() ? CrashKind.POWER_LOSS : CrashKind.KILL;
     }
 
     private void crash(SimMachine machine) {
@@ -228,10 +250,24 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     private void watch() {
         CrashKind kind = anyKind();
         world.collectCrashed(kind).forEach(machine -> onCrash(machine, kind));
+        ClusterReplicas now = replicasNow();
+        inSync.onReplicas(now);
+        highWatermarks.onReplicas(now);
+        cuts.onReplicas(now);
         if (!violations.isEmpty()) {
             scheduler.stop();
         }
         scheduler.after(WATCH_NANOS, this::watch);
+    }
+
+    private ClusterReplicas replicasNow() {
+        ClusterReplicas now = new ClusterReplicas(logs.newest());
+        for (SimMachine machine : world.machines()) {
+            if (machine.broker() != null && machine.broker().isRunning()) {
+                now.add(machine.node().id(), machine.broker().replicas());
+            }
+        }
+        return now;
     }
 
     private void heal() {
@@ -287,7 +323,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
                     .append(machine.node().id())
                     .append(machine.broker() != null ? " serves," : machine.isDown() ? " is down," : " starts,");
         }
-        violations.report(invariant, "not soon after healing:" + state + clients.unread());
+        violations.report(invariant, "not soon after healing:" + state + clients.unread() + replicasNow());
     }
 
     private boolean completesQuietly(BooleanSupplier done) {
@@ -315,13 +351,21 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     @Override
     public void onAcknowledged(ClusterPartition partition, int leader, long offset, String id) {
         scheduler.trace().add(id.hashCode(), offset);
-        acknowledged.onAcknowledged(partition, leader, offset, id, scheduler.nowMs());
+        if (partition.replicated()) {
+            acknowledgedByAll.onAcknowledged(partition, leader, offset, id);
+        } else {
+            acknowledged.onAcknowledged(partition, leader, offset, id, scheduler.nowMs());
+        }
     }
 
     @Override
     public void onRead(ClusterPartition partition, long offset, int epoch, String id) {
         offsets.onRead(partition, offset, epoch, id);
-        acknowledged.onRead(partition, offset, id);
+        if (partition.replicated()) {
+            acknowledgedByAll.onRead(partition, offset, id);
+        } else {
+            acknowledged.onRead(partition, offset, id);
+        }
     }
 
     @Override

@@ -2,6 +2,8 @@ package io.journalq.sim;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
@@ -9,6 +11,8 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.sim.world.Interference;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** Defects that a cluster could have, and the promise that each of them breaks. */
 enum PlantedClusterBug implements Interference {
@@ -74,6 +78,48 @@ enum PlantedClusterBug implements Interference {
                     .map(record ->
                             record instanceof NodeStartedRecord ? new NodeStartedRecord().setNodeId(NOBODY) : record)
                     .toList();
+        }
+    },
+    A_LEADER_COUNTS_FETCHES_OF_ANOTHER_REPLICA("InSyncReplicasHoldTheCommitted") {
+        @SuppressWarnings("ImmutableEnumChecker") // Each fetch replaces what an earlier seed has left.
+        private final Map<Integer, Long> epochs = new TreeMap<>();
+
+        @Override
+        public FetchRequest onPeerFetch(int from, FetchRequest request) {
+            epochs.put(from, request.replicaState().replicaEpoch());
+            int other = from == 3 ? 2 : from;
+            return epochs.containsKey(other)
+                    ? request.setReplicaState(
+                            new FetchRequest.ReplicaState().setReplicaId(other).setReplicaEpoch(epochs.get(other)))
+                    : request;
+        }
+    },
+    A_FOLLOWER_CUTS_TO_ITS_HIGH_WATERMARK("InSyncReplicasHoldTheCommitted") {
+        @Override
+        public FetchResponse onPeerFetched(FetchRequest request, FetchResponse response) {
+            if (request.sessionEpoch() > 0) {
+                return response;
+            }
+            request.topics().forEach(topic -> topic.partitions().forEach(asked -> response.responses().stream()
+                    .filter(found -> found.topicId().equals(topic.topicId()))
+                    .flatMap(found -> found.partitions().stream())
+                    .filter(found -> found.partitionIndex() == asked.partition()
+                            && found.errorCode() == 0
+                            && asked.highWatermark() < asked.fetchOffset())
+                    .forEach(found -> found.setDivergingEpoch(new FetchResponse.EpochEndOffset()
+                            .setEpoch(asked.lastFetchedEpoch())
+                            .setEndOffset(asked.highWatermark())))));
+            return response;
+        }
+    },
+    A_FOLLOWER_ACKNOWLEDGES_WHAT_IT_DOES_NOT_HAVE("InSyncReplicasHoldTheCommitted") {
+        @Override
+        public FetchRequest onPeerFetch(int from, FetchRequest request) {
+            if (request.sessionEpoch() % 3 == 1) {
+                request.topics().forEach(topic -> topic.partitions()
+                        .forEach(asked -> asked.setFetchOffset(asked.fetchOffset() + 2)));
+            }
+            return request;
         }
     };
 

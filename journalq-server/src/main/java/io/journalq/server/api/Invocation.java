@@ -57,6 +57,11 @@ interface Invocation extends RequestContext {
     }
 
     @Override
+    default void exemptFromQuotas() {
+        session().throttle().exempt();
+    }
+
+    @Override
     default Principal principal() {
         return session().principal();
     }

@@ -76,6 +76,9 @@ public interface RequestContext {
     /** Ends a request that has no response. */
     void respondNothing();
 
+    /** The requests of this connection count against no quotas, because they are another broker's. */
+    default void exemptFromQuotas() {}
+
     /** Whether the client is still connected, as far as the broker knows. */
     default boolean isConnected() {
         return true;

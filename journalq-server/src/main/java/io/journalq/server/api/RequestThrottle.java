@@ -15,6 +15,7 @@ import java.util.function.IntConsumer;
 final class RequestThrottle {
     private final ClientThrottles throttles;
     private final IntConsumer pause;
+    private volatile boolean exempt;
 
     /** @param pause delays the next request by this number of ms */
     RequestThrottle(ClientThrottles throttles, IntConsumer pause) {
@@ -24,7 +25,12 @@ final class RequestThrottle {
 
     /** Whether the client has any quota. */
     boolean isActive() {
-        return throttles.isActive();
+        return throttles.isActive() && !exempt;
+    }
+
+    /** The client is another broker, to which quotas do not apply. */
+    void exempt() {
+        exempt = true;
     }
 
     /** Counts a request that arrived. Returns how long its client has to wait because of its size, in ms. */

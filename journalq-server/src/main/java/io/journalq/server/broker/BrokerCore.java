@@ -7,12 +7,14 @@ import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.peer.EnvelopeForwarder;
+import io.journalq.server.api.peer.PeerGate;
 import io.journalq.server.api.peer.RemoteControllers;
 import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.AccessSettings;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.config.ReplicationSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog;
@@ -51,7 +53,10 @@ import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 import io.journalq.server.shard.metadata.MetadataApplier;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
+import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.RecoveredEnd;
+import io.journalq.server.shard.partition.ReplicaStatus;
+import io.journalq.server.shard.replica.ReplicaPeers;
 import io.journalq.server.store.CoordinatorSlice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -209,6 +214,9 @@ public final class BrokerCore implements AutoCloseable {
                 environment.clock(),
                 lastEnds,
                 environment.memory().part(StatePart.PRODUCERS));
+        if (environment.peers() != null) {
+            shards.join(replicaPeers(activeController));
+        }
         this.cleaner = CompactionSetup.of(
                 config,
                 shards,
@@ -247,7 +255,8 @@ public final class BrokerCore implements AutoCloseable {
                 transactions.coordinators(),
                 transactions.producerIds(),
                 telemetry,
-                environment.memory().part(StatePart.FETCH_SESSIONS));
+                environment.memory().part(StatePart.FETCH_SESSIONS),
+                environment.peers() == null ? null : peerGate());
     }
 
     /**
@@ -322,6 +331,34 @@ public final class BrokerCore implements AutoCloseable {
     private ListenerAddress peerAddress(int nodeId) {
         BrokerImage broker = metadata.current().liveBroker(nodeId);
         return broker == null ? null : broker.listener(config.interBrokerListenerName());
+    }
+
+    /** Lets requests of other brokers pass. */
+    private PeerGate peerGate() {
+        return new PeerGate(
+                config.interBrokerListenerName(), environment.trust().brokers());
+    }
+
+    private ReplicaPeers replicaPeers(ControllerOperations activeController) {
+        int nodeId = config.get(BrokerSettings.NODE_ID);
+        return new ReplicaPeers(
+                nodeId,
+                () -> brokerEpoch(nodeId),
+                environment.peers(),
+                this::peerAddress,
+                id -> metadata.current().liveBroker(id) != null,
+                new GatheredProposals(
+                        nodeId,
+                        () -> brokerEpoch(nodeId),
+                        activeController,
+                        environment.cycles().get(0).loop()),
+                config.get(ReplicationSettings.REPLICA_LAG_TIME_MAX_MS));
+    }
+
+    /** Identifies the life of a broker; -1 if it is not registered. */
+    private long brokerEpoch(int nodeId) {
+        BrokerImage broker = metadata.current().broker(nodeId);
+        return broker == null ? -1 : broker.epoch();
     }
 
     private ControllerLink linkTo(PeerControllers peers) {
@@ -435,7 +472,7 @@ public final class BrokerCore implements AutoCloseable {
         if (environment.peers() != null) {
             handlers.join(
                     new EnvelopeForwarder(nodeId, controller::members, this::peerAddress, environment.peers()),
-                    environment.trust().brokers());
+                    peerGate());
         }
     }
 
@@ -466,6 +503,14 @@ public final class BrokerCore implements AutoCloseable {
 
     Shards shards() {
         return shards;
+    }
+
+    /** The partitions of this broker, as they are now. For a simulation, which runs all loops in one thread. */
+    public List<ReplicaStatus> replicas() {
+        return shards.all().stream()
+                .flatMap(shard -> shard.hosts().stream())
+                .map(PartitionHost::status)
+                .toList();
     }
 
     /** The counters of compaction. */

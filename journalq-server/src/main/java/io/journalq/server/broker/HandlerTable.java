@@ -31,7 +31,6 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.security.Authorizer;
-import io.journalq.server.security.Principal;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -39,7 +38,6 @@ import io.journalq.server.shard.coordinator.transaction.ProducerIds;
 import io.journalq.server.transaction.TransactionMachine;
 import java.time.Clock;
 import java.util.concurrent.Executor;
-import java.util.function.Predicate;
 
 /** Registers the handlers of all APIs, and holds what they share. */
 final class HandlerTable {
@@ -95,6 +93,7 @@ final class HandlerTable {
     /**
      * Registers the handlers that do not need the addresses of the broker.
      *
+     * @param gate admits the fetches of other brokers; null for a broker that is alone
      * @return the handler of fetches, because parked fetches end when the broker stops
      */
     FetchHandler register(
@@ -104,7 +103,8 @@ final class HandlerTable {
             Coordinators<TransactionMachine> transactions,
             ProducerIds producerIds,
             Telemetry telemetry,
-            MemoryAccount sessionMemory) {
+            MemoryAccount sessionMemory,
+            PeerGate gate) {
         groupsTopic = topic(InternalTopics.GROUPS, CoordinatorSettings.GROUP_TOPIC_PARTITIONS, groups);
         transactionsTopic =
                 topic(InternalTopics.TRANSACTIONS, CoordinatorSettings.TRANSACTION_TOPIC_PARTITIONS, transactions);
@@ -116,13 +116,14 @@ final class HandlerTable {
         return DataHandlers.register(
                 registry,
                 config,
-                metadata::current,
+                new ClusterBrokers(config.get(BrokerSettings.NODE_ID), metadata::current),
                 shards,
                 blockingPool,
                 new CoordinatorGate(transactions),
                 groups,
                 refusals,
-                sessionMemory);
+                sessionMemory,
+                gate);
     }
 
     /** Registers the handlers that describe the broker and the cluster. */
@@ -144,14 +145,14 @@ final class HandlerTable {
     /**
      * Registers what a broker of a cluster serves besides that. Called last.
      *
-     * @param brokers whether a client is a broker
+     * @param gate lets requests of other brokers pass
      */
-    void join(ForwardingHandler.Forwarder forwarder, Predicate<Principal> brokers) {
+    void join(ForwardingHandler.Forwarder forwarder, PeerGate gate) {
         PeerHandlers.register(
                 registry,
                 metadata::current,
                 controller,
-                new PeerGate(config.interBrokerListenerName(), brokers),
+                gate,
                 forwarder,
                 PRODUCER_ID_BLOCK_SIZE,
                 config.get(BrokerSettings.REQUEST_MAX_ENTRIES));

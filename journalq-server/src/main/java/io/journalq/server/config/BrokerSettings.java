@@ -303,6 +303,7 @@ public final class BrokerSettings {
                 NUM_PARTITIONS,
                 MAX_PARTITIONS_PER_TOPIC,
                 MAX_PARTITIONS));
+        keys.addAll(ReplicationSettings.ALL);
         keys.addAll(CoordinatorSettings.ALL);
         keys.addAll(List.of(
                 SOCKET_REQUEST_MAX_BYTES,

@@ -185,9 +185,9 @@ public final class TopicSettings {
             ConfigUnit.NONE,
             1,
             1,
-            1,
-            "Number of replicas that must have a record before acks=all is acknowledged. It is 1, because "
-                    + "there is one broker.");
+            100,
+            "Number of replicas that must be in sync, so that the leader accepts a record with acks=all. If a partition "
+                    + "has fewer replicas, all of them must be.");
 
     private static final String FOR_TIERED_STORAGE = NO_EFFECT + "there is no tiered storage.";
     private static final String FOR_REPLICATION = NO_EFFECT + "a partition has one replica.";

@@ -9,8 +9,11 @@ import io.netty.channel.SingleThreadEventLoop;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
@@ -68,6 +71,16 @@ public final class EventLoops implements AutoCloseable {
             }
         }
         throw new IllegalArgumentException("a loop of another group");
+    }
+
+    /** The event loop with the sockets of a loop of the broker. */
+    public static EventLoop eventLoopOf(Loop loop) {
+        return ((NettyLoop) loop).eventLoop();
+    }
+
+    /** The type of the connections that can be opened on these loops. */
+    public static Class<? extends SocketChannel> socketChannelType() {
+        return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
     }
 
     public EventLoopGroup group() {

@@ -240,6 +240,14 @@ public final class MetadataMachine {
         if (refused != null) {
             return refused;
         }
+        boolean replicated = spec.assignments().isEmpty()
+                ? replicationFactor > 1
+                : spec.assignments().get(0).size() > 1;
+        Map<String, String> configs = replicated ? ReplicatedTopicRules.withMode(spec.configs()) : spec.configs();
+        String unsupported = replicated ? ReplicatedTopicRules.problem(configs) : null;
+        if (unsupported != null) {
+            return Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
+        }
         int partitions = partitionsOf(spec);
         refused = checkCount(partitions, partitions);
         if (refused != null) {
@@ -247,7 +255,7 @@ public final class MetadataMachine {
         }
         refused = checkMemory(MetadataSizes.topic(spec.name())
                 + MetadataSizes.partitions(partitions)
-                + MetadataSizes.settings(spec.configs()));
+                + MetadataSizes.settings(configs));
         if (refused != null) {
             return refused;
         }
@@ -259,7 +267,7 @@ public final class MetadataMachine {
                 spec.assignments().isEmpty()
                         ? assignments.place(id, 0, partitions, replicationFactor)
                         : spec.assignments()));
-        for (Map.Entry<String, String> config : new TreeMap<>(spec.configs()).entrySet()) {
+        for (Map.Entry<String, String> config : new TreeMap<>(configs).entrySet()) {
             refused = checkConfig(config.getKey(), config.getValue());
             if (refused != null) {
                 return refused;
@@ -335,6 +343,10 @@ public final class MetadataMachine {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
         Map<String, String> changed = MetadataSizes.changed(topic.configs(), changes);
+        String unsupported = topic.isReplicated() ? ReplicatedTopicRules.problem(changed) : null;
+        if (unsupported != null) {
+            return Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
+        }
         Decision tooMuch = checkMemory(MetadataSizes.settings(changed) - MetadataSizes.settings(topic.configs()));
         if (tooMuch != null) {
             return tooMuch;

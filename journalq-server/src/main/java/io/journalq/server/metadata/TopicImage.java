@@ -25,4 +25,9 @@ public record TopicImage(String name, Uuid id, List<PartitionImage> partitions, 
     public boolean hasPartition(int number) {
         return number >= 0 && number < partitions.size();
     }
+
+    /** Whether partitions have several replicas. */
+    public boolean isReplicated() {
+        return partitions.stream().anyMatch(partition -> partition.replicas().size() > 1);
+    }
 }

@@ -1,7 +1,10 @@
 package io.journalq.server.peer;
 
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.loop.Loop;
 import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
@@ -22,13 +25,16 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connections to other brokers, one for each address. They are opened when they are needed, and stay open. One thread
- * runs all of them. It is started with the first request.
+ * Connections to other brokers: one for each address, and those that are opened for a loop of the broker. The former are
+ * opened when they are needed, and stay open. One thread runs all of them. It is started with the first request.
  */
 public final class NettyPeerChannels implements PeerChannels {
     private static final int CONNECT_TIMEOUT_MS = 3_000;
     /** Responses to requests about metadata are smaller. */
     private static final int MAX_RESPONSE_BYTES = 16 << 20;
+
+    /** A batch can be as large as {@code max.message.bytes}, and is sent whole. */
+    private static final int MAX_RECORDS_RESPONSE_BYTES = (1 << 30) + (64 << 20);
 
     private static final int LENGTH_BYTES = 4;
     private static final int CLOSE_TIMEOUT_MS = 2_000;
@@ -55,26 +61,26 @@ public final class NettyPeerChannels implements PeerChannels {
 
     @Override
     public CompletableFuture<ApiMessage> send(String host, int port, ApiMessage request, int version, int timeoutMs) {
-        PeerRequest sent = new PeerRequest(request, (short) version);
+        CompletableFuture<ApiMessage> result = new CompletableFuture<>();
         try {
             loop.execute(() -> {
                 PeerConnection connection = connection(host, port);
-                connection.send(sent);
-                limit(sent, connection, timeoutMs);
+                connection.send(PeerRequest.of(request, version, result));
+                limit(result, connection, timeoutMs);
             });
         } catch (RejectedExecutionException closed) {
-            sent.fail(new IOException("the connections to other brokers are closed", closed));
+            result.completeExceptionally(new IOException("the connections to other brokers are closed", closed));
         }
-        return sent.response();
+        return result;
     }
 
     /** If there is no response in time, the other machine may be gone. Later requests then use a new connection. */
-    private void limit(PeerRequest sent, PeerConnection connection, int timeoutMs) {
+    private void limit(CompletableFuture<ApiMessage> result, PeerConnection connection, int timeoutMs) {
         var timer = loop.schedule(
                 () -> connection.close("does not respond within " + timeoutMs + " ms"),
                 timeoutMs,
                 TimeUnit.MILLISECONDS);
-        var unused = sent.response().whenComplete((response, failure) -> timer.cancel(false));
+        var unused = result.whenComplete((response, failure) -> timer.cancel(false));
     }
 
     private PeerConnection connection(String host, int port) {
@@ -85,31 +91,62 @@ public final class NettyPeerChannels implements PeerChannels {
         }
         PeerConnection created = new PeerConnection(address, clientId, encryption);
         connections.put(address, created);
+        connect(
+                created,
+                loop,
+                NioSocketChannel.class,
+                MAX_RESPONSE_BYTES,
+                InetSocketAddress.createUnresolved(host, port));
+        return created;
+    }
+
+    @Override
+    public PeerChannel open(String host, int port, Loop shared) {
+        PeerConnection created = new PeerConnection(host + ":" + port, clientId, encryption);
+        EventLoop eventLoop = EventLoops.eventLoopOf(shared);
+        try {
+            // The lookup of a name blocks.
+            loop.execute(() -> {
+                InetSocketAddress address = new InetSocketAddress(host, port);
+                eventLoop.execute(() -> connect(
+                        created, eventLoop, EventLoops.socketChannelType(), MAX_RECORDS_RESPONSE_BYTES, address));
+            });
+        } catch (RejectedExecutionException closed) {
+            created.fail(new IOException("the connections to other brokers are closed", closed));
+        }
+        return new NettyPeerChannel(created, shared);
+    }
+
+    private void connect(
+            PeerConnection created,
+            EventLoop on,
+            Class<? extends Channel> type,
+            int maxResponseBytes,
+            InetSocketAddress address) {
         Bootstrap bootstrap = new Bootstrap()
-                .group(loop)
-                .channel(NioSocketChannel.class)
+                .group(on)
+                .channel(type)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .handler(new ChannelInitializer<SocketChannel>() {
                     @Override
                     protected void initChannel(SocketChannel channel) {
                         if (encryption != null) {
-                            SslHandler tls = encryption.handler(channel, host, port);
+                            SslHandler tls = encryption.handler(channel, address.getHostString(), address.getPort());
                             tls.setHandshakeTimeoutMillis(CONNECT_TIMEOUT_MS);
                             channel.pipeline().addLast(tls);
                         }
                         channel.pipeline()
                                 .addLast(new LengthFieldBasedFrameDecoder(
-                                        MAX_RESPONSE_BYTES, 0, LENGTH_BYTES, 0, LENGTH_BYTES))
+                                        maxResponseBytes, 0, LENGTH_BYTES, 0, LENGTH_BYTES))
                                 .addLast(created);
                     }
                 });
-        bootstrap.connect(InetSocketAddress.createUnresolved(host, port)).addListener(done -> {
+        bootstrap.connect(address).addListener(done -> {
             if (!done.isSuccess()) {
-                created.fail(new IOException("cannot connect to " + address, done.cause()));
+                created.fail(new IOException("cannot connect to " + created.address(), done.cause()));
             }
         });
-        return created;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.journalq.server.peer;
 
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.loop.Loop;
 import java.util.concurrent.CompletableFuture;
 
 /** Sends requests to other brokers. Any thread. */
@@ -15,6 +16,13 @@ public interface PeerChannels extends AutoCloseable {
      *     request asks for
      */
     CompletableFuture<ApiMessage> send(String host, int port, ApiMessage request, int version, int timeoutMs);
+
+    /**
+     * Opens a connection of its own, for requests that are large or wait for long.
+     *
+     * @param loop the loop on which responses arrive
+     */
+    PeerChannel open(String host, int port, Loop loop);
 
     /** Closes all connections. Requests without a response fail. */
     @Override

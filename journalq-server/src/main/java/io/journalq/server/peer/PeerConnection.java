@@ -1,5 +1,6 @@
 package io.journalq.server.peer;
 
+import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.frame.Frames;
 import io.journalq.common.protocol.message.ApiMessages;
@@ -39,6 +40,10 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
         this.address = address;
         this.clientId = clientId;
         this.encryption = encryption;
+    }
+
+    String address() {
+        return address;
     }
 
     /** Whether requests can be sent, now or when the connection is open. */
@@ -98,6 +103,10 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
 
     private void onOpen(ChannelHandlerContext context) {
         channel = context;
+        if (failed) {
+            var unused = context.close();
+            return;
+        }
         while (!unsent.isEmpty()) {
             write(unsent.remove());
         }
@@ -110,8 +119,7 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
         if (request == null) {
             throw new IOException("a response without a request");
         }
-        // Parts of the response outlive the frame.
-        MessageReader in = new MessageReader(Unpooled.copiedBuffer(frame));
+        MessageReader in = new MessageReader(request.copied() ? Unpooled.copiedBuffer(frame) : frame);
         int number = Frames.readResponseHeader(in, request.request().apiKey(), request.version())
                 .correlationId();
         if (number != firstNumber) {
@@ -119,7 +127,17 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
             throw new IOException("a response to another request");
         }
         firstNumber++;
-        request.response().complete(ApiMessages.readResponse(request.request().apiKey(), in, request.version()));
+        request.listener().onResponse(readResponse(request, in));
+    }
+
+    private static ApiMessage readResponse(PeerRequest request, MessageReader in) throws IOException {
+        try {
+            return ApiMessages.readResponse(request.request().apiKey(), in, request.version());
+        } catch (RuntimeException malformed) {
+            IOException failure = new IOException("a malformed response: " + malformed.getMessage(), malformed);
+            request.fail(failure);
+            throw failure;
+        }
     }
 
     @Override

@@ -1,74 +1,113 @@
 package io.journalq.server.replication;
 
-import java.util.Arrays;
+import java.util.List;
 
 /**
- * The replicas that are in sync with the leader, other than the leader itself, and how much of the log each of them has
- * acknowledged. Fetches of replicas outside the set do not count. Pure and single-threaded.
+ * The other replicas of a partition, as the leader sees them. The high watermark waits for those that are in sync as of
+ * the metadata, and for those that would be after a proposal whose outcome is unknown. Fetches of others do not count.
+ * Pure and single-threaded.
  */
 final class InSyncSet {
-    private static final int[] NOBODY = {};
-    private static final long[] NO_OFFSETS = {};
-    private static final long NOTHING_FETCHED = -1L;
+    private static final RemoteReplica[] NOBODY = {};
 
-    private int[] members = NOBODY;
-    private long[] fetchOffsets = NO_OFFSETS;
+    private RemoteReplica[] others = NOBODY;
+    /** The in-sync replicas of the metadata, including the leader. */
+    private int committedSize = 1;
+
+    /** Replicas for which the high watermark waits, without the leader. */
+    private int countedOthers;
+
     private int requiredSize = 1;
 
     /**
-     * Replaces the members. Those that stay keep what they have acknowledged.
+     * Takes the replicas of the metadata, which end all proposals. Those that stay keep what they have acknowledged.
      *
-     * @param newMembers broker ids, without the leader's
+     * @param self broker id of the leader
      * @param newRequiredSize number of in-sync replicas, including the leader, without which nothing more becomes safe
      */
-    void follow(int[] newMembers, int newRequiredSize) {
-        long[] offsets = new long[newMembers.length];
-        for (int i = 0; i < newMembers.length; i++) {
-            int before = indexOf(newMembers[i]);
-            offsets[i] = before < 0 ? NOTHING_FETCHED : fetchOffsets[before];
-        }
-        members = Arrays.copyOf(newMembers, newMembers.length);
-        fetchOffsets = offsets;
+    void follow(int self, ReplicaSet set, int newRequiredSize, long nowMs) {
         requiredSize = newRequiredSize;
-    }
-
-    private int indexOf(int replica) {
-        int index = members.length - 1;
-        while (index >= 0 && members[index] != replica) {
-            index--;
+        if (others.length == 0 && set.replicas().size() == 1 && set.inSync().size() == 1) {
+            return;
         }
-        return index;
-    }
-
-    /**
-     * A replica fetches from {@code offset} on: it has everything before that.
-     *
-     * @return whether it is a member that had less before
-     */
-    boolean onFetch(int replica, long offset) {
-        int index = indexOf(replica);
-        if (index < 0 || fetchOffsets[index] >= offset) {
-            return false;
+        others = set.replicas().stream()
+                .filter(id -> id != self)
+                .map(id -> {
+                    RemoteReplica known = find(id);
+                    return known == null ? new RemoteReplica(id, nowMs) : known;
+                })
+                .toArray(RemoteReplica[]::new);
+        for (RemoteReplica other : others) {
+            other.committed = set.inSync().contains(other.brokerId);
+            other.proposed = false;
         }
-        fetchOffsets[index] = offset;
-        return true;
+        count();
     }
 
-    /** Whether the leader is the only member. */
-    boolean isEmpty() {
-        return members.length == 0;
+    private void count() {
+        committedSize = 1;
+        countedOthers = 0;
+        for (RemoteReplica other : others) {
+            committedSize += other.committed ? 1 : 0;
+            countedOthers += other.isCounted() ? 1 : 0;
+        }
+    }
+
+    void setRequiredSize(int size) {
+        requiredSize = size;
+    }
+
+    /** The other replicas, in the order of the metadata. */
+    RemoteReplica[] others() {
+        return others;
+    }
+
+    /** The replica on a broker; null if there is none. */
+    RemoteReplica find(int brokerId) {
+        for (RemoteReplica other : others) {
+            if (other.brokerId == brokerId) {
+                return other;
+            }
+        }
+        return null;
+    }
+
+    /** The high watermark waits for these replicas too, until {@link #follow}. */
+    void propose(List<IsrProposal.Member> members) {
+        for (IsrProposal.Member member : members) {
+            RemoteReplica other = find(member.brokerId());
+            if (other != null) {
+                other.proposed = true;
+            }
+        }
+        count();
+    }
+
+    /** The proposals were refused. */
+    void withdraw() {
+        for (RemoteReplica other : others) {
+            other.proposed = false;
+        }
+        count();
+    }
+
+    /** Whether the high watermark waits for no other replica. */
+    boolean isLeaderOnly() {
+        return countedOthers == 0;
     }
 
     /** Whether enough replicas are in sync. */
     boolean isLargeEnough() {
-        return members.length + 1 >= requiredSize;
+        return committedSize >= requiredSize;
     }
 
-    /** All members have everything before the result, which is at most {@code offset}. */
+    /** All counted replicas have everything before the result, which is at most {@code offset}. */
     long safeOffset(long offset) {
         long safe = offset;
-        for (long fetchOffset : fetchOffsets) {
-            safe = Math.min(safe, fetchOffset);
+        for (RemoteReplica other : others) {
+            if (other.isCounted()) {
+                safe = Math.min(safe, other.fetchOffset());
+            }
         }
         return safe;
     }

@@ -2,30 +2,32 @@ package io.journalq.server.replication;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ErrorCode;
+import java.util.function.IntPredicate;
 
 /**
- * One replica of a partition: the end of its log, its high watermark and its leader epoch.
+ * One replica of a partition: the end of its log, its high watermark and its role.
  *
  * <p>Records below the high watermark are as safe as the topic's delivery mode demands, on every in-sync replica.
  * Consumers see them, and they are final: the transactions that ended below it cannot become open again. It never moves
  * back, and it rests while fewer replicas are in sync than required. As long as this is the only replica, it advances as
- * soon as the records are safe here.
+ * soon as the records are safe here. A follower takes it from the leader.
  *
  * <p>Pure and single-threaded.
  */
 public final class ReplicaMachine {
     private static final int NO_EPOCH = -1;
 
-    private final InSyncSet inSync = new InSyncSet();
     private long endOffset;
     /** Everything before this is as safe here as the topic's delivery mode demands. */
     private long safeOffset;
 
     private long highWatermark;
-    private int leaderEpoch = NO_EPOCH;
+    private ReplicaRole role = new FollowerRole(FollowerRole.NO_LEADER, NO_EPOCH);
+    /** The role while this replica leads, otherwise null. */
+    private LeaderRole leading;
 
     /**
-     * A replica as it was recovered, before it leads.
+     * A replica as it was recovered, before it has a role. Recovery has made everything in its log durable.
      *
      * @param endOffset the end of its log
      * @param highWatermark the last one that was stored. It may be behind the end of the log if records were lost
@@ -33,20 +35,64 @@ public final class ReplicaMachine {
     public ReplicaMachine(long endOffset, long highWatermark) {
         this.endOffset = endOffset;
         this.highWatermark = Math.min(highWatermark, endOffset);
-        this.safeOffset = this.highWatermark;
+        this.safeOffset = endOffset;
+    }
+
+    // ---- roles
+
+    /** The current role. */
+    public ReplicaRole role() {
+        return role;
+    }
+
+    public boolean isLeader() {
+        return leading != null;
     }
 
     /**
-     * Leads the partition in an epoch.
+     * Leads the partition. In a new epoch, what the other replicas have is unknown until they fetch.
      *
-     * @return whether this is a new epoch, which begins at the end of the log
+     * @param self broker id of this replica
+     * @param requiredSize number of in-sync replicas, including this one, without which the high watermark rests
+     * @return whether the high watermark has advanced
      */
-    public boolean lead(int epoch) {
-        Check.that(epoch >= leaderEpoch, "leader epochs do not decrease");
-        boolean isNew = epoch > leaderEpoch;
-        leaderEpoch = epoch;
-        return isNew;
+    public boolean lead(int self, ReplicaSet set, int requiredSize, long nowMs) {
+        Check.that(set.leaderEpoch() >= role.leaderEpoch(), "leader epochs do not decrease");
+        if (leading == null || set.leaderEpoch() > leading.leaderEpoch()) {
+            leading = new LeaderRole(self, set.leaderEpoch(), endOffset);
+            role = leading;
+        }
+        leading.follow(set, requiredSize, nowMs);
+        return advance();
     }
+
+    /** Follows a leader. The same leader in the same epoch changes nothing. */
+    public void follow(int leader, int leaderEpoch) {
+        Check.that(leaderEpoch >= role.leaderEpoch(), "leader epochs do not decrease");
+        boolean same = role instanceof FollowerRole following
+                && following.leader() == leader
+                && following.leaderEpoch() == leaderEpoch;
+        if (!same) {
+            role = new FollowerRole(leader, leaderEpoch);
+            leading = null;
+        }
+    }
+
+    /**
+     * Begins to remove everything at and behind {@code offset}.
+     *
+     * @return false if consumers may have seen records that this would remove, so that they must not be removed
+     */
+    public boolean cut(long offset) {
+        Check.that(leading == null, "a leader removes nothing");
+        if (offset < highWatermark) {
+            return false;
+        }
+        role = new CuttingRole(role.leaderEpoch(), offset);
+        return true;
+    }
+
+    // ---- the log
 
     /** All records before {@code offset} are in the log. */
     public void onWritten(long offset) {
@@ -65,30 +111,16 @@ public final class ReplicaMachine {
         return advance();
     }
 
-    /**
-     * The in-sync replicas have changed.
-     *
-     * @param others broker ids of the in-sync replicas, without this one
-     * @param requiredSize number of in-sync replicas, including this one, without which the high watermark rests
-     * @return whether the high watermark has advanced
-     */
-    public boolean onInSyncReplicas(int[] others, int requiredSize) {
-        inSync.follow(others, requiredSize);
-        return advance();
-    }
-
-    /**
-     * Another replica fetches from {@code offset} on, and thereby acknowledges everything before it. Ignored unless the
-     * replica is in sync, and if the offset is not in this log.
-     *
-     * @return whether the high watermark has advanced
-     */
-    public boolean onFetch(int replica, long offset) {
-        return offset <= endOffset && inSync.onFetch(replica, offset) && advance();
-    }
-
     private boolean advance() {
-        long safe = inSync.isLargeEnough() ? inSync.safeOffset(safeOffset) : highWatermark;
+        long safe = highWatermark;
+        if (leading != null) {
+            InSyncSet inSync = leading.inSync();
+            if (inSync.isLargeEnough()) {
+                safe = inSync.safeOffset(safeOffset);
+            }
+        } else if (role instanceof FollowerRole following) {
+            safe = following.highWatermark(endOffset);
+        }
         if (safe <= highWatermark) {
             return false;
         }
@@ -96,15 +128,97 @@ public final class ReplicaMachine {
         return true;
     }
 
+    // ---- as a follower
+
+    /**
+     * The leader has told its high watermark.
+     *
+     * @return whether the one of this replica has advanced
+     */
+    public boolean onLeaderHighWatermark(long offset) {
+        if (role instanceof FollowerRole following) {
+            following.onLeaderHighWatermark(offset);
+        }
+        return advance();
+    }
+
+    // ---- as a leader
+
+    /** Whether a broker has a replica that may fetch from this leader. */
+    public boolean isReplica(int brokerId) {
+        return leading != null && leading.inSync().find(brokerId) != null;
+    }
+
+    /**
+     * Another replica fetches from {@code offset} on, and thereby acknowledges everything before it. Its log does not
+     * diverge from this one. Ignored if the replica is not assigned, or the offset is not in this log.
+     *
+     * @param brokerEpoch identifies the life of its broker
+     * @return whether the high watermark has advanced
+     */
+    public boolean onFetch(int replica, long brokerEpoch, long offset, long nowMs) {
+        RemoteReplica other =
+                leading == null || offset > endOffset ? null : leading.inSync().find(replica);
+        if (other == null) {
+            return false;
+        }
+        other.onFetch(brokerEpoch, offset, endOffset, nowMs);
+        return other.isCounted() && advance();
+    }
+
+    /** Whether {@link #propose} may have something to propose since {@code replica} has fetched. */
+    public boolean isCandidate(int replica) {
+        RemoteReplica other = leading == null ? null : leading.inSync().find(replica);
+        return other != null && leading.isCandidate(other, highWatermark);
+    }
+
+    /**
+     * The in-sync replicas to ask the controller for; null if nothing has changed, the last proposal is not settled, or
+     * this replica does not lead.
+     *
+     * @param mayJoin whether the broker with an id may be in sync, as far as is known
+     * @param maxLagMs how long an in-sync replica may be behind, in milliseconds
+     */
+    public IsrProposal propose(IntPredicate mayJoin, long maxLagMs, long nowMs) {
+        return leading == null ? null : leading.propose(highWatermark, endOffset, mayJoin, maxLagMs, nowMs);
+    }
+
+    /**
+     * The controller has refused a proposal, and never accepts it later.
+     *
+     * @return whether the high watermark has advanced
+     */
+    public boolean onRefused(IsrProposal proposal, long nowMs) {
+        if (leading == null) {
+            return false;
+        }
+        leading.onRefused(proposal, nowMs);
+        return advance();
+    }
+
+    /** Whether the outcome of a proposal is not known yet, and matters. */
+    public boolean isOpen(IsrProposal proposal) {
+        return leading != null && leading.isOpen(proposal);
+    }
+
     /** Whether records that are safe here need no other replica. */
     public boolean isSufficient() {
-        return inSync.isEmpty() && inSync.isLargeEnough();
+        return leading != null
+                && leading.inSync().isLeaderOnly()
+                && leading.inSync().isLargeEnough();
     }
 
     /** Whether enough replicas are in sync for an append that waits for all of them. */
     public boolean hasEnoughReplicas() {
-        return inSync.isLargeEnough();
+        return leading != null && leading.inSync().isLargeEnough();
     }
+
+    /** Whether everything before the current epoch is below the high watermark, so that its end is known to consumers. */
+    public boolean hasReachedStart() {
+        return leading != null && highWatermark >= leading.startOffset();
+    }
+
+    // ---- offsets
 
     /** The end of the log. Batches that are staged and not written are not part of it. */
     public long endOffset() {
@@ -116,16 +230,16 @@ public final class ReplicaMachine {
         return highWatermark;
     }
 
-    /** The epoch in which the partition is led; -1 before it is led. */
+    /** The epoch of the leader; -1 before this replica has a role. */
     public int leaderEpoch() {
-        return leaderEpoch;
+        return role.leaderEpoch();
     }
 
     /** Compares the leader epoch that a client knows with the current one (KIP-320); -1 always matches. */
     public ErrorCode checkEpoch(int epoch) {
-        if (epoch < 0 || epoch == leaderEpoch) {
+        if (epoch < 0 || epoch == leaderEpoch()) {
             return ErrorCode.NONE;
         }
-        return epoch < leaderEpoch ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
+        return epoch < leaderEpoch() ? ErrorCode.FENCED_LEADER_EPOCH : ErrorCode.UNKNOWN_LEADER_EPOCH;
     }
 }

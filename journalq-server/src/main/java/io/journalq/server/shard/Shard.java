@@ -8,6 +8,9 @@ import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
+import io.journalq.server.shard.replica.PartitionRewrites;
+import io.journalq.server.shard.replica.ReplicaHost;
+import io.journalq.server.shard.replica.ReplicaPeers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -41,6 +44,9 @@ public final class Shard {
     private final Runnable keepTime;
     private final OfflinePartitions offlinePartitions;
     private final Map<Uuid, PartitionHost[]> hostsByTopic = new HashMap<>();
+    /** Null for a broker that is alone. */
+    private ReplicaHost replicas;
+
     private volatile int hangingTransactions;
 
     /**
@@ -158,6 +164,28 @@ public final class Shard {
         return resources;
     }
 
+    /** Replicates the partitions of this shard, before there are any. */
+    void join(ReplicaPeers peers, PartitionRewrites rewrites) {
+        replicas = new ReplicaHost(cycle, peers, rewrites);
+    }
+
+    /** Whether partitions of this shard can have replicas on other brokers. Any thread. */
+    boolean isReplicated() {
+        return replicas != null;
+    }
+
+    /** Fetches nothing more from other brokers. */
+    void stopReplication() {
+        replicas.close();
+    }
+
+    /** A partition of this shard may have other replicas, or another role. */
+    void onReplicas(PartitionHost host) {
+        if (replicas != null) {
+            replicas.onReplicas(host);
+        }
+    }
+
     void add(Uuid topicId, int partition, PartitionHost host) {
         PartitionHost[] hosts = hostsByTopic.getOrDefault(topicId, new PartitionHost[0]);
         if (partition >= hosts.length) {
@@ -165,6 +193,7 @@ public final class Shard {
             hostsByTopic.put(topicId, hosts);
         }
         hosts[partition] = host;
+        onReplicas(host);
     }
 
     /** Stops hosting a partition. The host is closed, but not its journal; null if there is none. */
@@ -172,9 +201,16 @@ public final class Shard {
         PartitionHost host = host(topicId, partition);
         if (host != null) {
             hostsByTopic.get(topicId)[partition] = null;
-            host.close();
+            close(host);
         }
         return host;
+    }
+
+    private void close(PartitionHost host) {
+        if (replicas != null) {
+            replicas.remove(host);
+        }
+        host.close();
     }
 
     /** Stops hosting a topic. The hosts are closed, but not their journals. */
@@ -184,7 +220,7 @@ public final class Shard {
         if (removed != null) {
             for (PartitionHost host : removed) {
                 if (host != null) {
-                    host.close();
+                    close(host);
                     hosts.add(host);
                 }
             }
@@ -197,11 +233,17 @@ public final class Shard {
         hostsByTopic.forEach((topicId, hosts) -> {
             for (PartitionHost host : hosts) {
                 if (host != null && host.isIn(dataDirectory)) {
-                    offlinePartitions.add(topicId, host.name());
-                    host.takeOffline(reason);
+                    takeOffline(host, reason);
                 }
             }
         });
+    }
+
+    /** Stops using the files of a partition. */
+    void takeOffline(PartitionHost host, IOException reason) {
+        offlinePartitions.add(host.topicId(), host.name());
+        host.takeOffline(reason);
+        onReplicas(host);
     }
 
     /** All hosts. */
@@ -219,6 +261,9 @@ public final class Shard {
 
     /** Stops hosting all partitions permanently. The hosts are closed, but not their journals. */
     List<PartitionHost> close() {
+        if (replicas != null) {
+            replicas.close();
+        }
         List<PartitionHost> hosts = new ArrayList<>();
         for (Uuid topicId : new ArrayList<>(hostsByTopic.keySet())) {
             hosts.addAll(remove(topicId));

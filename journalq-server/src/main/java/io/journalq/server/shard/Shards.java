@@ -22,6 +22,8 @@ import io.journalq.server.metadata.ResourceConfigs;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.replication.ReplicaRole;
+import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.Shard.ShardTimes;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
@@ -35,6 +37,8 @@ import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
 import io.journalq.server.shard.partition.PartitionSettings;
 import io.journalq.server.shard.partition.RecoveredEnd;
+import io.journalq.server.shard.replica.PartitionRewrites;
+import io.journalq.server.shard.replica.ReplicaPeers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -63,6 +67,8 @@ public final class Shards {
 
     /** Maximum number of distinct settings that are shared by topics. */
     private static final int MAX_SHARED_SETTINGS = 1_000;
+
+    private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
     private final BrokerConfig config;
     private final int nodeId;
@@ -141,8 +147,16 @@ public final class Shards {
                     new Flusher(cycle, blockingPool),
                     new WalLoopBuffers(walSyncers, cycle),
                     new BlockingWork(blockingPool, cycle.index()),
-                    producerMemory);
+                    producerMemory,
+                    nodeId);
             shards[cycle.index()] = new Shard(resources, times, offLoopValidator, this::keepTime, offlinePartitions);
+        }
+    }
+
+    /** Replicates partitions from and to other brokers. Called before partitions are opened. */
+    public void join(ReplicaPeers peers) {
+        for (Shard shard : shards) {
+            shard.join(peers, new Rewrites(shard));
         }
     }
 
@@ -339,6 +353,10 @@ public final class Shards {
             return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
                     .ofInternalTopic();
         }
+        if (topic.isReplicated()) {
+            return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
+                    .ofReplicatedTopic();
+        }
         if (settingsByConfigs.size() >= MAX_SHARED_SETTINGS) {
             settingsByConfigs.clear();
         }
@@ -376,8 +394,9 @@ public final class Shards {
      * @return completed when all are closed; with false if one could not be closed, so that its records may be lost
      */
     public CompletableFuture<Boolean> close() {
-        CompletableFuture<Void> unchanging =
-                CompletableFuture.allOf(changing.values().toArray(new CompletableFuture<?>[0]));
+        CompletableFuture<Void> unchanging = stopReplication()
+                .thenCompose(
+                        stopped -> CompletableFuture.allOf(changing.values().toArray(new CompletableFuture<?>[0])));
         List<CompletableFuture<Boolean>> closing = new ArrayList<>();
         for (Shard shard : shards) {
             closing.add(unchanging
@@ -404,6 +423,20 @@ public final class Shards {
                     log.error("cannot close the write-ahead files", failure);
                     return false;
                 });
+    }
+
+    /** No partition begins to be cut after this. */
+    private CompletableFuture<Void> stopReplication() {
+        List<CompletableFuture<Void>> stopping = new ArrayList<>();
+        for (Shard shard : shards) {
+            if (shard.isReplicated()) {
+                stopping.add(shard.cycle().ask(() -> {
+                    shard.stopReplication();
+                    return null;
+                }));
+            }
+        }
+        return CompletableFuture.allOf(stopping.toArray(new CompletableFuture<?>[0]));
     }
 
     private CompletableFuture<Boolean> closeJournals(List<PartitionHost> hosts) {
@@ -442,13 +475,18 @@ public final class Shards {
                         asked.stream().flatMap(sizes -> sizes.join().stream()).toList());
     }
 
-    /** The end of every partition, before anything is appended to it. */
+    /**
+     * The end of every partition that has no other replica, before anything is appended to it. The records of others may
+     * be on other brokers.
+     */
     public CompletableFuture<Map<TopicPartition, RecoveredEnd>> recoveredEnds() {
         Map<TopicPartition, RecoveredEnd> ends = new ConcurrentHashMap<>();
         List<CompletableFuture<Void>> asked = new ArrayList<>();
         for (Shard shard : shards) {
             asked.add(CompletableFuture.runAsync(
-                    () -> shard.hosts().forEach(host -> ends.put(host.name(), host.recoveredEnd())),
+                    () -> shard.hosts().stream()
+                            .filter(host -> !host.isReplicated())
+                            .forEach(host -> ends.put(host.name(), host.recoveredEnd())),
                     work -> shard.cycle().execute(work)));
         }
         return CompletableFuture.allOf(asked.toArray(new CompletableFuture<?>[0]))
@@ -470,13 +508,12 @@ public final class Shards {
             PartitionSettings settings) {
         Shard shard = shardOf(topicId, name.partition());
         return CompletableFuture.completedFuture(name)
-                .thenApplyAsync(opened -> openFiles(opened, topicId, settings, state.leaderEpoch()), opening)
+                .thenApplyAsync(opened -> openFiles(opened, topicId, settings, state), opening)
                 .thenAcceptAsync(
                         recovered -> shard.add(
                                 topicId,
                                 name.partition(),
-                                new PartitionHost(
-                                        shard.resources(), recovered, counters, settings, state.leaderEpoch())),
+                                new PartitionHost(shard.resources(), recovered, counters, settings, replicasOf(state))),
                         shard.cycle()::execute)
                 .exceptionally(failure -> {
                     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
@@ -506,10 +543,20 @@ public final class Shards {
                 }));
     }
 
+    private static ReplicaSet replicasOf(PartitionImage state) {
+        return new ReplicaSet(
+                state.leader(), state.leaderEpoch(), state.partitionEpoch(), state.replicas(), state.inSyncReplicas());
+    }
+
     private RecoveredPartition openFiles(
-            TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch) {
+            TopicPartition name, Uuid topicId, PartitionSettings settings, PartitionImage state) {
         try {
-            return files.open(name, topicId, settings, leaderEpoch);
+            return files.open(
+                    name,
+                    topicId,
+                    settings,
+                    state.leaderEpoch(),
+                    state.replicas().size() == 1);
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
@@ -518,11 +565,12 @@ public final class Shards {
     private void update(TopicImage topic, int partition, PartitionSettings settings) {
         PartitionKey key = new PartitionKey(topic.id(), partition);
         Shard shard = shardOf(topic.id(), partition);
-        int leaderEpoch = topic.partitions().get(partition).leaderEpoch();
+        ReplicaSet replicas = replicasOf(topic.partitions().get(partition));
         Runnable update = () -> {
             PartitionHost host = shard.host(topic.id(), partition);
             if (host != null) {
-                host.update(settings, leaderEpoch);
+                host.update(settings, replicas);
+                shard.onReplicas(host);
             }
         };
         if (!changing.containsKey(key)) {
@@ -536,8 +584,88 @@ public final class Shards {
                 }));
     }
 
+    /** Changes the files of partitions of one shard while they are not open. */
+    private final class Rewrites implements PartitionRewrites {
+        private final Shard shard;
+
+        Rewrites(Shard shard) {
+            this.shard = shard;
+        }
+
+        @Override
+        public void cut(PartitionHost host, long offset) {
+            ReplicaRole cutting = host.replica().role();
+            PartitionKey key = new PartitionKey(host.topicId(), host.name().partition());
+            opening.execute(() -> {
+                synchronized (Shards.this) {
+                    var unused = change(key, () -> shard.cycle()
+                            .ask(() -> leave(host, cutting))
+                            .thenComposeAsync(left -> left ? cutAndOpen(host, offset) : NOTHING, opening)
+                            .exceptionally(failure -> {
+                                log.error("cannot cut: partition={}", host.name(), failure);
+                                return null;
+                            }));
+                }
+            });
+        }
+
+        /** Closes a partition that still has to be cut; returns whether it has. */
+        private boolean leave(PartitionHost host, ReplicaRole cutting) {
+            int partition = host.name().partition();
+            boolean current = shard.host(host.topicId(), partition) == host
+                    && host.replica().role() == cutting;
+            return current && shard.remove(host.topicId(), partition) != null;
+        }
+
+        private CompletableFuture<Void> cutAndOpen(PartitionHost host, long offset) {
+            host.cutJournal(offset);
+            return reopen(host.topicId(), host.name());
+        }
+
+        @Override
+        public void takeOffline(PartitionHost host, String reason) {
+            log.error("partition is offline until a restart: partition={} reason=\"{}\"", host.name(), reason);
+            shard.takeOffline(host, new IOException(reason));
+        }
+    }
+
+    /** Opens a partition again, with the newest metadata. */
+    private CompletableFuture<Void> reopen(Uuid topicId, TopicPartition name) {
+        TopicImage topic;
+        PartitionSettings settings;
+        synchronized (this) {
+            topic = followed.topic(topicId);
+            if (topic == null || !isHere(topic, name.partition())) {
+                return NOTHING;
+            }
+            settings = settingsOf(topic);
+        }
+        return open(topicId, name, topic.partitions().get(name.partition()), traffic.of(topicId), settings);
+    }
+
     private void delete(Uuid topicId) {
         traffic.remove(topicId);
+        for (PartitionKey key : List.copyOf(changing.keySet())) {
+            if (key.topicId().equals(topicId)) {
+                // A partition that is being opened again would otherwise stay.
+                var unused = change(key, () -> shardOf(topicId, key.partition())
+                        .cycle()
+                        .ask(() -> shardOf(topicId, key.partition()).remove(topicId, key.partition()))
+                        .thenAcceptAsync(
+                                host -> {
+                                    if (host == null) {
+                                        files.delete(topicId, key.partition());
+                                    } else {
+                                        host.deleteJournal();
+                                    }
+                                },
+                                blockingPool)
+                        .exceptionally(failure -> {
+                            log.error("cannot delete: topic={} partition={}", topicId, key.partition(), failure);
+                            return null;
+                        }));
+            }
+        }
         for (int partition : offlinePartitions.forget(topicId)) {
             blockingPool.execute(() -> files.delete(topicId, partition));
         }

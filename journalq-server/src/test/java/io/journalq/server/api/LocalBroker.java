@@ -11,8 +11,10 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.loop.EventLoops;
+import io.journalq.server.loop.Loop;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.peer.PeerChannel;
 import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
@@ -132,6 +134,11 @@ final class LocalBroker implements AutoCloseable {
         public CompletableFuture<ApiMessage> send(
                 String host, int port, ApiMessage request, int version, int timeoutMs) {
             return CompletableFuture.failedFuture(new IOException("there is no other broker"));
+        }
+
+        @Override
+        public PeerChannel open(String host, int port, Loop loop) {
+            throw new IllegalStateException("there is no other broker");
         }
 
         @Override

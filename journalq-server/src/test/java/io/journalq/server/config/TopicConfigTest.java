@@ -34,9 +34,9 @@ class TopicConfigTest {
         assertThatThrownBy(() -> TopicConfig.check("cleanup.policy", "compact,freeze"))
                 .isInstanceOf(ConfigException.class)
                 .hasMessageContaining("must be one of compact, delete");
-        assertThatThrownBy(() -> TopicConfig.check("min.insync.replicas", "2"))
+        assertThatThrownBy(() -> TopicConfig.check("min.insync.replicas", "0"))
                 .isInstanceOf(ConfigException.class)
-                .hasMessageContaining("must be 1");
+                .hasMessageContaining("must be");
     }
 
     @Test

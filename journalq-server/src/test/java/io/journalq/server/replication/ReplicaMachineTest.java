@@ -4,33 +4,65 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.protocol.ErrorCode;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ReplicaMachineTest {
+    private static final int SELF = 1;
+    private static final List<Integer> REPLICAS = List.of(1, 2, 3);
+    private static final long BROKER_EPOCH = 7;
+    private static final long MAX_LAG_MS = 1_000;
+
+    private int partitionEpoch;
+
+    private ReplicaSet set(int leaderEpoch, Integer... inSync) {
+        return new ReplicaSet(SELF, leaderEpoch, ++partitionEpoch, REPLICAS, List.of(inSync));
+    }
+
+    private static ReplicaMachine alone(long endOffset, long highWatermark, int epoch) {
+        ReplicaMachine replica = new ReplicaMachine(endOffset, highWatermark);
+        replica.lead(SELF, ReplicaSet.ofOne(SELF, epoch), 1, 0);
+        return replica;
+    }
+
+    private static boolean fetch(ReplicaMachine replica, int from, long offset) {
+        return replica.onFetch(from, BROKER_EPOCH, offset, 0);
+    }
+
+    private static List<Integer> members(IsrProposal proposal) {
+        return proposal.members().stream().map(IsrProposal.Member::brokerId).toList();
+    }
+
+    private static IsrProposal propose(ReplicaMachine replica, long nowMs) {
+        return replica.propose(id -> true, MAX_LAG_MS, nowMs);
+    }
+
+    // ---- alone
+
     @Test
     void shouldAdvanceTheHighWatermarkWhenRecordsAreSafe() {
         ReplicaMachine replica = new ReplicaMachine(10, 4);
         assertThat(replica.highWatermark()).isEqualTo(4);
 
-        assertThat(replica.onSafe(7)).isTrue();
-        assertThat(replica.highWatermark()).isEqualTo(7);
+        // Recovery has made them safe.
+        assertThat(replica.lead(SELF, ReplicaSet.ofOne(SELF, 0), 1, 0)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThat(replica.isSufficient()).isTrue();
 
         replica.onWritten(12);
         assertThat(replica.endOffset()).isEqualTo(12);
-        assertThat(replica.highWatermark()).isEqualTo(7);
+        assertThat(replica.highWatermark()).isEqualTo(10);
         assertThat(replica.onSafe(12)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(12);
     }
 
     @Test
     void shouldNeverMoveTheHighWatermarkBack() {
-        ReplicaMachine replica = new ReplicaMachine(10, 7);
+        ReplicaMachine replica = alone(10, 7, 0);
 
         assertThat(replica.onSafe(7)).isFalse();
-        assertThat(replica.onSafe(3)).isFalse();
-
-        assertThat(replica.highWatermark()).isEqualTo(7);
-        assertThatThrownBy(() -> replica.onWritten(6)).isInstanceOf(IllegalStateException.class);
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThatThrownBy(() -> replica.onWritten(9)).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
@@ -42,20 +74,8 @@ class ReplicaMachineTest {
     }
 
     @Test
-    void shouldBeginAnEpochOnceWhenItLeads() {
-        ReplicaMachine replica = new ReplicaMachine(0, 0);
-
-        assertThat(replica.lead(3)).isTrue();
-        assertThat(replica.lead(3)).isFalse();
-        assertThat(replica.lead(4)).isTrue();
-        assertThat(replica.leaderEpoch()).isEqualTo(4);
-        assertThatThrownBy(() -> replica.lead(3)).isInstanceOf(IllegalStateException.class);
-    }
-
-    @Test
     void shouldTellAClientWhetherItsEpochIsOlderOrNewer() {
-        ReplicaMachine replica = new ReplicaMachine(0, 0);
-        replica.lead(4);
+        ReplicaMachine replica = alone(0, 0, 4);
 
         assertThat(replica.checkEpoch(-1)).isEqualTo(ErrorCode.NONE);
         assertThat(replica.checkEpoch(4)).isEqualTo(ErrorCode.NONE);
@@ -63,38 +83,47 @@ class ReplicaMachineTest {
         assertThat(replica.checkEpoch(5)).isEqualTo(ErrorCode.UNKNOWN_LEADER_EPOCH);
     }
 
+    // ---- as a leader
+
     @Test
     void shouldAdvanceTheHighWatermarkToWhatAllInSyncReplicasHave() {
         // given
         ReplicaMachine replica = new ReplicaMachine(10, 4);
-        assertThat(replica.isSufficient()).isTrue();
-        assertThat(replica.onInSyncReplicas(new int[] {2, 3}, 2)).isFalse();
+        assertThat(replica.lead(SELF, set(0, 1, 2, 3), 2, 0)).isFalse();
         assertThat(replica.isSufficient()).isFalse();
         assertThat(replica.hasEnoughReplicas()).isTrue();
+        assertThat(replica.hasReachedStart()).isFalse();
 
         // when, then
-        assertThat(replica.onSafe(9)).isFalse();
-        assertThat(replica.onFetch(2, 8)).isFalse();
-        assertThat(replica.onFetch(3, 6)).isTrue();
+        assertThat(fetch(replica, 2, 8)).isFalse();
+        assertThat(fetch(replica, 3, 6)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(6);
-        assertThat(replica.onFetch(3, 10)).isTrue();
+        assertThat(fetch(replica, 3, 10)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(8);
-        assertThat(replica.onFetch(2, 10)).isTrue();
-        assertThat(replica.highWatermark()).isEqualTo(9);
-        assertThat(replica.onSafe(10)).isTrue();
+        assertThat(replica.hasReachedStart()).isFalse();
+        assertThat(fetch(replica, 2, 10)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThat(replica.hasReachedStart()).isTrue();
+
+        // and it waits for its own disk
+        replica.onWritten(12);
+        assertThat(fetch(replica, 2, 12)).isFalse();
+        assertThat(fetch(replica, 3, 12)).isFalse();
+        assertThat(replica.onSafe(11)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(11);
     }
 
     @Test
     void shouldIgnoreFetchesOfReplicasThatAreNotInSyncAndOffsetsThatAreNotInTheLog() {
         ReplicaMachine replica = new ReplicaMachine(10, 4);
-        replica.onInSyncReplicas(new int[] {2}, 1);
-        replica.onSafe(10);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
 
-        assertThat(replica.onFetch(3, 10)).isFalse();
-        assertThat(replica.onFetch(2, 11)).isFalse();
-        assertThat(replica.onFetch(2, 3)).isFalse();
+        assertThat(fetch(replica, 3, 10)).isFalse();
+        assertThat(fetch(replica, 4, 10)).isFalse();
+        assertThat(fetch(replica, 2, 11)).isFalse();
+        assertThat(fetch(replica, 2, 3)).isFalse();
         assertThat(replica.highWatermark()).isEqualTo(4);
-        assertThat(replica.onFetch(2, 10)).isTrue();
+        assertThat(fetch(replica, 2, 10)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(10);
     }
 
@@ -102,25 +131,210 @@ class ReplicaMachineTest {
     void shouldAdvanceWhenTheReplicaThatIsBehindLeavesAndRestWhenTooFewAreLeft() {
         // given
         ReplicaMachine replica = new ReplicaMachine(10, 4);
-        replica.onInSyncReplicas(new int[] {2, 3}, 2);
-        replica.onSafe(10);
-        replica.onFetch(2, 7);
-        replica.onFetch(3, 5);
+        replica.lead(SELF, set(0, 1, 2, 3), 2, 0);
+        fetch(replica, 2, 7);
+        fetch(replica, 3, 5);
         assertThat(replica.highWatermark()).isEqualTo(5);
 
         // when, then
-        assertThat(replica.onInSyncReplicas(new int[] {2}, 2)).isTrue();
+        assertThat(replica.lead(SELF, set(0, 1, 2), 2, 0)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(7);
-        assertThat(replica.onInSyncReplicas(new int[] {}, 2)).isFalse();
+        assertThat(replica.lead(SELF, set(0, 1), 2, 0)).isFalse();
         assertThat(replica.hasEnoughReplicas()).isFalse();
         assertThat(replica.isSufficient()).isFalse();
         assertThat(replica.highWatermark()).isEqualTo(7);
 
-        // and a replica that joins must fetch first
-        assertThat(replica.onInSyncReplicas(new int[] {4}, 2)).isFalse();
-        assertThat(replica.onFetch(4, 9)).isTrue();
+        // and a replica that joins counts with what it has
+        assertThat(replica.lead(SELF, set(0, 1, 3), 2, 0)).isFalse();
+        assertThat(fetch(replica, 3, 9)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(9);
-        assertThat(replica.onInSyncReplicas(new int[] {}, 1)).isTrue();
+        assertThat(replica.lead(SELF, set(0, 1), 1, 0)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+    }
+
+    @Test
+    void shouldIgnoreOlderMetadataOfTheSameEpoch() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        ReplicaSet older = set(0, 1);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+
+        assertThat(replica.lead(SELF, older, 1, 0)).isFalse();
+
+        assertThat(replica.highWatermark()).isEqualTo(4);
+    }
+
+    @Test
+    void shouldForgetWhatOthersHadWhenANewEpochBegins() {
+        // given
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        fetch(replica, 2, 10);
+        replica.onWritten(12);
+        replica.onSafe(12);
+
+        // when
+        assertThat(replica.lead(SELF, set(1, 1, 2), 1, 0)).isFalse();
+
+        // then
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThat(replica.hasReachedStart()).isFalse();
+        assertThat(fetch(replica, 2, 12)).isTrue();
+        assertThatThrownBy(() -> replica.lead(SELF, set(0, 1), 1, 0)).isInstanceOf(IllegalStateException.class);
+    }
+
+    // ---- proposals
+
+    @Test
+    void shouldProposeAReplicaWhenItHasEverythingThatMayHaveBeenSeen() {
+        // given a leader whose epoch begins at 10
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        fetch(replica, 3, 9);
+        assertThat(replica.isCandidate(3)).isFalse();
+        assertThat(propose(replica, 0)).isNull();
+
+        // when
+        fetch(replica, 3, 10);
+
+        // then
+        assertThat(replica.isCandidate(3)).isTrue();
+        IsrProposal proposal = propose(replica, 0);
+        assertThat(members(proposal)).containsExactly(1, 2, 3);
+        assertThat(proposal.members().get(2).brokerEpoch()).isEqualTo(BROKER_EPOCH);
+        assertThat(proposal.partitionEpoch()).isEqualTo(partitionEpoch);
+
+        // and there is one proposal at a time
+        assertThat(replica.isCandidate(3)).isFalse();
+        assertThat(propose(replica, 0)).isNull();
+    }
+
+    @Test
+    void shouldNotProposeAReplicaThatMayNotJoin() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        fetch(replica, 3, 10);
+
+        assertThat(replica.propose(id -> id != 3, MAX_LAG_MS, 0)).isNull();
+    }
+
+    @Test
+    void shouldWaitForBothSetsWhenTheOutcomeOfAProposalIsUnknown() {
+        // given a proposal that a replica joins
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        fetch(replica, 2, 10);
+        fetch(replica, 3, 10);
+        IsrProposal joins = propose(replica, 0);
+        replica.onWritten(12);
+        replica.onSafe(12);
+
+        // when, then
+        assertThat(fetch(replica, 2, 12)).isFalse();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThat(fetch(replica, 3, 11)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(11);
+
+        // and when it was refused
+        assertThat(replica.isOpen(joins)).isTrue();
+        assertThat(replica.onRefused(joins, 0)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(12);
+        assertThat(replica.isOpen(joins)).isFalse();
+        assertThat(propose(replica, 0)).isNull();
+        fetch(replica, 3, 12);
+        assertThat(members(propose(replica, MAX_LAG_MS))).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void shouldWaitForALaggingReplicaUntilItHasLeft() {
+        // given
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2, 3), 2, 0);
+        replica.onFetch(2, BROKER_EPOCH, 10, 0);
+        replica.onFetch(3, BROKER_EPOCH, 10, 0);
+        replica.onWritten(12);
+        replica.onSafe(12);
+        replica.onFetch(2, BROKER_EPOCH, 12, MAX_LAG_MS);
+        assertThat(propose(replica, MAX_LAG_MS)).isNull();
+
+        // when
+        IsrProposal leaves = propose(replica, MAX_LAG_MS + 1);
+
+        // then
+        assertThat(members(leaves)).containsExactly(1, 2);
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThat(replica.lead(SELF, set(0, 1, 2), 2, 0)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(12);
+    }
+
+    @Test
+    void shouldKeepAReplicaThatHadEverythingShortlyBefore() {
+        // given a replica that is always one batch behind
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        long end = 10;
+        for (long nowMs = 0; nowMs < 5 * MAX_LAG_MS; nowMs += MAX_LAG_MS / 2) {
+            replica.onFetch(2, BROKER_EPOCH, end - 1, nowMs);
+            end++;
+            replica.onWritten(end);
+            replica.onSafe(end);
+
+            // then
+            assertThat(propose(replica, nowMs)).isNull();
+        }
+    }
+
+    // ---- as a follower
+
+    @Test
+    void shouldTakeTheHighWatermarkOfTheLeaderAsFarAsItsLogReaches() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.follow(2, 5);
+
+        assertThat(replica.isLeader()).isFalse();
+        assertThat(replica.hasEnoughReplicas()).isFalse();
+        assertThat(replica.leaderEpoch()).isEqualTo(5);
+        assertThat(replica.onLeaderHighWatermark(12)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        replica.onWritten(11);
+        assertThat(replica.onSafe(11)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(11);
+        assertThat(fetch(replica, 3, 11)).isFalse();
+    }
+
+    @Test
+    void shouldForgetTheHighWatermarkOfTheLastLeaderWhenItFollowsAnother() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.follow(2, 5);
+        replica.onLeaderHighWatermark(12);
+        replica.follow(3, 6);
+
+        replica.onWritten(12);
+        assertThat(replica.onSafe(12)).isFalse();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+    }
+
+    @Test
+    void shouldCutOnlyWhatNobodyMayHaveSeen() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.follow(2, 5);
+
+        assertThat(replica.cut(3)).isFalse();
+        assertThat(replica.role()).isInstanceOf(FollowerRole.class);
+        assertThat(replica.cut(4)).isTrue();
+        assertThat(replica.role()).isEqualTo(new CuttingRole(5, 4));
+        assertThat(replica.onLeaderHighWatermark(10)).isFalse();
+    }
+
+    @Test
+    void shouldLeadFromItsEndWhenItIsElected() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.follow(2, 5);
+
+        replica.lead(SELF, set(6, 1, 3), 1, 0);
+
+        assertThat(replica.role()).isInstanceOfSatisfying(LeaderRole.class, leading -> assertThat(leading.startOffset())
+                .isEqualTo(10));
+        assertThat(fetch(replica, 3, 10)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(10);
     }
 }

@@ -1,6 +1,7 @@
 package io.journalq.sim.check;
 
 import io.journalq.common.protocol.Message;
+import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.sim.world.Violations;
 import java.util.HashMap;
@@ -28,6 +29,11 @@ public final class MetadataLogsArePrefixes {
     public MetadataLogsArePrefixes(Violations violations, MetadataMachine empty) {
         this.violations = violations;
         this.replayed = empty;
+    }
+
+    /** The metadata of all records that a broker has applied. */
+    public MetadataImage newest() {
+        return replayed.image();
     }
 
     /** A broker applies records at an offset. */

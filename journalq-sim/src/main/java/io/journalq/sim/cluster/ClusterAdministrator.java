@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -14,23 +15,35 @@ final class ClusterAdministrator {
     private static final int LONGEST_PAUSE_MS = 300;
     private static final int RETRY_PAUSE_MS = 80;
     private static final int MOST_PARTITIONS = 4;
+    private static final int REPLICAS = 3;
+    private static final int MIN_IN_SYNC = 2;
 
     private final ClusterClient client;
     private final ClusterListener listener;
     private final Consumer<ClusterPartition> onPartition;
+    private final boolean replicates;
     private int topicsLeft;
     private int lastNumber;
+
+    /** A topic that is being created. */
+    private record TopicPlan(String name, int partitions, boolean consistent, boolean replicated) {}
 
     /**
      * Prepares an administrator.
      *
+     * @param replicates whether most topics have several replicas
      * @param onPartition called for each partition of a topic that exists
      */
     ClusterAdministrator(
-            ClusterClient client, ClusterListener listener, int topics, Consumer<ClusterPartition> onPartition) {
+            ClusterClient client,
+            ClusterListener listener,
+            int topics,
+            boolean replicates,
+            Consumer<ClusterPartition> onPartition) {
         this.client = client;
         this.listener = listener;
         this.topicsLeft = topics;
+        this.replicates = replicates;
         this.onPartition = onPartition;
     }
 
@@ -48,24 +61,31 @@ final class ClusterAdministrator {
     }
 
     private void create(String name, int partitions) {
-        boolean consistent = client.random().nextBoolean();
-        CreateTopicsRequest.CreatableTopicConfig mode = new CreateTopicsRequest.CreatableTopicConfig()
+        boolean replicated = replicates && client.random().nextInt(4) > 0;
+        boolean consistent = !replicated && client.random().nextBoolean();
+        List<CreateTopicsRequest.CreatableTopicConfig> configs = new ArrayList<>();
+        configs.add(new CreateTopicsRequest.CreatableTopicConfig()
                 .setName("delivery.mode")
-                .setValue(consistent ? "consistent" : "eventual");
+                .setValue(consistent ? "consistent" : "eventual"));
+        if (replicated) {
+            configs.add(new CreateTopicsRequest.CreatableTopicConfig()
+                    .setName("min.insync.replicas")
+                    .setValue(Integer.toString(MIN_IN_SYNC)));
+        }
         CreateTopicsRequest request = new CreateTopicsRequest()
                 .setTimeoutMs(TIMEOUT_MS)
                 .setTopics(List.of(new CreateTopicsRequest.CreatableTopic()
                         .setName(name)
                         .setNumPartitions(partitions)
-                        .setReplicationFactor((short) 1)
-                        .setConfigs(List.of(mode))));
-        attempt(name, partitions, consistent, request);
+                        .setReplicationFactor((short) (replicated ? REPLICAS : 1))
+                        .setConfigs(configs)));
+        attempt(new TopicPlan(name, partitions, consistent, replicated), request);
     }
 
-    private void attempt(String name, int partitions, boolean consistent, CreateTopicsRequest request) {
+    private void attempt(TopicPlan plan, CreateTopicsRequest request) {
         int target = client.controller();
         if (target == ClusterClient.UNKNOWN) {
-            again(name, partitions, consistent, request);
+            again(plan, request);
             return;
         }
         client.send(
@@ -76,7 +96,7 @@ final class ClusterAdministrator {
                 message -> {
                     if (message instanceof CreateTopicsResponse response
                             && response.topics().get(0).errorCode() == 0) {
-                        listener.onTopic(name, response.topics().get(0).topicId());
+                        listener.onTopic(plan.name(), response.topics().get(0).topicId());
                     }
                 },
                 message -> {
@@ -84,17 +104,18 @@ final class ClusterAdministrator {
                             ? ErrorCode.of(response.topics().get(0).errorCode())
                             : ErrorCode.NETWORK_EXCEPTION;
                     if (error == ErrorCode.NONE || error == ErrorCode.TOPIC_ALREADY_EXISTS) {
-                        for (int i = 0; i < partitions; i++) {
-                            onPartition.accept(new ClusterPartition(name, i, consistent));
+                        for (int i = 0; i < plan.partitions(); i++) {
+                            onPartition.accept(
+                                    new ClusterPartition(plan.name(), i, plan.consistent(), plan.replicated()));
                         }
                         start();
                     } else {
-                        again(name, partitions, consistent, request);
+                        again(plan, request);
                     }
                 });
     }
 
-    private void again(String name, int partitions, boolean consistent, CreateTopicsRequest request) {
-        client.refresh(() -> client.later(RETRY_PAUSE_MS, () -> attempt(name, partitions, consistent, request)));
+    private void again(TopicPlan plan, CreateTopicsRequest request) {
+        client.refresh(() -> client.later(RETRY_PAUSE_MS, () -> attempt(plan, request)));
     }
 }

@@ -17,12 +17,17 @@ public final class ClusterClients {
     private final List<ClusterConsumer> readers = new ArrayList<>();
     private boolean stopped;
 
-    /** @param topics number of topics that are created in the course of the simulation */
-    public ClusterClients(SimWorld world, Random random, ClusterListener listener, int topics) {
+    /**
+     * Creates clients that have not started.
+     *
+     * @param topics number of topics that are created in the course of the simulation
+     * @param replicates whether most of them have several replicas
+     */
+    public ClusterClients(SimWorld world, Random random, ClusterListener listener, int topics, boolean replicates) {
         this.world = world;
         this.random = random;
         this.listener = listener;
-        this.administrator = new ClusterAdministrator(newClient(), listener, topics, this::onPartition);
+        this.administrator = new ClusterAdministrator(newClient(), listener, topics, replicates, this::onPartition);
     }
 
     private ClusterClient newClient() {

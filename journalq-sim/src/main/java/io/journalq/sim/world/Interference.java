@@ -2,6 +2,8 @@ package io.journalq.sim.world;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.disk.SimDisk.Damage;
 import java.util.List;
@@ -60,5 +62,15 @@ public interface Interference {
     /** Whether brokers apply metadata that were decided on in another state, such as a repeated proposal. */
     default boolean appliesUnfit() {
         return false;
+    }
+
+    /** The fetch of another replica that reaches a leader instead of {@code request}. */
+    default FetchRequest onPeerFetch(int from, FetchRequest request) {
+        return request;
+    }
+
+    /** The response to a replica's fetch that leaves the leader instead of {@code response}. */
+    default FetchResponse onPeerFetched(FetchRequest request, FetchResponse response) {
+        return response;
     }
 }

@@ -12,8 +12,10 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
+import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
+import io.journalq.server.shard.partition.ReplicaStatus;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -115,11 +117,12 @@ public final class SimBroker {
      * @throws IOException if it cannot start
      */
     public static SimBroker start(Plan plan, SimNode node, Violations violations) throws IOException {
-        return start(plan, node, violations, null);
+        return start(plan, node, violations, null, null);
     }
 
-    /** Like {@link #start(Plan, SimNode, Violations)}, as a broker of a cluster; null for a broker that is alone. */
-    static SimBroker start(Plan plan, SimNode node, Violations violations, BrokerCore.Membership membership)
+    /** Like {@link #start(Plan, SimNode, Violations)}, as a broker of a cluster; nulls for a broker that is alone. */
+    static SimBroker start(
+            Plan plan, SimNode node, Violations violations, BrokerCore.Membership membership, PeerChannels peers)
             throws IOException {
         SimProcess process = node.process();
         Random random = node.random();
@@ -140,7 +143,7 @@ public final class SimBroker {
                         node.clock(),
                         () -> new Uuid(random.nextLong(), random.nextLong()),
                         process::join,
-                        null),
+                        peers),
                 plan.slices(),
                 membership);
         try {
@@ -183,6 +186,11 @@ public final class SimBroker {
     /** Partitions that could not be opened. */
     public int offlinePartitions() {
         return core.offlinePartitions();
+    }
+
+    /** The partitions of this broker, as they are now. */
+    public List<ReplicaStatus> replicas() {
+        return core.replicas();
     }
 
     /** Number of requests without a response. */

@@ -64,7 +64,8 @@ public final class SimMachine {
         BrokerCore.Membership membership =
                 new BrokerCore.Membership(world.quorum().log(node), new SimPeerControllers(world, this));
         try {
-            SimBroker started = SimBroker.start(plan, node, world.violations(), membership);
+            SimBroker started =
+                    SimBroker.start(plan, node, world.violations(), membership, new SimPeerChannels(world, this));
             started.setInterference(world.interference());
             broker = started;
         } catch (IOException | IllegalStateException refused) {

@@ -89,14 +89,6 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                                 topic.name(),
                                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                                 "assigned partitions must be numbered from 0 on, without a gap"));
-            } else if (isReplicated(topic) && metadata.current().brokers().size() > 1) {
-                // A broker that is alone has a more precise reason.
-                resultByName.put(
-                        topic.name(),
-                        refused(
-                                topic.name(),
-                                ErrorCode.INVALID_REPLICATION_FACTOR,
-                                "partitions with more than one replica are not supported yet"));
             } else {
                 try {
                     specs.add(spec(topic));
@@ -117,12 +109,6 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
             }
             return new CreateTopicsResponse().setTopics(new ArrayList<>(resultByName.values()));
         });
-    }
-
-    private static boolean isReplicated(CreatableTopic topic) {
-        return topic.replicationFactor() > 1
-                || topic.assignments().stream()
-                        .anyMatch(assignment -> assignment.brokerIds().size() > 1);
     }
 
     private static boolean numbersPartitions(List<CreatableReplicaAssignment> assignments) {

@@ -1,7 +1,9 @@
 package io.journalq.server.api.data;
 
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
+import io.journalq.server.api.peer.PeerGate;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.group.GroupMachine;
@@ -22,26 +24,30 @@ public final class DataHandlers {
      * @param transactions admits the batches of transactions
      * @param groups hold the offsets that were committed in transactions
      * @param sessionMemory is charged for fetch sessions
+     * @param gate admits the fetches of other replicas; null for a broker that is alone
      * @return the handler of fetches, because parked fetches end when the broker stops
      */
     public static FetchHandler register(
             HandlerRegistry registry,
             BrokerConfig config,
-            Supplier<MetadataImage> images,
+            ClusterBrokers brokers,
             Shards shards,
             Executor blockingPool,
             TransactionGate transactions,
             Coordinators<GroupMachine> groups,
             RefusalLog refusals,
-            MemoryAccount sessionMemory) {
+            MemoryAccount sessionMemory,
+            PeerGate gate) {
+        Supplier<MetadataImage> images = brokers.images();
         FetchHandler fetch = new FetchHandler(
-                images,
+                brokers,
                 shards,
                 blockingPool,
                 config.get(BrokerSettings.FETCH_MAX_BYTES),
                 config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS),
-                sessionMemory);
-        registry.register(new ProduceHandler(images, shards, transactions, refusals));
+                sessionMemory,
+                gate);
+        registry.register(new ProduceHandler(brokers, shards, transactions, refusals));
         registry.register(fetch);
         registry.register(new ListOffsetsHandler(images, shards, blockingPool));
         registry.register(new DeleteRecordsHandler(images, shards));

@@ -6,10 +6,13 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.AccessRule;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.peer.PeerGate;
 import io.journalq.server.loop.Limit;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.security.Right;
@@ -29,7 +32,8 @@ import java.util.function.Supplier;
  * <li>Topics are named up to version 12, and identified by id from version 13 (KIP-516).
  * <li>Leader epochs are checked (KIP-320), and diverging epochs are reported (KIP-595).
  * <li>Read-committed consumers read up to the last stable offset. The response lists the aborted transactions (KIP-98).
- * <li>Followers of other brokers are not served yet, and read like consumers.
+ * <li>From version 15, other replicas fetch at the listener of brokers. They read up to the end of the leader's log, and
+ *     their fetches acknowledge what they have (KIP-903). They must be the current process of their broker.
  * </ul>
  */
 public final class FetchHandler implements Handler<FetchRequest> {
@@ -45,31 +49,37 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private final Executor blockingPool;
     private final int maxResponseSizeBytes;
     private final SessionBudget budget;
+    private final PeerGate gate;
+    private final LeaderHints hints;
     private final Set<FetchSessions> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
 
     /**
      * Serves fetches.
      *
-     * @param images supplies the newest image
+     * @param brokers the brokers of the newest image
      * @param blockingPool reads records that are not in memory
      * @param maxResponseSizeBytes maximum size of a response, even if the client requests more, unless a single batch
      *     is larger
      * @param maxSessionPartitions maximum number of partitions of all sessions together
      * @param sessionMemory is charged for sessions
+     * @param gate admits the fetches of other replicas; null for a broker that is alone, where they read like consumers
      */
     public FetchHandler(
-            Supplier<MetadataImage> images,
+            ClusterBrokers brokers,
             Shards shards,
             Executor blockingPool,
             int maxResponseSizeBytes,
             int maxSessionPartitions,
-            MemoryAccount sessionMemory) {
-        this.images = images;
+            MemoryAccount sessionMemory,
+            PeerGate gate) {
+        this.images = brokers.images();
+        this.hints = new LeaderHints(brokers);
         this.shards = shards;
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;
         this.budget = new SessionBudget(maxSessionPartitions, sessionMemory);
+        this.gate = gate;
     }
 
     @Override
@@ -79,6 +89,11 @@ public final class FetchHandler implements Handler<FetchRequest> {
 
     @Override
     public void handle(RequestContext context, FetchRequest request) {
+        ErrorCode refused = gate != null && isReplica(request) ? checkReplica(context, request) : ErrorCode.NONE;
+        if (refused != ErrorCode.NONE) {
+            context.respond(new FetchResponse().setErrorCode(refused.code()));
+            return;
+        }
         FetchSessions sessions = context.connectionState(FetchSessions.class, () -> openSessions(context));
         boolean usesTopicIds = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
         int epoch = request.sessionEpoch();
@@ -104,6 +119,22 @@ public final class FetchHandler implements Handler<FetchRequest> {
         } else {
             context.respond(new FetchResponse().setErrorCode(error.code()));
         }
+    }
+
+    private static boolean isReplica(FetchRequest request) {
+        return request.replicaState().replicaId() >= 0;
+    }
+
+    private ErrorCode checkReplica(RequestContext context, FetchRequest request) {
+        if (!gate.admits(context, ApiKey.FETCH, Right.CLUSTER_ACTION)) {
+            return ErrorCode.CLUSTER_AUTHORIZATION_FAILED;
+        }
+        context.exemptFromQuotas();
+        BrokerImage broker = images.get().broker(request.replicaState().replicaId());
+        // An earlier process of the broker may have had records that this one has lost.
+        return broker != null && broker.epoch() == request.replicaState().replicaEpoch()
+                ? ErrorCode.NONE
+                : ErrorCode.STALE_BROKER_EPOCH;
     }
 
     private boolean takeRoom(RequestContext context, FetchRequest request) {
@@ -153,11 +184,15 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private void fetch(
             RequestContext context, FetchRequest request, FetchSessions sessions, FetchSession session, boolean full) {
         session.update(request);
+        if (gate != null) {
+            session.setReplica(
+                    request.replicaState().replicaId(), request.replicaState().replicaEpoch());
+        }
         int maxWaitMs = stopping ? 0 : Math.min(request.maxWaitMs(), MAX_WAIT_MS);
         int maxSizeBytes = Math.min(Math.max(0, request.maxBytes()), maxResponseSizeBytes);
         PendingFetch.Limits limits = new PendingFetch.Limits(request.minBytes(), maxSizeBytes, maxWaitMs);
         boolean ofBroker = request.replicaId() >= 0 || request.replicaState().replicaId() >= 0;
-        FetchResponder responder = new FetchResponder(sessions, blockingPool, full);
+        FetchResponder responder = new FetchResponder(sessions, blockingPool, hints, full);
         new PendingFetch(context, session, responder, limits, part -> locate(context, ofBroker, part)).start(maxWaitMs);
     }
 

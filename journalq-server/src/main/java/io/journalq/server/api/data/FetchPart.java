@@ -43,6 +43,9 @@ final class FetchPart extends PartitionReader {
 
     private boolean ready;
     private boolean forgotten;
+    /** Whether a replica has not read everything, as of the last read. */
+    private boolean hasMore;
+
     private long highWatermark = UNKNOWN;
     private long lastStableOffset = UNKNOWN;
     private long logStartOffset = UNKNOWN;
@@ -57,6 +60,12 @@ final class FetchPart extends PartitionReader {
 
         /** Whether the client reads records only after their transactions have ended. Changes only between requests. */
         boolean readsCommitted();
+
+        /** Broker id of the replica that fetches; -1 for a consumer. Changes only between requests. */
+        int replicaId();
+
+        /** Identifies the life of that replica's broker. */
+        long replicaEpoch();
 
         /** The partition has news, see {@link PartitionReader#onNews}. */
         void onNews(FetchPart part, long grownBytes);
@@ -197,11 +206,20 @@ final class FetchPart extends PartitionReader {
 
     /** Whether the client has not read all available records, as of the last read. */
     boolean hasUnread() {
+        if (listener.replicaId() >= 0) {
+            return hasMore;
+        }
         return fetchOffset < (readsCommitted() ? lastStableOffset : highWatermark);
     }
 
     long logStartOffset() {
         return logStartOffset;
+    }
+
+    /** Whether the last read found other offsets than the client was sent. */
+    boolean hasFoundNewOffsets() {
+        return found != null
+                && (found.highWatermark() != toldHighWatermark || found.logStartOffset() != toldLogStartOffset);
     }
 
     /** Whether the offsets have changed since they were last sent to the client. */
@@ -230,6 +248,9 @@ final class FetchPart extends PartitionReader {
             found = PartitionRead.failed(shard.errorOfMissing(topic.resolvedId(), partition));
             return 0;
         }
+        if (listener.replicaId() >= 0) {
+            return readAsReplica(budgetBytes, atLeastOneBatch, wantedBytes);
+        }
         found = host.read(
                 fetchOffset,
                 currentLeaderEpoch,
@@ -241,6 +262,24 @@ final class FetchPart extends PartitionReader {
         int sizeBytes = found.sizeBytes();
         if (sizeBytes < wantedBytes) {
             host.log().park(this);
+        }
+        return sizeBytes;
+    }
+
+    private int readAsReplica(int budgetBytes, boolean atLeastOneBatch, int wantedBytes) {
+        found = host.readAsReplica(
+                listener.replicaId(),
+                listener.replicaEpoch(),
+                fetchOffset,
+                currentLeaderEpoch,
+                lastFetchedEpoch,
+                Math.min(budgetBytes, maxSizeBytes),
+                atLeastOneBatch);
+        host.log().markReadByReplica(this);
+        int sizeBytes = found.sizeBytes();
+        hasMore = fetchOffset < host.journal().writtenOffset();
+        if (sizeBytes < wantedBytes) {
+            host.log().parkReplica(this, toldHighWatermark, shard.cycle());
         }
         return sizeBytes;
     }
@@ -259,7 +298,9 @@ final class FetchPart extends PartitionReader {
 
     /** Parks again, because there was too little news. On the shard's loop. */
     void parkOnShard() {
-        if (host != null) {
+        if (host != null && listener.replicaId() >= 0) {
+            host.log().parkReplica(this, toldHighWatermark, shard.cycle());
+        } else if (host != null) {
             host.log().park(this);
         }
     }

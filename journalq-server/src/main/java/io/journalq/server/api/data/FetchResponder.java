@@ -32,7 +32,9 @@ final class FetchResponder {
 
     private final FetchSessions sessions;
     private final Executor blockingPool;
+    private final LeaderHints hints;
     private final boolean full;
+    private boolean hasErrors;
     private RequestContext context;
     private FetchSession session;
     private List<FetchPart> parts;
@@ -43,11 +45,13 @@ final class FetchResponder {
     /**
      * Prepares the response to a request.
      *
+     * @param hints names other leaders
      * @param full whether the response contains every partition, not only those with news
      */
-    FetchResponder(FetchSessions sessions, Executor blockingPool, boolean full) {
+    FetchResponder(FetchSessions sessions, Executor blockingPool, LeaderHints hints, boolean full) {
         this.sessions = sessions;
         this.blockingPool = blockingPool;
+        this.hints = hints;
         this.full = full;
     }
 
@@ -205,7 +209,11 @@ final class FetchResponder {
         respondedTopics.forEach(topic -> topic.setResponse(null));
         keepReady();
         session.setPending(null);
-        context.respond(new FetchResponse().setSessionId(session.id()).setResponses(topicResponses));
+        FetchResponse response = new FetchResponse().setSessionId(session.id()).setResponses(topicResponses);
+        if (hasErrors) {
+            hints.addTo(context, response);
+        }
+        context.respond(response);
         sessions.onResponded(session);
     }
 
@@ -280,6 +288,7 @@ final class FetchResponder {
         if (found != null) {
             data.setErrorCode(found.error().code());
             if (found.error() != ErrorCode.NONE) {
+                hasErrors = true;
                 session.cycle().counters().onFetchError(found.error());
             }
             if (found.divergingEpoch() != null) {

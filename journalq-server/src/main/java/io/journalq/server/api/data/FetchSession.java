@@ -32,6 +32,7 @@ final class FetchSession implements FetchPart.Listener {
     /** Estimated heap of a topic without its partitions and the characters of its name. */
     private static final int TOPIC_BYTES = 300;
 
+    private static final int NO_REPLICA = -1;
     private static final int FIRST_INCREMENTAL_EPOCH = 1;
     private static final byte READ_COMMITTED = 1;
 
@@ -51,6 +52,8 @@ final class FetchSession implements FetchPart.Listener {
     private long readyBytes;
     private PendingRequest pending;
     private boolean readsCommitted;
+    private int replicaId = NO_REPLICA;
+    private long replicaEpoch;
     private boolean closed;
 
     /** The current fetch of a session. */
@@ -138,6 +141,22 @@ final class FetchSession implements FetchPart.Listener {
     @Override
     public boolean readsCommitted() {
         return readsCommitted;
+    }
+
+    /** Sets which replica fetches; -1 for a consumer. */
+    void setReplica(int brokerId, long brokerEpoch) {
+        replicaId = brokerId;
+        replicaEpoch = brokerEpoch;
+    }
+
+    @Override
+    public int replicaId() {
+        return replicaId;
+    }
+
+    @Override
+    public long replicaEpoch() {
+        return replicaEpoch;
     }
 
     /** Counts {@code taken} more partitions, which the request is about to add. */

@@ -34,6 +34,9 @@ import java.util.function.Supplier;
  *     is no such offset (KIP-1005, KIP-1023).
  * </ul>
  *
+ * <p>A new leader does not know yet what consumers have seen. It responds with OFFSET_NOT_AVAILABLE until everything
+ * before its epoch is below the high watermark (KIP-207).
+ *
  * <p>If the version of the request does not know a special timestamp, it is refused with UNSUPPORTED_VERSION, as in
  * Kafka.
  */
@@ -46,6 +49,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
     private static final long EARLIEST_PENDING_UPLOAD = -6L;
     private static final long NONE = -1L;
     private static final short FIRST_VERSION_WITH_EPOCHS = 4;
+    private static final short FIRST_VERSION_WITH_NOT_AVAILABLE = 5;
     private static final byte READ_COMMITTED = 1;
 
     /**
@@ -133,18 +137,25 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
                 name,
                 wanted.partitionIndex(),
                 error -> response.setErrorCode(error.code()),
-                (host, done) -> look(host, wanted, readCommitted, response, done));
+                (host, done) -> look(host, version, wanted, readCommitted, response, done));
         return response;
     }
 
     /** On the shard's loop. */
     private void look(
             PartitionHost host,
+            short version,
             ListOffsetsRequest.ListOffsetsPartition wanted,
             boolean readCommitted,
             ListOffsetsResponse.ListOffsetsPartitionResponse response,
             Runnable done) {
         ErrorCode error = host.checkLeaderEpoch(wanted.currentLeaderEpoch());
+        boolean early = wanted.timestamp() == EARLIEST || wanted.timestamp() == EARLIEST_LOCAL;
+        if (error == ErrorCode.NONE && !early && !host.isEndKnown()) {
+            error = version < FIRST_VERSION_WITH_NOT_AVAILABLE
+                    ? ErrorCode.LEADER_NOT_AVAILABLE
+                    : ErrorCode.OFFSET_NOT_AVAILABLE;
+        }
         if (error != ErrorCode.NONE) {
             response.setErrorCode(error.code());
             done.run();
@@ -161,7 +172,7 @@ public final class ListOffsetsHandler implements Handler<ListOffsetsRequest> {
                                     ? host.log().lastStableOffset()
                                     : host.log().highWatermark())
                     .setLeaderEpoch(host.leaderEpoch());
-        } else if (timestamp == EARLIEST || timestamp == EARLIEST_LOCAL) {
+        } else if (early) {
             response.setOffset(host.log().startOffset())
                     .setLeaderEpoch(host.journal().epochs().epochOf(host.log().startOffset()));
         }

@@ -44,6 +44,9 @@ final class PendingFetch implements FetchSession.PendingRequest {
     private boolean passRegistered;
     private boolean missedNews;
     private boolean timedOut;
+    /** A replica is sent new offsets even if there are no records for it. */
+    private boolean offsetsDue;
+
     private boolean done;
 
     /** Finds the shard of a partition. */
@@ -83,7 +86,11 @@ final class PendingFetch implements FetchSession.PendingRequest {
 
     @Override
     public void onNews(FetchPart part, long grownBytes) {
-        if (done || passRegistered) {
+        if (done) {
+            return;
+        }
+        offsetsDue |= grownBytes <= 0 && session.replicaId() >= 0;
+        if (passRegistered) {
             return;
         }
         if (isInPass()) {
@@ -183,7 +190,12 @@ final class PendingFetch implements FetchSession.PendingRequest {
             return;
         }
         long foundBytes = trimToBudget();
-        if (foundBytes >= minSizeBytes || !mayPark || timedOut || session.partCount() == 0 || hasErrors()) {
+        if (foundBytes >= minSizeBytes
+                || !mayPark
+                || timedOut
+                || session.partCount() == 0
+                || hasErrors()
+                || (offsetsDue && hasNewOffsets())) {
             finish();
             responder.send(context, session, parts);
         } else {
@@ -209,6 +221,15 @@ final class PendingFetch implements FetchSession.PendingRequest {
             }
         }
         return foundBytes;
+    }
+
+    private boolean hasNewOffsets() {
+        for (FetchPart part : parts) {
+            if (part.hasFoundNewOffsets()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private boolean hasErrors() {

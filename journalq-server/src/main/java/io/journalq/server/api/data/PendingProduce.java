@@ -30,6 +30,7 @@ final class PendingProduce {
 
     private final RequestContext context;
     private final RefusalLog refusals;
+    private final LeaderHints hints;
     private final boolean hasResponse;
     private final RequiredAcks acks;
     private final int timeoutMs;
@@ -40,9 +41,10 @@ final class PendingProduce {
     private int outstandingShards;
     private String failure;
 
-    PendingProduce(RequestContext context, ProduceRequest request, RefusalLog refusals) {
+    PendingProduce(RequestContext context, ProduceRequest request, RefusalLog refusals, LeaderHints hints) {
         this.context = context;
         this.refusals = refusals;
+        this.hints = hints;
         this.hasResponse = request.acks() != NO_ACKS;
         this.acks = request.acks() == ACKS_ALL ? RequiredAcks.ALL : RequiredAcks.LEADER;
         this.timeoutMs = request.timeoutMs();
@@ -179,7 +181,11 @@ final class PendingProduce {
 
     private void respond() {
         if (hasResponse) {
-            context.respond(new ProduceResponse().setResponses(topics));
+            ProduceResponse response = new ProduceResponse().setResponses(topics);
+            if (failure != null) {
+                hints.addTo(context, response);
+            }
+            context.respond(response);
         } else if (failure != null) {
             context.refuse("produce without acknowledgement failed: " + failure);
         } else {

@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.server.api.AccessRule;
+import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
@@ -35,17 +36,18 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
     private final Shards shards;
     private final TransactionGate transactions;
     private final RefusalLog refusals;
+    private final LeaderHints hints;
 
     /**
      * Creates the handler.
      *
-     * @param images supplies the newest image
+     * @param brokers the brokers of the newest image
      * @param transactions must admit the records of a transaction before they are appended
      * @param refusals logs invalid batches
      */
-    public ProduceHandler(
-            Supplier<MetadataImage> images, Shards shards, TransactionGate transactions, RefusalLog refusals) {
-        this.images = images;
+    public ProduceHandler(ClusterBrokers brokers, Shards shards, TransactionGate transactions, RefusalLog refusals) {
+        this.images = brokers.images();
+        this.hints = new LeaderHints(brokers);
         this.shards = shards;
         this.transactions = transactions;
         this.refusals = refusals;
@@ -58,7 +60,7 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
 
     @Override
     public void handle(RequestContext context, ProduceRequest request) {
-        PendingProduce produce = new PendingProduce(context, request, refusals);
+        PendingProduce produce = new PendingProduce(context, request, refusals, hints);
         ErrorCode refusal = refusal(context, request);
         MetadataImage image = images.get();
         boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;

@@ -22,7 +22,7 @@ public record PeerGate(String listenerName, Predicate<Principal> brokers) {
      *
      * @param right what the sender must be allowed to do
      */
-    boolean admits(RequestContext context, ApiKey key, Right right) {
+    public boolean admits(RequestContext context, ApiKey key, Right right) {
         boolean admitted = context.listenerName().equals(listenerName) && brokers.test(context.principal());
         if (!admitted) {
             log.warn(

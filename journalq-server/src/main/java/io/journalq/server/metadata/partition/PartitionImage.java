@@ -13,7 +13,7 @@ import java.util.List;
  * @param inSyncReplicas nodes that have all acknowledged records
  * @param eligibleLeaders nodes outside the in-sync replicas that have all acknowledged records, because nothing was
  *     acknowledged since they left the in-sync replicas (KIP-966)
- * @param lastKnownEligible nodes that were eligible last, and of which it is no longer known what they have
+ * @param lastKnownEligible nodes that were eligible last; it is no longer known what they have
  */
 public record PartitionImage(
         int leader,

@@ -38,7 +38,8 @@ public final class AppendResources {
         return cycle;
     }
 
-    Clock clock() {
+    /** The time of day. */
+    public Clock clock() {
         return clock;
     }
 

@@ -75,7 +75,7 @@ public final class BatchAdmission {
         return settings;
     }
 
-    /** Rejects all later appends. */
+    /** Rejects all later appends, or admits them again if {@code error} is NONE. */
     public void refuseAll(ErrorCode error) {
         unavailable = error;
     }

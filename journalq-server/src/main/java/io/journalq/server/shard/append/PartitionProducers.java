@@ -1,6 +1,7 @@
 package io.journalq.server.shard.append;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.transaction.AbortedTransaction;
@@ -11,6 +12,7 @@ import io.journalq.server.producerstate.PartitionTransactions.EndedTransaction;
 import io.journalq.server.producerstate.PartitionTransactions.KnownProducer;
 import io.journalq.server.producerstate.ProducerDedup;
 import io.journalq.server.producerstate.ProducerSnapshot;
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -35,6 +37,9 @@ public final class PartitionProducers {
 
     /** Aborted transactions whose markers are staged. */
     private final List<AbortedTransaction> unwrittenAborts = new ArrayList<>();
+
+    /** Null until a leader sends batches. */
+    private ProducerReplay replay;
 
     private int snapshotSegmentCount;
     private int hangingTransactions;
@@ -89,6 +94,21 @@ public final class PartitionProducers {
         EndedTransaction ended = transactions.replayMarker(marker, offset, nowMs);
         if (ended != null && !ended.commit()) {
             unwrittenAborts.add(aborted(ended));
+        }
+    }
+
+    /**
+     * Replays batches that a leader has sent, and that are staged.
+     *
+     * @param run whole batches back to back between its reader and writer index
+     */
+    public void onStagedRun(ByteBuf run, long nowMs) {
+        if (replay == null) {
+            replay = new ProducerReplay(
+                    transactions, ended -> unwrittenAborts.add(aborted(ended)), journal::highWatermark);
+        }
+        for (int at = run.readerIndex(); at < run.writerIndex(); at += RecordBatch.sizeBytes(run, at)) {
+            replay.onBatch(run, at, nowMs);
         }
     }
 

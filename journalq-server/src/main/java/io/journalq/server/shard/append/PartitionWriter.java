@@ -9,6 +9,7 @@ import io.journalq.server.shard.flush.DeferredWrites;
 import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -99,7 +100,16 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     /** Writes a staged append at the end of this cycle, and acknowledges it then or later. */
     void writeAndAcknowledge(Append append) {
         acknowledgements.add(append);
-        readable.onAppended(append.keptSizeBytes());
+        writeSoon(append.keptSizeBytes());
+    }
+
+    /** Writes batches that a leader has sent, which are staged, at the end of this cycle. */
+    public void writeFetched(int sizeBytes) {
+        writeSoon(sizeBytes);
+    }
+
+    private void writeSoon(int sizeBytes) {
+        readable.onAppended(sizeBytes);
         if (!writeRegistered) {
             writeRegistered = true;
             resources.cycle().onWrite(write);
@@ -135,6 +145,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         producers.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
         durability.onWritten();
         producers.snapshotIfRolled();
+        readable.onWritten();
         if (isConsistent()) {
             acknowledgements.awaitDurability();
             if (journal.writtenOffset() == writtenBefore) {
@@ -154,15 +165,12 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         }
     }
 
-    /** Another in-sync replica fetches from {@code offset} on, and has everything before that. */
-    public void onReplicaFetch(int otherReplica, long offset) {
-        readable.onReplicaFetch(otherReplica, offset);
-        completeReplicated();
-    }
-
-    /** The in-sync replicas have changed, see {@link ReplicaMachine#onInSyncReplicas}. */
-    public void onInSyncReplicas(int[] others, int requiredSize) {
-        readable.onInSyncReplicas(others, requiredSize);
+    /**
+     * Changes the replica, see {@link ReadableLog#onReplicaChange}. Acknowledges the appends that are then on every
+     * in-sync replica, and rejects them if too few replicas are left.
+     */
+    public void onReplicaChange(BooleanSupplier change) {
+        readable.onReplicaChange(change);
         completeReplicated();
     }
 
@@ -236,6 +244,15 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         acknowledgements.refuseUnreplicated(ErrorCode.KAFKA_STORAGE_ERROR, reason.getMessage());
         durability.takeOffline();
         resources.lateWrites().forget(this);
+    }
+
+    /**
+     * The partition is no longer led here: writes what is staged, which the next leader may have too, and rejects all
+     * waiting appends.
+     */
+    public void endLeading() {
+        writeStaged();
+        acknowledgements.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
     }
 
     /** Rejects all waiting appends, because the partition leaves its shard. */

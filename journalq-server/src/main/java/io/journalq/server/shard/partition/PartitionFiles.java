@@ -12,6 +12,8 @@ import io.journalq.server.producerstate.ProducerDedup;
 import io.journalq.server.producerstate.ProducerSnapshot;
 import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.shard.append.DeliveryMode;
+import io.journalq.server.shard.append.PartitionProducers;
+import io.journalq.server.shard.append.ProducerReplay;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -51,20 +53,24 @@ public final class PartitionFiles {
         this.clock = clock;
     }
 
-    /** Opens a partition, and creates it if it does not exist. Replays the producers' state up to its end. */
-    public RecoveredPartition open(TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch)
+    /**
+     * Opens a partition, and creates it if it does not exist. Replays the producers' state up to its end.
+     *
+     * @param alone whether it has no other replica, so that everything that was recovered is final
+     */
+    public RecoveredPartition open(
+            TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch, boolean alone)
             throws IOException {
         Path directory = directory(topicId, name.partition());
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
         try {
-            ReplicaMachine replica = new ReplicaMachine(journal.endOffset(), journal.highWatermark());
-            // Recovery has synced everything that it found, and there is no other replica.
-            replica.onSafe(journal.endOffset());
+            ReplicaMachine replica =
+                    new ReplicaMachine(journal.endOffset(), alone ? journal.endOffset() : journal.highWatermark());
             PartitionTransactions transactions = recoverProducers(name, journal, replica.highWatermark());
             if (mayHaveLost(directory, settings.append().deliveryMode())) {
                 transactions.producers().onPossibleLoss(journal.endOffset());
             }
-            return new RecoveredPartition(name, journal, replica, transactions);
+            return new RecoveredPartition(topicId, name, journal, replica, transactions);
         } catch (IOException | RuntimeException failure) {
             journal.close();
             throw failure;
@@ -95,7 +101,9 @@ public final class PartitionFiles {
         Path directory = null;
         try {
             directory = directory(topicId, partition);
-            store.delete(directory);
+            if (store.isDirectory(directory)) {
+                store.delete(directory);
+            }
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
@@ -128,9 +136,14 @@ public final class PartitionFiles {
         PartitionTransactions transactions =
                 restored == null ? new PartitionTransactions(new ProducerDedup()) : restored;
         long from = restored == null ? 0 : snapshot.offset();
-        ProducerReplay replay = new ProducerReplay(transactions, journal, highWatermark, clock.millis());
+        // A producer's silence counts from now, because no producer could write before.
+        long nowMs = clock.millis();
+        ProducerReplay replay = new ProducerReplay(
+                transactions,
+                aborted -> journal.derivedState().addAborted(PartitionProducers.aborted(aborted)),
+                () -> highWatermark);
         try (JournalSearch search = journal.search()) {
-            search.forEachBatch(from, replay::onBatch);
+            search.forEachBatch(from, batch -> replay.onBatch(batch, 0, nowMs));
         }
         return transactions;
     }
@@ -144,7 +157,11 @@ public final class PartitionFiles {
      * @param transactions the state of its producers and their transactions as of the journal's end
      */
     public record RecoveredPartition(
-            TopicPartition name, Journal journal, ReplicaMachine replica, PartitionTransactions transactions) {}
+            Uuid topicId,
+            TopicPartition name,
+            Journal journal,
+            ReplicaMachine replica,
+            PartitionTransactions transactions) {}
 
     /**
      * The disk usage of a partition.

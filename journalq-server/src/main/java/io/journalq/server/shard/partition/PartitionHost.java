@@ -1,15 +1,19 @@
 package io.journalq.server.shard.partition;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.replication.ReplicaMachine;
+import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.BatchAdmission;
@@ -24,8 +28,12 @@ import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
+import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Clock;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +49,7 @@ public final class PartitionHost {
 
     private final LoopCycle cycle;
     private final BlockingWork blockingWork;
+    private final Uuid topicId;
     private final TopicPartition name;
     private final Journal journal;
     private final ReplicaMachine replica;
@@ -51,7 +60,13 @@ public final class PartitionHost {
     private final BatchAdmission admission;
     private final BlockedAppends appends;
     private final TopicCounters topicCounters;
+    private final int nodeId;
+    private final Clock clock;
     private PartitionSettings settings;
+    private ReplicaSet replicas;
+    /** Null until the partition is led here and has other replicas. */
+    private Consumer<PartitionHost> candidateListener;
+
     private CompactionFailure compactionFailure;
     private boolean offline;
     /** Batches that were acknowledged from memory could not be written before the close. */
@@ -69,9 +84,12 @@ public final class PartitionHost {
             RecoveredPartition recovered,
             TopicCounters topicCounters,
             PartitionSettings settings,
-            int leaderEpoch) {
+            ReplicaSet replicas) {
+        this.nodeId = resources.nodeId();
+        this.clock = resources.appends().clock();
         this.cycle = resources.cycle();
         this.blockingWork = resources.blockingWork();
+        this.topicId = recovered.topicId();
         this.name = recovered.name();
         this.journal = recovered.journal();
         this.replica = recovered.replica();
@@ -84,21 +102,78 @@ public final class PartitionHost {
         this.admission =
                 new BatchAdmission(resources.appends(), name, journal, producers, replica, writer, topicCounters);
         this.appends = new BlockedAppends(resources.appends(), name, admission);
-        follow(settings, leaderEpoch);
+        admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        follow(settings, replicas);
     }
 
-    private void follow(PartitionSettings newSettings, int newLeaderEpoch) {
+    private void follow(PartitionSettings newSettings, ReplicaSet newReplicas) {
         settings = newSettings;
-        if (replica.lead(newLeaderEpoch)) {
-            journal.beginEpoch(newLeaderEpoch);
-        }
         admission.follow(newSettings.append());
+        if (newReplicas.leaderEpoch() >= replica.leaderEpoch()) {
+            replicas = newReplicas;
+            if (newReplicas.leader() == nodeId) {
+                lead();
+            } else {
+                followLeader();
+            }
+        }
         durability.follow(
                 newSettings.append().deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
     }
 
+    private void lead() {
+        boolean isNew = !replica.isLeader() || replicas.leaderEpoch() > replica.leaderEpoch();
+        if (isNew && isReplicated()) {
+            // What is staged belongs to the epoch before.
+            writer.writeStaged();
+        }
+        writer.onReplicaChange(() -> replica.lead(nodeId, replicas, requiredInSync(), nowMs()));
+        if (isNew) {
+            journal.beginEpoch(replicas.leaderEpoch());
+            admission.refuseAll(offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE);
+        }
+    }
+
+    private void followLeader() {
+        boolean led = replica.isLeader();
+        if (led) {
+            admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+            writer.endLeading();
+        }
+        replica.follow(replicas.leader(), replicas.leaderEpoch());
+        if (led) {
+            forgetEmptyEpoch();
+            readable.wakeAll();
+        }
+    }
+
+    /** An epoch without records is not in the logs of others. */
+    private void forgetEmptyEpoch() {
+        if (journal.isDirty()) {
+            return; // The disk rejects writes. The leader reports the divergence.
+        }
+        try {
+            journal.truncateTo(journal.writtenOffset());
+        } catch (IOException failure) {
+            log.error("cannot forget the last leader epoch: partition={}", name, failure);
+        }
+    }
+
+    /** How many replicas must be in sync for an append with acks=all. There can be fewer replicas than required. */
+    private int requiredInSync() {
+        return Math.min(settings.minInSyncReplicas(), replicas.replicas().size());
+    }
+
+    private long nowMs() {
+        return TimeUnit.NANOSECONDS.toMillis(cycle.loop().nanoTime());
+    }
+
     public TopicPartition name() {
         return name;
+    }
+
+    public Uuid topicId() {
+        return topicId;
     }
 
     /** Whether the partition has left this shard, so that its readers must look it up again. Any thread. */
@@ -173,13 +248,13 @@ public final class PartitionHost {
                 journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
     }
 
-    /** Applies a changed configuration or leader epoch. */
-    public void update(PartitionSettings newSettings, int newLeaderEpoch) {
+    /** Applies a changed configuration or other replicas. */
+    public void update(PartitionSettings newSettings, ReplicaSet newReplicas) {
         if (!newSettings.equals(settings)) {
             compactionFailure = null;
         }
         journal.setConfig(newSettings.journal());
-        follow(newSettings, newLeaderEpoch);
+        follow(newSettings, newReplicas);
     }
 
     /**
@@ -194,27 +269,137 @@ public final class PartitionHost {
         appends.append(append);
     }
 
-    /**
-     * Sets the other in-sync replicas of the partition, as of its metadata.
-     *
-     * @param others broker ids of the in-sync replicas, without this one
-     * @param requiredSize number of in-sync replicas, including this one, that appends with acks=all need
-     */
-    public void setInSyncReplicas(int[] others, int requiredSize) {
-        writer.onInSyncReplicas(others, requiredSize);
+    // ---- replication
+
+    /** What this replica does: leads, follows, or cuts its log. */
+    public ReplicaMachine replica() {
+        return replica;
     }
 
-    /** Another replica fetches from {@code offset} on, and thereby acknowledges everything before it. */
-    public void onReplicaFetch(int otherReplica, long offset) {
-        writer.onReplicaFetch(otherReplica, offset);
+    /** The replica as it is now. */
+    public ReplicaStatus status() {
+        return new ReplicaStatus(
+                topicId,
+                name,
+                replica.isLeader(),
+                replica.leaderEpoch(),
+                journal.startOffset(),
+                journal.writtenOffset(),
+                replica.highWatermark(),
+                replica.hasEnoughReplicas());
+    }
+
+    /** Whether a leader knows what consumers may have seen before its epoch. */
+    public boolean isEndKnown() {
+        return replica.hasReachedStart();
+    }
+
+    /** Whether the partition has other replicas. */
+    public boolean isReplicated() {
+        return replicas.replicas().size() > 1;
+    }
+
+    /** Sets who is informed when another replica has fetched so much that it may join the in-sync replicas. */
+    public void setCandidateListener(Consumer<PartitionHost> listener) {
+        candidateListener = listener;
+    }
+
+    /** Changes what the leader knows about the other replicas, see {@link ReadableLog#onReplicaChange}. */
+    public void onReplicaChange(BooleanSupplier change) {
+        writer.onReplicaChange(change);
+    }
+
+    /**
+     * Reads whole batches for another replica, up to the end of what is written. If the log of that replica does not
+     * diverge, the fetch acknowledges everything before {@code offset}.
+     *
+     * @param replicaId broker id of the other replica
+     * @param brokerEpoch identifies the life of its broker
+     * @param offset the end of its log
+     * @param currentLeaderEpoch the leader epoch that it knows
+     * @param lastFetchedEpoch epoch of its last batch; -1 if it has none
+     * @param maxSizeBytes size at which to stop
+     * @param atLeastOneBatch whether the first batch may exceed that size
+     */
+    public PartitionRead readAsReplica(
+            int replicaId,
+            long brokerEpoch,
+            long offset,
+            int currentLeaderEpoch,
+            int lastFetchedEpoch,
+            int maxSizeBytes,
+            boolean atLeastOneBatch) {
+        ErrorCode error = checkLeaderEpoch(currentLeaderEpoch);
+        if (error == ErrorCode.NONE && !replica.isReplica(replicaId)) {
+            // The other broker may have newer metadata.
+            error = ErrorCode.UNKNOWN_LEADER_EPOCH;
+        }
+        if (error != ErrorCode.NONE) {
+            return PartitionRead.failed(error);
+        }
+        EpochEndOffset diverging = readable.divergingEpoch(offset, lastFetchedEpoch);
+        if (diverging != null) {
+            return readable.diverging(diverging);
+        }
+        if (offset >= journal.startOffset()) {
+            writer.onReplicaChange(() -> replica.onFetch(replicaId, brokerEpoch, offset, nowMs()));
+            if (candidateListener != null && replica.isCandidate(replicaId)) {
+                candidateListener.accept(this);
+            }
+        }
+        return readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
+    }
+
+    /**
+     * Appends batches that the leader has sent. They are written at the end of this cycle.
+     *
+     * @param run whole batches back to back between its reader and writer index
+     * @throws InvalidBatchException if a batch is damaged or does not continue the log; nothing is appended
+     */
+    public void appendFetched(ByteBuf run) {
+        journal.appendRun(run, replica.leaderEpoch());
+        producers.onStagedRun(run, clock.millis());
+        writer.writeFetched(run.readableBytes());
+    }
+
+    /**
+     * The leader has told its offsets.
+     *
+     * @param highWatermark the leader's, which is behind the end of this log if more batches follow
+     * @param startOffset the first offset of the leader's log
+     */
+    public void onLeaderOffsets(long highWatermark, long startOffset) {
+        readable.onReplicaChange(() -> replica.onLeaderHighWatermark(highWatermark));
+        long target = Math.min(startOffset, journal.writtenOffset());
+        if (target > journal.startOffset()) {
+            writer.writeStaged();
+            journal.deleteRecordsBefore(target);
+        }
+    }
+
+    /**
+     * Removes everything at and behind {@code offset}, or everything if the log ends before it, and closes the journal,
+     * after {@link #close}. The log then ends at {@code offset} or before it, unless the disk has failed. Any thread;
+     * blocks.
+     */
+    public void cutJournal(long offset) {
+        try (Journal cut = journal) {
+            if (offset > cut.writtenOffset()) {
+                cut.resetTo(offset);
+            } else {
+                cut.truncateTo(offset);
+            }
+        } catch (IOException failure) {
+            log.error("cannot cut the log: partition={} offset={}", name, offset, failure);
+        }
     }
 
     /** The error for a request that the partition cannot serve now, else NONE. */
     private ErrorCode availability() {
-        if (closed) {
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER;
+        if (offline && !closed) {
+            return ErrorCode.KAFKA_STORAGE_ERROR;
         }
-        return offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE;
+        return closed || !replica.isLeader() ? ErrorCode.NOT_LEADER_OR_FOLLOWER : ErrorCode.NONE;
     }
 
     /**
@@ -406,6 +591,7 @@ public final class PartitionHost {
      * @param walBuffers collect their writes for the write-ahead files
      * @param blockingWork starts work that waits for the disk
      * @param producerMemory charged with the producers of all partitions
+     * @param nodeId the id of this broker
      */
     public record PartitionResources(
             LoopCycle cycle,
@@ -413,5 +599,6 @@ public final class PartitionHost {
             Flusher flusher,
             WalLoopBuffers walBuffers,
             BlockingWork blockingWork,
-            MemoryAccount producerMemory) {}
+            MemoryAccount producerMemory,
+            int nodeId) {}
 }

@@ -16,8 +16,10 @@ import io.journalq.server.shard.append.DeliveryMode;
  * @param flushIntervalMs maximum time until an acknowledged append is durable, in milliseconds
  * @param deletes whether old records may be deleted regardless of their keys
  * @param journal for the journal
+ * @param minInSyncReplicas number of replicas that must be in sync for an append with acks=all
  */
-public record PartitionSettings(AppendSettings append, long flushIntervalMs, boolean deletes, JournalConfig journal) {
+public record PartitionSettings(
+        AppendSettings append, long flushIntervalMs, boolean deletes, JournalConfig journal, int minInSyncReplicas) {
     private static final long SHORTEST_FLUSH_INTERVAL_MS = 1;
     private static final long LONGEST_FLUSH_INTERVAL_MS = 604_800_000L;
     private static final String LOG_APPEND_TIME = "LogAppendTime";
@@ -49,7 +51,8 @@ public record PartitionSettings(AppendSettings append, long flushIntervalMs, boo
                         SHORTEST_FLUSH_INTERVAL_MS,
                         Math.min(config.get(TopicSettings.FLUSH_INTERVAL_MS), LONGEST_FLUSH_INTERVAL_MS)),
                 deletes,
-                journal);
+                journal,
+                config.get(TopicSettings.MIN_INSYNC_REPLICAS));
     }
 
     private static DeliveryMode deliveryMode(TopicConfig config) {
@@ -76,11 +79,21 @@ public record PartitionSettings(AppendSettings append, long flushIntervalMs, boo
     public PartitionSettings ofInternalTopic() {
         DeliveryMode mode =
                 append.deliveryMode() == DeliveryMode.PERFORMANCE ? DeliveryMode.EVENTUAL : append.deliveryMode();
+        return with(null, mode);
+    }
+
+    /** The settings of a topic with several replicas, whatever mode is the default of the broker. */
+    public PartitionSettings ofReplicatedTopic() {
+        return with(append.compression(), DeliveryMode.EVENTUAL);
+    }
+
+    private PartitionSettings with(CompressionCodec compression, DeliveryMode mode) {
         return new PartitionSettings(
-                new AppendSettings(append.rules(), null, mode, append.writeIntervalMs()),
+                new AppendSettings(append.rules(), compression, mode, append.writeIntervalMs()),
                 flushIntervalMs,
                 deletes,
-                journal);
+                journal,
+                minInSyncReplicas);
     }
 
     private static CompactionConfig compaction(TopicConfig config) {

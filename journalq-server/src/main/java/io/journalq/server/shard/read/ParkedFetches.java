@@ -4,6 +4,8 @@ import java.util.ArrayList;
 
 /** The readers that are parked until one partition has news, in no particular order. On the partition's loop. */
 final class ParkedFetches implements PartitionReader.Place {
+    private static final PartitionReader[] NOBODY = {};
+
     /** Null until the first reader is parked: most partitions are not read. */
     private ArrayList<PartitionReader> readers;
 
@@ -39,16 +41,27 @@ final class ParkedFetches implements PartitionReader.Place {
      * @param visibleBytes the size of the log up to there
      */
     void wake(long visibleOffset, long visibleBytes) {
-        if (isEmpty()) {
-            return;
+        for (PartitionReader reader : takeAll()) {
+            reader.onNews(reader.takeGrowth(visibleOffset, visibleBytes));
         }
-        PartitionReader[] parked = readers.toArray(new PartitionReader[0]);
+    }
+
+    /** Informs every reader that it can learn other offsets, and removes it unless it parks again. */
+    void wakeForOffsets() {
+        for (PartitionReader reader : takeAll()) {
+            reader.onNews(0);
+        }
+    }
+
+    private PartitionReader[] takeAll() {
+        if (isEmpty()) {
+            return NOBODY;
+        }
+        PartitionReader[] parked = readers.toArray(NOBODY);
         readers.clear();
         for (PartitionReader reader : parked) {
             reader.onUnparked();
         }
-        for (PartitionReader reader : parked) {
-            reader.onNews(reader.takeGrowth(visibleOffset, visibleBytes));
-        }
+        return parked;
     }
 }

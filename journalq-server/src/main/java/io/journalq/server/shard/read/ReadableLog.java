@@ -5,9 +5,11 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
+import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.replication.ReplicaMachine;
 import java.io.IOException;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +27,9 @@ public final class ReadableLog {
     private final ParkedFetches readers = new ParkedFetches();
     private final ParkedFetches committedReaders = new ParkedFetches();
     private final ReplicaMachine replica;
+    /** Null until another replica is parked here. */
+    private ParkedReplicas replicaReaders;
+
     private boolean closed;
 
     /** Size of the batches that were appended since the partition was opened, up to the high watermark. */
@@ -90,22 +95,23 @@ public final class ReadableLog {
         }
     }
 
-    /** Another replica fetches, see {@link ReplicaMachine#onFetch}. Wakes the readers that now see more. */
-    public void onReplicaFetch(int otherReplica, long offset) {
+    /**
+     * Changes the replica, such as by a fetch of another one or by other in-sync replicas. If this advances the high
+     * watermark, wakes the readers that now see more.
+     *
+     * @param change returns whether the high watermark has advanced
+     */
+    public void onReplicaChange(BooleanSupplier change) {
         long stableOffset = lastStableOffset();
-        if (replica.onFetch(otherReplica, offset)) {
+        if (change.getAsBoolean()) {
             onAdvanced(stableOffset);
         }
     }
 
-    /**
-     * The in-sync replicas have changed, see {@link ReplicaMachine#onInSyncReplicas}. Wakes the readers that now see
-     * more.
-     */
-    public void onInSyncReplicas(int[] others, int requiredSize) {
-        long stableOffset = lastStableOffset();
-        if (replica.onInSyncReplicas(others, requiredSize)) {
-            onAdvanced(stableOffset);
+    /** Batches were written: wakes the other replicas that wait for them. */
+    public void onWritten() {
+        if (replicaReaders != null) {
+            replicaReaders.wake(replica.endOffset(), readableBytes + unreadableBytes);
         }
     }
 
@@ -120,6 +126,9 @@ public final class ReadableLog {
         if (lastStableOffset() > stableOffset) {
             committedReaders.wake(visibleOffset(true), visibleBytes(true));
         }
+        if (replicaReaders != null) {
+            replicaReaders.wakeSoon();
+        }
     }
 
     /**
@@ -132,16 +141,43 @@ public final class ReadableLog {
      */
     public PartitionRead read(
             long offset, int lastFetchedEpoch, int maxSizeBytes, boolean atLeastOneBatch, boolean readCommitted) {
-        if (lastFetchedEpoch >= 0) {
-            EpochEndOffset end = journal.epochs().endOffsetOf(lastFetchedEpoch, journal.writtenOffset());
-            if (end.epoch() < lastFetchedEpoch || end.endOffset() < offset) {
-                return found(ErrorCode.NONE, null, null, end);
-            }
+        EpochEndOffset diverging = divergingEpoch(offset, lastFetchedEpoch);
+        if (diverging != null) {
+            return found(ErrorCode.NONE, null, null, diverging);
         }
+        return find(offset, visibleOffset(readCommitted), maxSizeBytes, atLeastOneBatch, readCommitted);
+    }
+
+    /**
+     * Where the log of a reader diverges from this one.
+     *
+     * @param offset the end of the reader's log
+     * @param lastFetchedEpoch epoch of the last record that the reader has; -1 if the request does not contain it
+     * @return the largest epoch up to that, and its end; null if the log does not diverge
+     */
+    public EpochEndOffset divergingEpoch(long offset, int lastFetchedEpoch) {
+        if (lastFetchedEpoch < 0) {
+            return null;
+        }
+        EpochEndOffset end = journal.epochs().endOffsetOf(lastFetchedEpoch, journal.writtenOffset());
+        return end.epoch() < lastFetchedEpoch || end.endOffset() < offset ? end : null;
+    }
+
+    /** The result for a replica whose log diverges from this one. */
+    public PartitionRead diverging(EpochEndOffset end) {
+        return found(ErrorCode.NONE, null, null, end);
+    }
+
+    /** Reads whole batches from {@code offset} on for another replica, up to the end of what is written. */
+    public PartitionRead readWritten(long offset, int maxSizeBytes, boolean atLeastOneBatch) {
+        return find(offset, journal.writtenOffset(), maxSizeBytes, atLeastOneBatch, false);
+    }
+
+    private PartitionRead find(
+            long offset, long visible, int maxSizeBytes, boolean atLeastOneBatch, boolean readCommitted) {
         if (offset < journal.startOffset() || offset > journal.endOffset()) {
             return found(ErrorCode.OFFSET_OUT_OF_RANGE, null, null, null);
         }
-        long visible = visibleOffset(readCommitted);
         if (offset >= visible || (maxSizeBytes <= 0 && !atLeastOneBatch)) {
             return found(ErrorCode.NONE, null, null, null);
         }
@@ -185,10 +221,39 @@ public final class ReadableLog {
         }
     }
 
+    /** Like {@link #markRead}, for another replica that has read what is written. */
+    public void markReadByReplica(PartitionReader reader) {
+        reader.see(journal.writtenOffset(), readableBytes + unreadableBytes);
+    }
+
+    /**
+     * Like {@link #park}, for another replica.
+     *
+     * @param knownHighWatermark the one that the replica was told last
+     * @param cycle of the partition's loop
+     */
+    public void parkReplica(PartitionReader reader, long knownHighWatermark, LoopCycle cycle) {
+        if (closed || reader.hasUnseen(journal.writtenOffset())) {
+            reader.unpark();
+            reader.onNews(reader.takeGrowth(journal.writtenOffset(), readableBytes + unreadableBytes));
+            return;
+        }
+        if (replicaReaders == null) {
+            replicaReaders = new ParkedReplicas(cycle);
+        }
+        replicaReaders.add(reader);
+        if (highWatermark() > knownHighWatermark) {
+            replicaReaders.wakeSoon();
+        }
+    }
+
     /** Wakes every parked reader, because the log has a new first offset or cannot be read any more. */
     public void wakeAll() {
         readers.wake(visibleOffset(false), visibleBytes(false));
         committedReaders.wake(visibleOffset(true), visibleBytes(true));
+        if (replicaReaders != null) {
+            replicaReaders.wakeNow();
+        }
     }
 
     /** Wakes every reader and parks none from now on, because the partition leaves its shard. */

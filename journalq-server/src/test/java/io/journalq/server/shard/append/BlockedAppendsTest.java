@@ -38,7 +38,7 @@ class BlockedAppendsTest {
 
     private SteppedPartition open(CompressionCodec kept) throws IOException {
         PartitionSettings settings = new PartitionSettings(
-                new AppendSettings(RULES, kept, DeliveryMode.EVENTUAL, 1), 1, true, JournalConfig.DEFAULT);
+                new AppendSettings(RULES, kept, DeliveryMode.EVENTUAL, 1), 1, true, JournalConfig.DEFAULT, 1);
         return SteppedPartition.open(directory, settings, INLINE_BYTES, blocking::add);
     }
 

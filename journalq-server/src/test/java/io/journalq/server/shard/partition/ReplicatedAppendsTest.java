@@ -6,12 +6,16 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.RequiredAcks;
 import io.journalq.server.shard.partition.SteppedPartition.Outcome;
+import io.journalq.server.shard.read.PartitionRead;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +34,7 @@ class ReplicatedAppendsTest {
     private final ArrayDeque<Runnable> blocking = new ArrayDeque<>();
 
     private SteppedPartition partition;
+    private int partitionEpoch;
 
     private void open(DeliveryMode mode) throws IOException {
         partition = SteppedPartition.open(
@@ -38,12 +43,20 @@ class ReplicatedAppendsTest {
     }
 
     private void inSync(int required, int... others) {
-        partition.host().setInSyncReplicas(others, required);
-        partition.loop().run();
+        List<Integer> inSync = new ArrayList<>(List.of(SteppedPartition.NODE));
+        for (int other : others) {
+            inSync.add(other);
+        }
+        List<Integer> replicas = List.of(SteppedPartition.NODE, FOLLOWER, OTHER_FOLLOWER);
+        partition.setReplicas(
+                required, new ReplicaSet(SteppedPartition.NODE, EPOCH, ++partitionEpoch, replicas, inSync));
     }
 
     private void fetch(int replica, long offset) {
-        partition.host().onReplicaFetch(replica, offset);
+        PartitionRead read = partition.host().readAsReplica(replica, 1, offset, EPOCH, -1, ALL, true);
+        if (read.slice() != null) {
+            read.slice().release();
+        }
         partition.loop().run();
     }
 

@@ -21,6 +21,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.producerstate.VerificationGuards;
+import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.AppendSettings;
@@ -53,6 +54,8 @@ public final class SteppedPartition {
     private static final Uuid TOPIC_ID = new Uuid(7, 7);
     private static final int PRODUCE_VERSION = 12;
     private static final short TRANSACTION_VERSION = 0;
+    /** The id of the broker. */
+    public static final int NODE = 0;
 
     /** In delivery mode performance. */
     public static final int MAX_UNWRITTEN_BYTES = 10_000;
@@ -63,6 +66,9 @@ public final class SteppedPartition {
     private final LoopCounters counters;
     private final VerificationGuards guards;
     private final WalSyncers walSyncers;
+    private ReplicaSet replicas = ReplicaSet.ofOne(NODE, 0);
+    private DeliveryMode mode;
+    private int minInSyncReplicas = 1;
     private boolean awaited = true;
     private RequiredAcks acks = RequiredAcks.LEADER;
     private int timeoutMs = 30_000;
@@ -98,6 +104,7 @@ public final class SteppedPartition {
             Executor blockingPool,
             LastEnd lastEnd)
             throws IOException {
+        mode = settings.append().deliveryMode();
         LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
         counters = cycle.counters();
         Clock clock = Clock.systemUTC();
@@ -113,12 +120,13 @@ public final class SteppedPartition {
                 flusher,
                 new WalLoopBuffers(walSyncers, cycle),
                 new BlockingWork(blockingPool, 0),
-                MemoryAccount.UNBOUNDED);
+                MemoryAccount.UNBOUNDED,
+                NODE);
         guards = resources.appends().guards();
         PartitionFiles files =
                 new PartitionFiles(store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd));
-        RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0);
-        host = new PartitionHost(resources, recovered, new TopicCounters(1), settings, 0);
+        RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0, true);
+        host = new PartitionHost(resources, recovered, new TopicCounters(1), settings, replicas);
     }
 
     public static SteppedPartition open(Path directory, JournalConfig journal) throws IOException {
@@ -202,12 +210,29 @@ public final class SteppedPartition {
     }
 
     private static PartitionSettings settings(DeliveryMode mode, JournalConfig journal) {
-        return new PartitionSettings(new AppendSettings(BatchRules.DEFAULT, null, mode, 1), 1, true, journal);
+        return settings(mode, journal, 1);
+    }
+
+    private static PartitionSettings settings(DeliveryMode mode, JournalConfig journal, int minInSyncReplicas) {
+        return new PartitionSettings(
+                new AppendSettings(BatchRules.DEFAULT, null, mode, 1), 1, true, journal, minInSyncReplicas);
     }
 
     /** Changes the topic's configuration. */
-    public void setMode(DeliveryMode mode) {
-        host.update(settings(mode, host.journal().config()), 0);
+    public void setMode(DeliveryMode newMode) {
+        mode = newMode;
+        update();
+    }
+
+    /** Changes the partition's replicas, and how many of them must be in sync. */
+    public void setReplicas(int newMinInSyncReplicas, ReplicaSet newReplicas) {
+        minInSyncReplicas = newMinInSyncReplicas;
+        replicas = newReplicas;
+        update();
+    }
+
+    private void update() {
+        host.update(settings(mode, host.journal().config(), minInSyncReplicas), replicas);
         loop.run();
     }
 

@@ -1,0 +1,254 @@
+package io.journalq.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.broker.Broker;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionInfo;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Three brokers replicate the partitions of a topic. */
+@Tag("long")
+class ReplicationTest {
+    private static final int WAIT_SECONDS = 60;
+    private static final int BROKERS = 3;
+    private static final int PARTITIONS = 3;
+    private static final int RECORDS = 3_000;
+    private static final String TOPIC = "orders";
+
+    private final Map<Integer, Integer> ports = new TreeMap<>();
+    private final Map<Integer, Broker> brokers = new TreeMap<>();
+
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void startThree() throws Exception {
+        for (int id = 1; id <= BROKERS; id++) {
+            ports.put(id, TestPorts.next());
+            start(id);
+        }
+        try (Admin admin = Admin.create(clients())) {
+            NewTopic topic =
+                    new NewTopic(TOPIC, PARTITIONS, (short) BROKERS).configs(Map.of("min.insync.replicas", "2"));
+            admin.createTopics(List.of(topic)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        brokers.values().forEach(Broker::close);
+    }
+
+    private void start(int id) throws Exception {
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("node.id", Integer.toString(id));
+        settings.put("listeners", "PLAINTEXT://127.0.0.1:" + ports.get(id));
+        settings.put("admin.listener", "");
+        settings.put("gateway.listener", "");
+        settings.put("shutdown.timeout.ms", "3000");
+        settings.put("replica.lag.time.max.ms", "2000");
+        settings.put("data.directories", data(id).toString());
+        settings.put("quorum.listener", "127.0.0.1:" + quorumPort(id));
+        settings.put("cluster.join", id == 1 ? "" : "127.0.0.1:" + ports.get(1));
+        BrokerConfig config = BrokerConfig.defaults();
+        for (Map.Entry<String, String> setting : settings.entrySet()) {
+            config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);
+        }
+        brokers.put(id, Broker.start(config));
+    }
+
+    private final Map<Integer, Integer> quorumPorts = new TreeMap<>();
+
+    private int quorumPort(int id) {
+        return quorumPorts.computeIfAbsent(id, unused -> TestPorts.next());
+    }
+
+    private Path data(int id) {
+        return directory.resolve("broker" + id);
+    }
+
+    private Map<String, Object> clients() {
+        List<String> addresses = new ArrayList<>();
+        ports.values().forEach(port -> addresses.add("127.0.0.1:" + port));
+        return new TreeMap<>(Map.of("bootstrap.servers", String.join(",", addresses)));
+    }
+
+    private KafkaProducer<String, String> producer() {
+        Map<String, Object> settings = clients();
+        settings.put("acks", "all");
+        settings.put("delivery.timeout.ms", 60_000);
+        settings.put("linger.ms", 5);
+        return new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer());
+    }
+
+    private TopicDescription describe() throws Exception {
+        try (Admin admin = Admin.create(clients())) {
+            return admin.describeTopics(List.of(TOPIC))
+                    .allTopicNames()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                    .get(TOPIC);
+        }
+    }
+
+    /** Sends records; returns them by partition and offset once all are acknowledged. */
+    private static Map<String, String> send(KafkaProducer<String, String> producer, String prefix, int count)
+            throws Exception {
+        Map<String, Future<RecordMetadata>> sent = new LinkedHashMap<>();
+        for (int i = 0; i < count; i++) {
+            String value = prefix + i;
+            sent.put(value, producer.send(new ProducerRecord<>(TOPIC, i % PARTITIONS, null, value)));
+        }
+        Map<String, String> acknowledged = new TreeMap<>();
+        for (Map.Entry<String, Future<RecordMetadata>> one : sent.entrySet()) {
+            RecordMetadata metadata = one.getValue().get(WAIT_SECONDS, TimeUnit.SECONDS);
+            acknowledged.put(metadata.partition() + "@" + metadata.offset(), one.getKey());
+        }
+        return acknowledged;
+    }
+
+    /** All records from the beginning up to the high watermarks, by partition and offset. */
+    private Map<String, String> readAll() {
+        Map<String, String> read = new TreeMap<>();
+        try (KafkaConsumer<String, String> consumer =
+                new KafkaConsumer<>(clients(), new StringDeserializer(), new StringDeserializer())) {
+            List<TopicPartition> partitions = new ArrayList<>();
+            for (int i = 0; i < PARTITIONS; i++) {
+                partitions.add(new TopicPartition(TOPIC, i));
+            }
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, Duration.ofSeconds(WAIT_SECONDS));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+            while (System.nanoTime() < deadline
+                    && !partitions.stream().allMatch(one -> consumer.position(one) >= ends.get(one))) {
+                for (ConsumerRecord<String, String> found : consumer.poll(Duration.ofMillis(200))) {
+                    read.put(found.partition() + "@" + found.offset(), found.value());
+                }
+            }
+        }
+        return read;
+    }
+
+    private static byte[] journal(Path data, String partition) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (Stream<Path> files = Files.list(data.resolve(partition))) {
+            for (Path file : files.filter(one -> one.toString().endsWith(".log"))
+                    .sorted()
+                    .toList()) {
+                bytes.writeBytes(Files.readAllBytes(file));
+            }
+        }
+        return bytes.toByteArray();
+    }
+
+    private boolean areReplicasEqual() throws Exception {
+        String topicId = topicId();
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            byte[] first = journal(data(1), topicId + "-" + partition);
+            for (int id = 2; id <= BROKERS; id++) {
+                if (!Arrays.equals(first, journal(data(id), topicId + "-" + partition))) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private String topicId() throws Exception {
+        return describe().topicId().toString();
+    }
+
+    private interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    private static void await(String what, Condition condition) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        while (!condition.holds()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            Thread.sleep(50);
+        }
+    }
+
+    private boolean areAllInSync() throws Exception {
+        return describe().partitions().stream()
+                .allMatch(partition -> partition.isr().size() == BROKERS);
+    }
+
+    @Test
+    void shouldHoldTheSameBytesOnEveryBrokerWhenAllAcknowledge() throws Exception {
+        try (KafkaProducer<String, String> producer = producer()) {
+            // when
+            Map<String, String> acknowledged = send(producer, "a", RECORDS);
+
+            // then
+            assertThat(acknowledged).hasSize(RECORDS);
+            assertThat(readAll()).isEqualTo(acknowledged);
+            await("equal journals", this::areReplicasEqual);
+            assertThat(describe().partitions())
+                    .allSatisfy(partition -> assertThat(partition.isr()).hasSize(BROKERS));
+        }
+    }
+
+    @Test
+    void shouldLeaveAndJoinTheInSyncReplicasWhenAFollowerStopsAndStartsAgain() throws Exception {
+        try (KafkaProducer<String, String> producer = producer()) {
+            Map<String, String> acknowledged = send(producer, "a", RECORDS);
+            int leader = leaderOf(0);
+            int follower = leader == BROKERS ? BROKERS - 1 : BROKERS;
+
+            // when a broker that does not lead partition 0 is stopped
+            brokers.remove(follower).close();
+
+            // then the others go on, without those partitions that it leads
+            for (int i = 0; i < 10; i++) {
+                RecordMetadata metadata = producer.send(new ProducerRecord<>(TOPIC, 0, null, "b" + i))
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS);
+                acknowledged.put(metadata.partition() + "@" + metadata.offset(), "b" + i);
+            }
+            assertThat(describe().partitions().get(0).isr()).hasSize(BROKERS - 1);
+
+            // and when it is started again, it catches up
+            start(follower);
+            await("full in-sync replicas", this::areAllInSync);
+            await("equal journals", this::areReplicasEqual);
+            assertThat(readAll()).isEqualTo(acknowledged);
+        }
+    }
+
+    private int leaderOf(int partition) throws Exception {
+        TopicPartitionInfo info = describe().partitions().get(partition);
+        return info.leader().id();
+    }
+}

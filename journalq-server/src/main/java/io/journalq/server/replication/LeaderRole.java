@@ -1,0 +1,116 @@
+package io.journalq.server.replication;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.IntPredicate;
+
+/**
+ * The replica leads: it appends what producers send, and counts what the other replicas have. It proposes to the
+ * controller which of them are in sync, one proposal at a time. Until the outcome of a proposal is known, the high
+ * watermark waits for the replicas of both sets. Single-threaded.
+ */
+public final class LeaderRole implements ReplicaRole {
+    private static final long RETRY_MS = 500;
+
+    private final int self;
+    private final int leaderEpoch;
+    private final long startOffset;
+    private final InSyncSet inSync = new InSyncSet();
+    private int partitionEpoch = -1;
+    /** The proposal whose outcome is not known; null if there is none. */
+    private IsrProposal proposal;
+
+    /** No proposal is made before this time, because the last one was refused. */
+    private long nextProposalMs = Long.MIN_VALUE;
+
+    /**
+     * Begins an epoch.
+     *
+     * @param self broker id of this replica
+     * @param startOffset the end of the log when the epoch begins
+     */
+    LeaderRole(int self, int leaderEpoch, long startOffset) {
+        this.self = self;
+        this.leaderEpoch = leaderEpoch;
+        this.startOffset = startOffset;
+    }
+
+    @Override
+    public int leaderEpoch() {
+        return leaderEpoch;
+    }
+
+    /** The end of the log when the epoch began. */
+    public long startOffset() {
+        return startOffset;
+    }
+
+    InSyncSet inSync() {
+        return inSync;
+    }
+
+    /** Takes the replicas of newer metadata, which settle a proposal. */
+    void follow(ReplicaSet set, int requiredSize, long nowMs) {
+        if (set.partitionEpoch() > partitionEpoch) {
+            partitionEpoch = set.partitionEpoch();
+            proposal = null;
+            inSync.follow(self, set, requiredSize, nowMs);
+        } else {
+            inSync.setRequiredSize(requiredSize);
+        }
+    }
+
+    /**
+     * Proposes other in-sync replicas, if they have changed and the last proposal is settled. A replica joins when it has
+     * everything that consumers may have seen and everything before this epoch. It leaves if it has been behind for
+     * too long.
+     *
+     * @param endOffset the end of the log
+     * @param mayJoin whether the broker with an id may be in sync, as far as is known
+     * @param maxLagMs how long an in-sync replica may be behind, in milliseconds
+     * @return null if there is nothing to propose
+     */
+    IsrProposal propose(long highWatermark, long endOffset, IntPredicate mayJoin, long maxLagMs, long nowMs) {
+        if (proposal != null || nowMs < nextProposalMs) {
+            return null;
+        }
+        List<IsrProposal.Member> members = new ArrayList<>();
+        members.add(new IsrProposal.Member(self, IsrProposal.UNKNOWN_EPOCH));
+        boolean changed = false;
+        long needed = Math.max(highWatermark, startOffset);
+        for (RemoteReplica other : inSync.others()) {
+            boolean member = other.committed
+                    ? !other.isLagging(endOffset, nowMs, maxLagMs)
+                    : other.fetchOffset() >= needed && mayJoin.test(other.brokerId);
+            changed |= member != other.committed;
+            if (member) {
+                members.add(other.member());
+            }
+        }
+        if (!changed) {
+            return null;
+        }
+        proposal = new IsrProposal(leaderEpoch, partitionEpoch, members);
+        inSync.propose(members);
+        return proposal;
+    }
+
+    /** Whether {@code replica} could join with what it has. A cheap check before {@link #propose}. */
+    boolean isCandidate(RemoteReplica replica, long highWatermark) {
+        return proposal == null && !replica.committed && replica.fetchOffset() >= Math.max(highWatermark, startOffset);
+    }
+
+    /** The controller has refused a proposal, and never accepts it later. */
+    void onRefused(IsrProposal refused, long nowMs) {
+        if (refused.equals(proposal)) {
+            proposal = null;
+            nextProposalMs = nowMs + RETRY_MS;
+            inSync.withdraw();
+        }
+    }
+
+    /** Whether a proposal is the current one, and not settled. */
+    boolean isOpen(IsrProposal asked) {
+        return asked.equals(proposal);
+    }
+}

@@ -1,0 +1,60 @@
+package io.journalq.server.replication;
+
+/** What a leader knows about another replica. Single-threaded. */
+final class RemoteReplica {
+    private static final long NOTHING_FETCHED = -1L;
+
+    final int brokerId;
+    /** Whether the metadata count it among the in-sync replicas. */
+    boolean committed;
+
+    /** Whether a proposal counts it among the in-sync replicas, and may have been accepted. */
+    boolean proposed;
+
+    private long brokerEpoch = IsrProposal.UNKNOWN_EPOCH;
+    private long fetchOffset = NOTHING_FETCHED;
+    /** When it last had everything that the leader had. */
+    private long caughtUpMs;
+
+    private long lastFetchMs;
+    /** The end of the leader's log at its last fetch. */
+    private long endAtLastFetch = Long.MAX_VALUE;
+
+    RemoteReplica(int brokerId, long nowMs) {
+        this.brokerId = brokerId;
+        this.caughtUpMs = nowMs;
+        this.lastFetchMs = nowMs;
+    }
+
+    /** It has everything before the result; -1 if it has not fetched from this leader. */
+    long fetchOffset() {
+        return fetchOffset;
+    }
+
+    /** Whether the high watermark waits for it. */
+    boolean isCounted() {
+        return committed || proposed;
+    }
+
+    IsrProposal.Member member() {
+        return new IsrProposal.Member(brokerId, brokerEpoch);
+    }
+
+    /** @param endOffset the end of the leader's log */
+    void onFetch(long itsBrokerEpoch, long offset, long endOffset, long nowMs) {
+        brokerEpoch = itsBrokerEpoch;
+        fetchOffset = offset;
+        if (offset >= endOffset) {
+            caughtUpMs = nowMs;
+        } else if (offset >= endAtLastFetch) {
+            caughtUpMs = Math.max(caughtUpMs, lastFetchMs);
+        }
+        lastFetchMs = nowMs;
+        endAtLastFetch = endOffset;
+    }
+
+    /** Whether it has not had everything for longer than {@code maxLagMs}. */
+    boolean isLagging(long endOffset, long nowMs, long maxLagMs) {
+        return fetchOffset < endOffset && nowMs - caughtUpMs > maxLagMs;
+    }
+}

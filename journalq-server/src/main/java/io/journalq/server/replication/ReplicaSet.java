@@ -1,0 +1,25 @@
+package io.journalq.server.replication;
+
+import java.util.List;
+
+/**
+ * The replicas of a partition, as of its metadata. Immutable.
+ *
+ * @param leader broker id of the leader, or {@link FollowerRole#NO_LEADER}
+ * @param leaderEpoch incremented with each change of leader
+ * @param partitionEpoch incremented with each change of anything in this record
+ * @param replicas broker ids of all replicas
+ * @param inSync broker ids of the in-sync replicas
+ */
+public record ReplicaSet(
+        int leader, int leaderEpoch, int partitionEpoch, List<Integer> replicas, List<Integer> inSync) {
+    public ReplicaSet {
+        replicas = List.copyOf(replicas);
+        inSync = List.copyOf(inSync);
+    }
+
+    /** The set of a partition whose only replica leads. */
+    public static ReplicaSet ofOne(int leader, int leaderEpoch) {
+        return new ReplicaSet(leader, leaderEpoch, 0, List.of(leader), List.of(leader));
+    }
+}

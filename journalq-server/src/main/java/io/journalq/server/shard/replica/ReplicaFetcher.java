@@ -1,0 +1,364 @@
+package io.journalq.server.shard.replica;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.peer.PeerChannel;
+import io.journalq.server.shard.partition.PartitionHost;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Fetches the partitions of one loop that one other broker leads, over a connection and an incremental fetch session of
+ * its own. The next fetch is sent at the end of the cycle that writes what the last one returned, and acknowledges it.
+ * On the loop.
+ */
+final class ReplicaFetcher {
+    private static final Logger log = LoggerFactory.getLogger(ReplicaFetcher.class);
+
+    private static final int FETCH_VERSION = 18;
+    private static final int MAX_WAIT_MS = 500;
+    private static final int MIN_BYTES = 1;
+    private static final int MAX_BYTES = 8 << 20;
+    private static final int MAX_PARTITION_BYTES = 1 << 20;
+    /** If there is no response after this time, the leader or the way to it is gone. */
+    private static final int TIMEOUT_MS = MAX_WAIT_MS + 2_000;
+
+    /** Time between attempts to reach the leader. */
+    private static final int RETRY_MS = 50;
+
+    /** A leader that stops responds at once, even if nothing is new. */
+    private static final long QUICK_RESPONSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+
+    private static final int QUICK_RESPONSE_PAUSE_MS = 10;
+    /** Shortest time between two connections that are opened because a fetch waits while other partitions are added. */
+    private static final long RESTART_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private static final int FIRST_INCREMENTAL_EPOCH = 1;
+
+    private final LoopCycle cycle;
+    private final int leader;
+    private final ReplicaPeers peers;
+    private final FetchedBatches batches;
+    private final Map<Uuid, Map<Integer, FetchedPartition>> partitions = new LinkedHashMap<>();
+    /** Partitions that the leader has in the session, and that are not fetched any more. */
+    private final List<FetchedPartition> forgotten = new ArrayList<>();
+
+    /** Partitions that may have to be named in the next request. */
+    private final Set<FetchedPartition> due = new LinkedHashSet<>();
+
+    private final Runnable fetch = this::fetch;
+    /** Null while there is no connection. */
+    private PeerChannel channel;
+
+    private int sessionId;
+    private int sessionEpoch;
+    private boolean waiting;
+    private boolean lookRegistered;
+    private boolean fetchTimed;
+    private boolean failing;
+    private long askedNanos;
+    private long restartedNanos;
+
+    ReplicaFetcher(LoopCycle cycle, int leader, ReplicaPeers peers, PartitionRewrites rewrites) {
+        this.cycle = cycle;
+        this.leader = leader;
+        this.peers = peers;
+        this.batches = new FetchedBatches(leader, rewrites);
+        this.restartedNanos = cycle.loop().nanoTime() - RESTART_NANOS;
+    }
+
+    boolean isEmpty() {
+        return partitions.isEmpty();
+    }
+
+    /** Fetches a partition from now on. Also called if its leader epoch has changed. */
+    void add(PartitionHost host) {
+        Map<Integer, FetchedPartition> ofTopic =
+                partitions.computeIfAbsent(host.topicId(), none -> new LinkedHashMap<>());
+        FetchedPartition known = ofTopic.get(host.name().partition());
+        if (known == null || known.host() != host) {
+            known = new FetchedPartition(host);
+            ofTopic.put(host.name().partition(), known);
+        } else {
+            known.resume();
+        }
+        due.add(known);
+        lookSoon();
+    }
+
+    /** Fetches a partition no more. */
+    void remove(PartitionHost host) {
+        Map<Integer, FetchedPartition> ofTopic = partitions.get(host.topicId());
+        FetchedPartition known =
+                ofTopic == null ? null : ofTopic.get(host.name().partition());
+        if (known == null || known.host() != host) {
+            return;
+        }
+        ofTopic.remove(host.name().partition());
+        due.remove(known);
+        if (ofTopic.isEmpty()) {
+            partitions.remove(host.topicId());
+        }
+        if (known.isInSession()) {
+            forgotten.add(known);
+        }
+        if (partitions.isEmpty()) {
+            close();
+        }
+    }
+
+    /** Ends the connection. */
+    void close() {
+        if (channel != null) {
+            channel.close();
+            endSession();
+        }
+    }
+
+    private void endSession() {
+        channel = null;
+        waiting = false;
+        newSession();
+    }
+
+    private void newSession() {
+        sessionId = 0;
+        sessionEpoch = 0;
+        forgotten.clear();
+        for (Map<Integer, FetchedPartition> ofTopic : partitions.values()) {
+            for (FetchedPartition partition : ofTopic.values()) {
+                partition.leaveSession();
+                due.add(partition);
+            }
+        }
+    }
+
+    /** Looks for changed partitions in a task of its own, so that many changes cause one request. */
+    private void lookSoon() {
+        if (!lookRegistered) {
+            lookRegistered = true;
+            cycle.enqueue(this::look);
+        }
+    }
+
+    private void look() {
+        lookRegistered = false;
+        if (!waiting) {
+            fetch();
+            return;
+        }
+        if (due.stream().noneMatch(partition -> !partition.isPaused() && partition.isChanged())) {
+            return;
+        }
+        // A session takes one request at a time, and the current one waits at the leader for too long.
+        long sinceNanos = cycle.loop().nanoTime() - restartedNanos;
+        if (sinceNanos < RESTART_NANOS) {
+            lookRegistered = true;
+            cycle.loop().schedule(this::look, TimeUnit.NANOSECONDS.toMillis(RESTART_NANOS - sinceNanos) + 1);
+            return;
+        }
+        restartedNanos = cycle.loop().nanoTime();
+        close();
+        fetch();
+    }
+
+    private void fetchAfter(int ms) {
+        if (!fetchTimed) {
+            fetchTimed = true;
+            cycle.loop()
+                    .schedule(
+                            () -> {
+                                fetchTimed = false;
+                                fetch();
+                            },
+                            ms);
+        }
+    }
+
+    private void fetch() {
+        if (waiting || fetchTimed || !hasFetchable()) {
+            return;
+        }
+        if (channel == null || !channel.isOpen()) {
+            ListenerAddress address = peers.addresses().apply(leader);
+            if (address == null) {
+                fetchAfter(RETRY_MS);
+                return;
+            }
+            endSession();
+            channel = peers.channels().open(address.host(), address.port(), cycle.loop());
+        }
+        PeerChannel asked = channel;
+        waiting = true;
+        askedNanos = cycle.loop().nanoTime();
+        channel.send(request(), FETCH_VERSION, TIMEOUT_MS, new PeerChannel.ResponseListener() {
+            @Override
+            public void onResponse(ApiMessage response) {
+                if (asked == channel) {
+                    waiting = false;
+                    take((FetchResponse) response);
+                }
+            }
+
+            @Override
+            public void onFailure(IOException reason) {
+                if (asked == channel) {
+                    fail(reason.getMessage());
+                }
+            }
+        });
+    }
+
+    private boolean hasFetchable() {
+        for (Map<Integer, FetchedPartition> ofTopic : partitions.values()) {
+            for (FetchedPartition partition : ofTopic.values()) {
+                if (!partition.isPaused()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private FetchRequest request() {
+        Map<Uuid, List<FetchRequest.FetchPartition>> asked = new LinkedHashMap<>();
+        for (FetchedPartition partition : due) {
+            if (!partition.isPaused() && partition.isChanged()) {
+                asked.computeIfAbsent(partition.host().topicId(), none -> new ArrayList<>())
+                        .add(partition.ask(MAX_PARTITION_BYTES));
+            }
+        }
+        due.clear();
+        List<FetchRequest.FetchTopic> topics = new ArrayList<>();
+        asked.forEach((topicId, ofTopic) ->
+                topics.add(new FetchRequest.FetchTopic().setTopicId(topicId).setPartitions(ofTopic)));
+        FetchRequest request = new FetchRequest()
+                .setReplicaState(new FetchRequest.ReplicaState()
+                        .setReplicaId(peers.nodeId())
+                        .setReplicaEpoch(peers.brokerEpoch().getAsLong()))
+                .setMaxWaitMs(MAX_WAIT_MS)
+                .setMinBytes(MIN_BYTES)
+                .setMaxBytes(MAX_BYTES)
+                .setSessionId(sessionId)
+                .setSessionEpoch(sessionEpoch)
+                .setTopics(topics)
+                .setForgottenTopicsData(forgottenTopics());
+        forgotten.clear();
+        return request;
+    }
+
+    private boolean isFetched(FetchedPartition partition) {
+        Map<Integer, FetchedPartition> ofTopic = partitions.get(partition.host().topicId());
+        return ofTopic != null && ofTopic.get(partition.host().name().partition()) == partition;
+    }
+
+    /** Partitions that were removed, except those that were added again. */
+    private List<FetchRequest.ForgottenTopic> forgottenTopics() {
+        Map<Uuid, List<Integer>> numbers = new LinkedHashMap<>();
+        for (FetchedPartition gone : forgotten) {
+            Uuid topicId = gone.host().topicId();
+            int number = gone.host().name().partition();
+            Map<Integer, FetchedPartition> ofTopic = partitions.get(topicId);
+            FetchedPartition present = ofTopic == null ? null : ofTopic.get(number);
+            if (present == null || !present.isInSession()) {
+                numbers.computeIfAbsent(topicId, none -> new ArrayList<>()).add(number);
+            }
+        }
+        List<FetchRequest.ForgottenTopic> topics = new ArrayList<>();
+        numbers.forEach((topicId, ofTopic) ->
+                topics.add(new FetchRequest.ForgottenTopic().setTopicId(topicId).setPartitions(ofTopic)));
+        return topics;
+    }
+
+    private void take(FetchResponse response) {
+        ErrorCode error = ErrorCode.of(response.errorCode());
+        if (error != ErrorCode.NONE) {
+            logFailure(error.toString());
+            newSession();
+            fetchAfter(RETRY_MS);
+            return;
+        }
+        failing = false;
+        sessionId = response.sessionId();
+        if (sessionId == 0) {
+            // The leader has no room for a session.
+            newSession();
+        } else {
+            sessionEpoch = sessionEpoch == Integer.MAX_VALUE ? FIRST_INCREMENTAL_EPOCH : sessionEpoch + 1;
+        }
+        boolean news = false;
+        for (FetchResponse.FetchableTopicResponse topic : response.responses()) {
+            Map<Integer, FetchedPartition> ofTopic = partitions.getOrDefault(topic.topicId(), Map.of());
+            for (FetchResponse.PartitionData data : topic.partitions()) {
+                FetchedPartition partition = ofTopic.get(data.partitionIndex());
+                if (partition != null) {
+                    news |= take(partition, data);
+                }
+            }
+        }
+        if (!news && cycle.loop().nanoTime() - askedNanos < QUICK_RESPONSE_NANOS) {
+            fetchAfter(QUICK_RESPONSE_PAUSE_MS);
+        } else {
+            // After the journals are written.
+            cycle.onWakeUp(fetch);
+        }
+    }
+
+    /** Returns whether something is new. */
+    private boolean take(FetchedPartition partition, FetchResponse.PartitionData data) {
+        due.add(partition);
+        FetchedBatches.Result result = batches.take(partition, data);
+        switch (result) {
+            case PAUSE -> pause(partition);
+            case END -> remove(partition.host());
+            default -> {
+                // The next request says how far the partition is.
+            }
+        }
+        return result == FetchedBatches.Result.NEWS;
+    }
+
+    private void pause(FetchedPartition partition) {
+        if (partition.isInSession()) {
+            partition.leaveSession();
+            forgotten.add(partition);
+        }
+        cycle.loop()
+                .schedule(
+                        () -> {
+                            if (partition.isPaused() && isFetched(partition)) {
+                                partition.resume();
+                                due.add(partition);
+                                lookSoon();
+                            }
+                        },
+                        partition.pause());
+    }
+
+    private void fail(String reason) {
+        logFailure(reason);
+        endSession();
+        fetchAfter(RETRY_MS);
+    }
+
+    /** Logs the first of consecutive failures. */
+    private void logFailure(String reason) {
+        if (!failing) {
+            failing = true;
+            log.info("cannot fetch from a leader: broker={} reason=\"{}\"", leader, reason);
+        }
+    }
+}

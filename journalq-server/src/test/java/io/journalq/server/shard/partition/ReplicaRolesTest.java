@@ -1,0 +1,206 @@
+package io.journalq.server.shard.partition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.InvalidBatchException;
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.replication.FollowerRole;
+import io.journalq.server.replication.ReplicaSet;
+import io.journalq.server.shard.append.RequiredAcks;
+import io.journalq.server.shard.partition.SteppedPartition.Outcome;
+import io.journalq.server.shard.read.PartitionRead;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A partition leads, follows another broker, and leads again. */
+class ReplicaRolesTest {
+    private static final short PRODUCER_EPOCH = 0;
+    private static final int OTHER = 2;
+    private static final int ALL = 1 << 20;
+    private static final List<Integer> REPLICAS = List.of(SteppedPartition.NODE, OTHER);
+
+    @TempDir
+    private Path directory;
+
+    private SteppedPartition partition;
+    private int partitionEpoch;
+
+    @BeforeEach
+    void open() throws IOException {
+        partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
+        partition.setAcks(RequiredAcks.ALL, 1_000);
+    }
+
+    private void lead(int epoch, Integer... inSync) {
+        partition.setReplicas(
+                1, new ReplicaSet(SteppedPartition.NODE, epoch, ++partitionEpoch, REPLICAS, List.of(inSync)));
+    }
+
+    private void follow(int epoch) {
+        partition.setReplicas(1, new ReplicaSet(OTHER, epoch, ++partitionEpoch, REPLICAS, REPLICAS));
+    }
+
+    /** A batch of one record, as a leader sends it. */
+    private static ByteBuf batch(long offset, int epoch, int sequence) {
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            builder.setProducerState(7, PRODUCER_EPOCH, sequence, false);
+            builder.append(0, null, ("r" + offset).getBytes(StandardCharsets.US_ASCII), List.of());
+            ByteBuf built = builder.build();
+            RecordBatch.setBaseOffset(built, built.readerIndex(), offset);
+            RecordBatch.setLeaderEpoch(built, built.readerIndex(), epoch);
+            return built;
+        }
+    }
+
+    private void append(long offset, int epoch, int sequence) {
+        ByteBuf batch = batch(offset, epoch, sequence);
+        try {
+            partition.host().appendFetched(batch);
+        } finally {
+            batch.release();
+        }
+        partition.loop().run();
+    }
+
+    @Test
+    void shouldRejectWhatWaitsWhenAnotherBrokerLeads() {
+        // given
+        lead(0, SteppedPartition.NODE, OTHER);
+        Outcome waiting = partition.append(1, PRODUCER_EPOCH, 0, false, "a");
+        assertThat(waiting.error()).isNull();
+
+        // when
+        follow(1);
+
+        // then
+        assertThat(waiting.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(partition.append(1, PRODUCER_EPOCH, 1, false, "b").error())
+                .isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(partition.host().read(0, -1, -1, ALL, true, false).error())
+                .isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(partition.host().journal().endOffset()).isEqualTo(1);
+        assertThat(partition.host().replica().role())
+                .isInstanceOfSatisfying(
+                        FollowerRole.class, role -> assertThat(role.leader()).isEqualTo(OTHER));
+    }
+
+    @Test
+    void shouldForgetAnEpochWithoutRecordsWhenAnotherBrokerLeads() {
+        lead(3, SteppedPartition.NODE, OTHER);
+        assertThat(partition.host().journal().epochs().latest()).isEqualTo(3);
+
+        follow(4);
+
+        assertThat(partition.host().journal().epochs().latest()).isEqualTo(-1);
+    }
+
+    @Test
+    void shouldAppendWhatTheLeaderSendsAndTakeItsOffsets() {
+        // given
+        follow(1);
+
+        // when
+        append(0, 0, 0);
+        append(1, 1, 1);
+
+        // then consumers will see what the leader says
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
+        assertThat(partition.host().log().highWatermark()).isZero();
+        partition.host().onLeaderOffsets(1, 0);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
+        partition.host().onLeaderOffsets(5, 1);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(2);
+        assertThat(partition.host().log().startOffset()).isEqualTo(1);
+        append(2, 1, 2);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldRefuseBatchesThatDoNotContinueTheLog() {
+        follow(1);
+        append(0, 1, 0);
+
+        assertThatThrownBy(() -> append(0, 1, 1)).isInstanceOf(InvalidBatchException.class);
+        assertThatThrownBy(() -> append(1, 0, 1)).isInstanceOf(InvalidBatchException.class);
+        assertThatThrownBy(() -> append(1, 2, 1)).isInstanceOf(InvalidBatchException.class);
+        assertThat(partition.host().journal().endOffset()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldKnowTheProducersOfTheLeaderWhenItIsElected() {
+        // given a batch of a producer
+        follow(1);
+        append(0, 1, 0);
+
+        // when
+        lead(2, SteppedPartition.NODE);
+
+        // then its repetition is found, and new batches have the new epoch
+        assertThat(partition.append(7, PRODUCER_EPOCH, 0, false, "r0").offset()).isZero();
+        Outcome next = partition.append(7, PRODUCER_EPOCH, 1, false, "next");
+        assertThat(next.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(next.offset()).isEqualTo(1);
+        assertThat(partition.host().journal().epochs().epochOf(1)).isEqualTo(2);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldTellAReplicaWhereItsLogDivergesAndNotCountItsFetch() {
+        // given a leader with one batch of epoch 0, whose epoch 2 begins behind it
+        lead(0, SteppedPartition.NODE, OTHER);
+        var unused = partition.append(1, PRODUCER_EPOCH, 0, false, "a");
+        lead(2, SteppedPartition.NODE, OTHER);
+
+        // when a replica has two batches of epoch 0
+        PartitionRead read = partition.host().readAsReplica(OTHER, 1, 2, 2, 0, ALL, true);
+
+        // then
+        assertThat(read.divergingEpoch().epoch()).isZero();
+        assertThat(read.divergingEpoch().endOffset()).isEqualTo(1);
+        assertThat(partition.host().log().highWatermark()).isZero();
+
+        // and others are refused
+        assertThat(partition.host().readAsReplica(OTHER, 1, 1, 1, 0, ALL, true).error())
+                .isEqualTo(ErrorCode.FENCED_LEADER_EPOCH);
+        assertThat(partition
+                        .host()
+                        .readAsReplica(OTHER + 1, 1, 1, 2, 0, ALL, true)
+                        .error())
+                .isEqualTo(ErrorCode.UNKNOWN_LEADER_EPOCH);
+        assertThat(partition.host().log().highWatermark()).isZero();
+
+        // and when it has cut its log, its fetch counts
+        assertThat(partition.host().readAsReplica(OTHER, 1, 1, 2, 0, ALL, true).error())
+                .isEqualTo(ErrorCode.NONE);
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldCutItsJournalAndKeepTheRestWhenItIsClosed() throws IOException {
+        // given
+        follow(1);
+        append(0, 1, 0);
+        append(1, 1, 1);
+
+        // when
+        assertThat(partition.host().replica().cut(1)).isTrue();
+        partition.host().close();
+        partition.host().cutJournal(1);
+        open();
+
+        // then
+        assertThat(partition.host().journal().endOffset()).isEqualTo(1);
+    }
+}
