@@ -83,7 +83,7 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     }
 
     /**
-     * Logs in with a user and a password. For listeners of the security protocols SASL_SSL, together with {@link #tls},
+     * Logs in with a user and a password, or with a token. For listeners of the security protocols SASL_SSL, together with {@link #tls},
      * and SASL_PLAINTEXT. By default, the client does not log in.
      */
     public B sasl(SaslConfig config) {
@@ -156,7 +156,8 @@ public abstract class ClientBuilder<B extends ClientBuilder<B>> {
     final ClientConfig clientConfig(Class<?> api) {
         if (sasl != null && sasl.isPasswordSent() && tls == null) {
             throw new IllegalArgumentException("sasl: " + sasl.mechanism()
-                    + " sends the password, so that connections must be encrypted; set tls," + " or use SCRAM");
+                    + " sends the password or the token, so that connections must be encrypted; set tls, or use"
+                    + " SCRAM");
         }
         return new ClientConfig(
                 api,

@@ -46,7 +46,7 @@ final class SaslTarget implements FuzzTarget {
         ScramImage users = image;
         ScramUsers known = new ScramUsers(() -> users, new byte[32]);
         mechanisms = new SaslMechanisms(
-                MECHANISMS, known, new PasswordCheck(known, Runnable::run, new byte[32]), new ConstantRandom());
+                MECHANISMS, known, new PasswordCheck(known, Runnable::run, new byte[32]), null, new ConstantRandom());
     }
 
     @Override

@@ -2,12 +2,17 @@ package io.journalq.client.security;
 
 import static io.journalq.client.internal.check.Arguments.notNull;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.function.Supplier;
 
 /**
- * How a client logs in: the mechanism of SASL, the user and the password. For listeners of the security protocols
+ * How a client logs in: the mechanism of SASL, and the user and the password, or a token. For listeners of the security protocols
  * SASL_SSL (with a {@link TlsConfig}) and SASL_PLAINTEXT. Immutable; several clients can share one.
  *
  * <p>With SCRAM, the password is not sent. The client also checks that the broker knows the keys of the user, and
@@ -22,9 +27,18 @@ public final class SaslConfig {
     /** The mechanism that sends the password itself. */
     private static final String PLAIN = "PLAIN";
 
+    /** The mechanism that sends a token. */
+    private static final String OAUTHBEARER = "OAUTHBEARER";
+
+    private static final long MAX_TOKEN_FILE_BYTES = 64 * 1024;
+
     private final String mechanism;
+    /** Null if the client sends a token. */
     private final String user;
+
     private final byte[] password;
+    /** Null if the client sends no token. */
+    private final Supplier<String> tokens;
 
     private SaslConfig(String mechanism, String user, char[] password) {
         if (notNull(user, "user").isEmpty() || user.indexOf('\0') >= 0) {
@@ -37,7 +51,15 @@ public final class SaslConfig {
         this.mechanism = mechanism;
         this.user = user;
         this.password = new byte[utf8.remaining()];
+        this.tokens = null;
         utf8.get(this.password);
+    }
+
+    private SaslConfig(Supplier<String> tokens) {
+        this.mechanism = OAUTHBEARER;
+        this.user = null;
+        this.password = null;
+        this.tokens = notNull(tokens, "tokens");
     }
 
     /**
@@ -67,28 +89,68 @@ public final class SaslConfig {
         return new SaslConfig(PLAIN, user, password);
     }
 
+    /**
+     * Logs in by OAUTHBEARER (RFC 7628), with a token of an identity provider. A client with this mechanism needs a {@link
+     * TlsConfig}.
+     *
+     * @param tokens supplies a valid token for each login, also for those before a session ends. Is called on the
+     *     client's event loop, so it must not block. If it throws, the login fails
+     */
+    public static SaslConfig oauthBearer(Supplier<String> tokens) {
+        return new SaslConfig(tokens);
+    }
+
+    /**
+     * As {@link #oauthBearer(Supplier)}, with the token in a file, which is read for each login. Another program replaces
+     * the file before the token expires.
+     *
+     * @param file at most 64 KiB
+     */
+    public static SaslConfig oauthBearer(Path file) {
+        notNull(file, "file");
+        return new SaslConfig(() -> readToken(file));
+    }
+
+    private static String readToken(Path file) {
+        try {
+            if (Files.size(file) > MAX_TOKEN_FILE_BYTES) {
+                throw new IllegalStateException(
+                        "the file of the token, " + file + ", is larger than " + MAX_TOKEN_FILE_BYTES + " bytes");
+            }
+            return Files.readString(file, StandardCharsets.ISO_8859_1).strip();
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException("cannot read the token: " + unreadable.getMessage(), unreadable);
+        }
+    }
+
     /** The name of the mechanism, such as {@code SCRAM-SHA-256}. */
     public String mechanism() {
         return mechanism;
     }
 
-    /** Whether the mechanism sends the password itself, so that connections must be encrypted. */
+    /** Whether the mechanism sends the password or the token itself, so that connections must be encrypted. */
     public boolean isPasswordSent() {
-        return mechanism.equals(PLAIN);
+        return mechanism.equals(PLAIN) || tokens != null;
     }
 
+    /** The user; null if the client logs in with a token, which names the user. */
     public String user() {
         return user;
     }
 
-    /** A copy of the password, in UTF-8. */
+    /** A copy of the password, in UTF-8; null if the client logs in with a token. */
     public byte[] password() {
-        return password.clone();
+        return password == null ? null : password.clone();
     }
 
-    /** Shows no password. */
+    /** The token for a login that begins now; null if the client logs in with a password. */
+    public String token() {
+        return tokens == null ? null : tokens.get();
+    }
+
+    /** Shows no password and no token. */
     @Override
     public String toString() {
-        return "SaslConfig(" + mechanism + ", user=" + user + ")";
+        return "SaslConfig(" + mechanism + (user == null ? "" : ", user=" + user) + ")";
     }
 }

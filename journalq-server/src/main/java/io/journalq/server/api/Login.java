@@ -37,7 +37,10 @@ public final class Login implements AutoCloseable {
 
     private final Connection connection;
     private final SaslMechanisms mechanisms;
-    private final long sessionLifetimeMs;
+    private final long maxLifetimeMs;
+    /** Of the newest login; 0 if the session does not end. */
+    private long sessionLifetimeMs;
+
     private final Consumer<Principal> onLogin;
     private State state = State.STRANGER;
     /** The mechanism of the exchange, or of the last one. */
@@ -61,7 +64,7 @@ public final class Login implements AutoCloseable {
     Login(Connection connection, SaslMechanisms mechanisms, long sessionLifetimeMs, Consumer<Principal> onLogin) {
         this.connection = connection;
         this.mechanisms = mechanisms;
-        this.sessionLifetimeMs = sessionLifetimeMs;
+        this.maxLifetimeMs = sessionLifetimeMs;
         this.onLogin = onLogin;
     }
 
@@ -152,15 +155,19 @@ public final class Login implements AutoCloseable {
     /**
      * The exchange has succeeded.
      *
+     * @param credentialLifetimeMs after which the client must have logged in again; 0 if only the settings limit that
      * @return whether the client may be this user; false if it is logged in as another
      */
-    public boolean succeed(String user) {
+    public boolean succeed(String user, long credentialLifetimeMs) {
         Principal named = Principal.user(user);
         if (isKnown() && !named.equals(principal)) {
             return false;
         }
         exchange = null;
         state = State.LOGGED_IN;
+        sessionLifetimeMs = maxLifetimeMs == 0 || credentialLifetimeMs == 0
+                ? Math.max(maxLifetimeMs, credentialLifetimeMs)
+                : Math.min(maxLifetimeMs, credentialLifetimeMs);
         if (!isKnown()) {
             principal = named;
             onLogin.accept(named);

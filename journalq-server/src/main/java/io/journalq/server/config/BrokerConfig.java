@@ -177,7 +177,7 @@ public final class BrokerConfig {
         }
         return get(ListenerSettings.SASL_ENABLED_MECHANISMS, listener.name()).stream()
                 .distinct()
-                .filter(mechanism -> protocol.isEncrypted() || !mechanism.equals("PLAIN"))
+                .filter(mechanism -> protocol.isEncrypted() || mechanism.startsWith("SCRAM-"))
                 .toList();
     }
 

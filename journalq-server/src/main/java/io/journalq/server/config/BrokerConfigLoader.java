@@ -97,7 +97,10 @@ public final class BrokerConfigLoader {
             if (config.saslMechanisms(listener).isEmpty()
                     && config.securityProtocol(listener).usesSasl()) {
                 throw new ConfigException("sasl.enabled.mechanisms: listener " + listener.name()
-                        + " is not encrypted, so that PLAIN is not offered; add SCRAM-SHA-256, or use SASL_SSL");
+                        + " is not encrypted, so that only SCRAM is offered; add SCRAM-SHA-256, or use SASL_SSL");
+            }
+            if (config.saslMechanisms(listener).contains("OAUTHBEARER")) {
+                checkTokens(config);
             }
         }
         Set<String> advertised = new TreeSet<>();
@@ -184,6 +187,15 @@ public final class BrokerConfigLoader {
         if (forBrokers.bindsEveryInterface()) {
             throw new ConfigException("listeners: '" + forBrokers + "' has no host at which other brokers could reach"
                     + " this one; set advertised.listeners");
+        }
+    }
+
+    private static void checkTokens(BrokerConfig config) throws ConfigException {
+        for (ConfigKey<?> key : List.of(
+                TokenSettings.JWKS_ENDPOINT_URL, TokenSettings.EXPECTED_ISSUER, TokenSettings.EXPECTED_AUDIENCE)) {
+            if (config.text(key).isEmpty()) {
+                throw new ConfigException(key.name() + ": must be set, because a listener offers OAUTHBEARER");
+            }
         }
     }
 

@@ -291,6 +291,7 @@ public final class BrokerSettings {
         keys.addAll(List.of(NODE_ID, BROKER_RACK));
         keys.addAll(SecuritySettings.ALL);
         keys.addAll(ListenerSettings.ALL);
+        keys.addAll(TokenSettings.ALL);
         keys.addAll(AccessSettings.ALL);
         keys.addAll(List.of(
                 METRICS_TOPICS_MAX,

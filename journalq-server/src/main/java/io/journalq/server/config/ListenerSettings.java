@@ -6,7 +6,8 @@ import java.util.List;
 
 /** The settings of a broker's listeners: for clients with their TLS, for administration, for HTTP, and for the quorum. */
 public final class ListenerSettings {
-    private static final List<String> SASL_MECHANISMS = List.of("SCRAM-SHA-256", "SCRAM-SHA-512", "PLAIN");
+    private static final List<String> SASL_MECHANISMS =
+            List.of("SCRAM-SHA-256", "SCRAM-SHA-512", "PLAIN", "OAUTHBEARER");
     private static final List<String> STORE_TYPES = List.of("PKCS12", "PEM");
 
     public static final ConfigKey<List<String>> LISTENERS = ConfigKey.ofList(
@@ -106,8 +107,9 @@ public final class ListenerSettings {
     public static final ConfigKey<List<String>> SASL_ENABLED_MECHANISMS = ConfigKey.ofList(
                     "sasl.enabled.mechanisms",
                     List.of("SCRAM-SHA-256", "SCRAM-SHA-512"),
-                    "Mechanisms by which clients log in on listeners of SASL_SSL and SASL_PLAINTEXT. PLAIN sends the "
-                            + "password itself, and is offered only on listeners of SASL_SSL. Passwords are checked "
+                    "Mechanisms by which clients log in on listeners of SASL_SSL and SASL_PLAINTEXT. PLAIN "
+                            + "and OAUTHBEARER send the password or the token itself, and are offered only on listeners "
+                            + "of SASL_SSL. Passwords are checked "
                             + "against the credentials that journalq-server users add and AlterUserScramCredentials "
                             + "create.",
                     ConfigKey.choiceOf(SASL_MECHANISMS))

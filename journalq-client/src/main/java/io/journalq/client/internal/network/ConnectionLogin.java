@@ -58,6 +58,18 @@ final class ConnectionLogin {
         owner.onLoginFailed(new AuthenticationFailedException(address + " " + reason));
     }
 
+    private void sendFirst() {
+        byte[] first;
+        try {
+            first = exchange.begin();
+        } catch (LoginException noToken) {
+            owner.onLoginFailed(new AuthenticationFailedException("the client " + noToken.getMessage()
+                    + " to log in at " + address + "; check the supplier or the file of the token"));
+            return;
+        }
+        owner.sendNow(new MessageCall(first));
+    }
+
     private final class HandshakeCall extends Call {
         HandshakeCall() {
             super(ApiKey.SASL_HANDSHAKE, timeoutMs);
@@ -72,7 +84,7 @@ final class ConnectionLogin {
         protected void onResponse(ApiMessage response, ByteBuf frame, short version) {
             SaslHandshakeResponse handshake = (SaslHandshakeResponse) response;
             switch (ErrorCode.of(handshake.errorCode())) {
-                case NONE -> owner.sendNow(new MessageCall(exchange.begin()));
+                case NONE -> sendFirst();
                 case UNSUPPORTED_SASL_MECHANISM ->
                     fail("does not offer " + config.mechanism() + " on this listener, but "
                             + String.join(", ", handshake.mechanisms()) + "; choose another mechanism");
@@ -106,8 +118,12 @@ final class ConnectionLogin {
         protected void onResponse(ApiMessage response, ByteBuf frame, short version) {
             SaslAuthenticateResponse step = (SaslAuthenticateResponse) response;
             if (step.errorCode() != ErrorCode.NONE.code()) {
-                fail("refused the login of user " + config.user() + " (" + step.errorMessage()
-                        + "); check the name and the password");
+                fail(
+                        config.user() == null
+                                ? "refused the token (" + step.errorMessage() + "); get another one, and compare its"
+                                        + " issuer and audience with the settings of the broker"
+                                : "refused the login of user " + config.user() + " (" + step.errorMessage()
+                                        + "); check the name and the password");
                 return;
             }
             byte[] bytes = ByteBufUtil.getBytes(step.authBytes());

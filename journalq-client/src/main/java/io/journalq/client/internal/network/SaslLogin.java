@@ -10,18 +10,20 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.regex.Pattern;
 
 /**
  * The side of the client in one login: the messages of a mechanism, in order. Belongs to the event loop.
  *
- * <p>Sources: RFC 5802, RFC 4616.
+ * <p>Sources: RFC 5802, RFC 4616, RFC 7628.
  */
 final class SaslLogin {
     private static final int NONCE_SIZE_BYTES = 18;
+    private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/=-]+");
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final SaslConfig config;
-    /** Null for PLAIN. */
+    /** Null for PLAIN and OAUTHBEARER. */
     private final ScramMechanism scram;
     /** Null before the first message of SCRAM. */
     private ClientFirst first;
@@ -45,15 +47,28 @@ final class SaslLogin {
     }
 
     /** The first message of the client. */
-    byte[] begin() {
+    byte[] begin() throws LoginException {
         if (scram == null) {
             complete = true;
-            return plain();
+            return config.user() == null ? bearer() : plain();
         }
         byte[] nonce = new byte[NONCE_SIZE_BYTES];
         RANDOM.nextBytes(nonce);
         first = ClientFirst.of(config.user(), Base64.getEncoder().encodeToString(nonce));
         return utf8(first.text());
+    }
+
+    private byte[] bearer() throws LoginException {
+        String token;
+        try {
+            token = config.token();
+        } catch (RuntimeException none) {
+            throw new LoginException("got no token (" + none.getMessage() + ")");
+        }
+        if (token == null || !TOKEN.matcher(token).matches()) {
+            throw new LoginException("got no token, but other characters");
+        }
+        return utf8("n,,\u0001auth=Bearer " + token + "\u0001\u0001");
     }
 
     private byte[] plain() {

@@ -13,8 +13,11 @@ import io.journalq.common.sasl.ScramMessages.ClientFinal;
 import io.journalq.common.sasl.ScramMessages.ClientFirst;
 import io.journalq.common.sasl.ScramMessages.ServerFirst;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,7 +34,7 @@ class SaslLoginTest {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    private ClientFirst begin() {
+    private ClientFirst begin() throws LoginException {
         return ClientFirst.parse(new String(login.begin(), StandardCharsets.UTF_8));
     }
 
@@ -68,7 +71,7 @@ class SaslLoginTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 4_095, 16_385, 999_999_999})
     @Tag("CVE-2026-10143")
-    void shouldRefuseABrokerWhenItsIterationsAreOutsideTheBounds(int iterations) {
+    void shouldRefuseABrokerWhenItsIterationsAreOutsideTheBounds(int iterations) throws LoginException {
         String nonce = begin().nonce();
 
         assertThatThrownBy(() -> challenge(nonce + "x", iterations))
@@ -85,7 +88,7 @@ class SaslLoginTest {
     /** A broker that repeats only the nonce of another login could replay its messages. */
     @Test
     @Tag("CVE-2024-56128")
-    void shouldRefuseABrokerWhenItsNonceIsNotThatOfThisLogin() {
+    void shouldRefuseABrokerWhenItsNonceIsNotThatOfThisLogin() throws LoginException {
         String nonce = begin().nonce();
 
         for (String other : new String[] {"x" + nonce, nonce, nonce.substring(1) + "xx", "short"}) {
@@ -109,7 +112,7 @@ class SaslLoginTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "e=unknown-user", "r=,s=AA==,i=4096", "m=x,r=a,s=AA==,i=4096", "r=a,s=AA==,i=0"})
-    void shouldRefuseABrokerWhenItsChallengeIsMalformed(String message) {
+    void shouldRefuseABrokerWhenItsChallengeIsMalformed(String message) throws LoginException {
         begin();
 
         assertThatThrownBy(() -> login.next(utf8(message)))
@@ -120,5 +123,25 @@ class SaslLoginTest {
     @Test
     void shouldShowNoPasswordWhenItIsPrinted() {
         assertThat(SaslConfig.plain("ada", PASSWORD.toCharArray()).toString()).doesNotContain(PASSWORD);
+    }
+
+    @Test
+    void shouldSendTheTokenThatIsInTheFileWhenItLogsIn(@TempDir Path directory) throws Exception {
+        Path file = Files.writeString(directory.resolve("token"), "first.token\n");
+        SaslConfig config = SaslConfig.oauthBearer(file);
+
+        assertThat(new SaslLogin(config).begin()).isEqualTo(utf8("n,,\u0001auth=Bearer first.token\u0001\u0001"));
+        Files.writeString(file, "second.token");
+        assertThat(new String(new SaslLogin(config).begin(), StandardCharsets.UTF_8))
+                .contains("second.token");
+        assertThat(config.toString()).doesNotContain("token\n", "first");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "a\u0001auth=Bearer b", "a b"})
+    void shouldSendNoTokenWhenItIsNotOne(String token) {
+        assertThatThrownBy(() -> new SaslLogin(SaslConfig.oauthBearer(() -> token)).begin())
+                .isInstanceOf(LoginException.class)
+                .hasMessageContaining("got no token");
     }
 }

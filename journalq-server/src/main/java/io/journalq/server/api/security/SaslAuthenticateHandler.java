@@ -40,7 +40,7 @@ public final class SaslAuthenticateHandler implements Handler<SaslAuthenticateRe
                     .setErrorMessage(null)
                     .setAuthBytes(Unpooled.wrappedBuffer(challenge.message())));
         } else if (step instanceof SaslStep.Success success) {
-            if (login.succeed(success.user())) {
+            if (login.succeed(success.user(), success.maxLifetimeMs())) {
                 context.respond(new SaslAuthenticateResponse()
                         .setErrorMessage(null)
                         .setAuthBytes(Unpooled.wrappedBuffer(success.message()))

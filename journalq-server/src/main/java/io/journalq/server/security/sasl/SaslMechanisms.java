@@ -1,6 +1,7 @@
 package io.journalq.server.security.sasl;
 
 import io.journalq.common.sasl.ScramMechanism;
+import io.journalq.server.security.token.TokenValidator;
 import java.security.SecureRandom;
 import java.util.Base64;
 import java.util.List;
@@ -10,11 +11,15 @@ public final class SaslMechanisms {
     /** The mechanism that sends the password itself. Only for encrypted listeners. */
     public static final String PLAIN = "PLAIN";
 
+    /** The mechanism that sends a token. Only for encrypted listeners. */
+    public static final String OAUTHBEARER = "OAUTHBEARER";
+
     private static final int NONCE_SIZE_BYTES = 18;
 
     private final List<String> names;
     private final ScramUsers users;
     private final PasswordCheck passwords;
+    private final TokenValidator tokens;
     private final SecureRandom random;
 
     /**
@@ -22,11 +27,14 @@ public final class SaslMechanisms {
      *
      * @param names of the mechanisms, in the order of preference
      * @param passwords checks the passwords of PLAIN
+     * @param tokens checks the tokens of OAUTHBEARER; null if that is not among the mechanisms
      */
-    public SaslMechanisms(List<String> names, ScramUsers users, PasswordCheck passwords, SecureRandom random) {
+    public SaslMechanisms(
+            List<String> names, ScramUsers users, PasswordCheck passwords, TokenValidator tokens, SecureRandom random) {
         this.names = List.copyOf(names);
         this.users = users;
         this.passwords = passwords;
+        this.tokens = tokens;
         this.random = random;
     }
 
@@ -40,9 +48,11 @@ public final class SaslMechanisms {
         if (!names.contains(mechanism)) {
             return null;
         }
-        return mechanism.equals(PLAIN)
-                ? new PlainServer(passwords)
-                : new ScramServer(ScramMechanism.of(mechanism), users, this::newNonce);
+        return switch (mechanism) {
+            case PLAIN -> new PlainServer(passwords);
+            case OAUTHBEARER -> new OAuthServer(tokens);
+            default -> new ScramServer(ScramMechanism.of(mechanism), users, this::newNonce);
+        };
     }
 
     private String newNonce() {

@@ -6,9 +6,17 @@ public sealed interface SaslStep {
     @SuppressWarnings("ArrayRecordComponent") // steps are not compared
     record Challenge(byte[] message) implements SaslStep {}
 
-    /** The client is this user. */
+    /**
+     * The client is this user.
+     *
+     * @param maxLifetimeMs after which the client must log in again; 0 if nothing but the settings limits that
+     */
     @SuppressWarnings("ArrayRecordComponent") // steps are not compared
-    record Success(byte[] message, String user) implements SaslStep {}
+    record Success(byte[] message, String user, long maxLifetimeMs) implements SaslStep {
+        Success(byte[] message, String user) {
+            this(message, user, 0);
+        }
+    }
 
     /**
      * The exchange has failed.
