@@ -27,6 +27,7 @@ import java.util.function.Supplier;
  * <ul>
  * <li>{@code application/json}: {@code {"records": [...]}}. Nothing is appended unless all of it parses.
  * <li>{@code application/x-ndjson}: a record in each line. Records are appended as they arrive.
+ * <li>{@code application/vnd.journalq.batch}: record batches for one partition. Each is appended when it is complete.
  * <li>Any other type, or {@code format=raw}: the body is the value of one record, and headers describe the rest.
  * </ul>
  *
@@ -105,6 +106,9 @@ public final class ProduceRoute implements Route {
         }
         if (format == null && type.equals(NDJSON)) {
             return new RecordsBody(exchange, target, true);
+        }
+        if (format == null && type.equals(BatchBody.TYPE)) {
+            return new BatchBody(exchange, target);
         }
         return new RawBody(exchange, target);
     }

@@ -21,7 +21,7 @@ import java.util.Map;
 final class RawBody implements RequestBody {
     private static final String KEY = "JQ-Key";
     private static final String KEY_BASE64 = "JQ-Key-Base64";
-    private static final String PARTITION = "JQ-Partition";
+    static final String PARTITION = "JQ-Partition";
     private static final String TIMESTAMP = "JQ-Timestamp";
     private static final String HEADER_PREFIX = "jq-header-";
     private static final int MAX_NUMBER_DIGITS = 18;
@@ -74,7 +74,8 @@ final class RawBody implements RequestBody {
         }
     }
 
-    private static Long number(HttpExchange exchange, String name) {
+    /** A header that is a number; null if it is not given. */
+    static Long number(HttpExchange exchange, String name) {
         String text = exchange.header(name);
         if (text == null) {
             return null;

@@ -14,6 +14,7 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -37,7 +38,7 @@ final class RecordSink {
     private static final int MAX_RECORDS = 100_000;
 
     /** Size of batches without a response at which the body pauses. */
-    private static final int MAX_IN_FLIGHT_BYTES = 256 * 1024;
+    static final int MAX_IN_FLIGHT_BYTES = 256 * 1024;
 
     private static final int PRODUCE_VERSION = 12;
     private static final short ACKS_ALL = -1;
@@ -100,14 +101,7 @@ final class RecordSink {
      * @param value copied; null for none
      */
     void add(int partition, long timestampMs, byte[] key, ByteBuf value, List<Header> headers) {
-        records++;
-        if (records > MAX_RECORDS) {
-            throw new Problem(
-                            ProblemType.BODY_TOO_LARGE,
-                            "the body has more than " + MAX_RECORDS + " records",
-                            "send several requests")
-                    .exception();
-        }
+        count(1);
         Batches batches = open.computeIfAbsent(
                 partition,
                 number ->
@@ -121,6 +115,36 @@ final class RecordSink {
         long beforeBytes = builder.sizeBytes();
         builder.append(timestampMs, key == null ? null : Unpooled.wrappedBuffer(key), value, headers);
         bufferedBytes += builder.sizeBytes() - beforeBytes;
+    }
+
+    private void count(int more) {
+        if (more > MAX_RECORDS - records) {
+            throw new Problem(
+                            ProblemType.BODY_TOO_LARGE,
+                            "the body has more than " + MAX_RECORDS + " records",
+                            "send several requests")
+                    .exception();
+        }
+        records += more;
+    }
+
+    /**
+     * Appends a batch as it is.
+     *
+     * @param batch its head was checked; the sink takes ownership of it
+     */
+    void append(int partition, ByteBuf batch) {
+        if (ended) {
+            batch.release();
+            return;
+        }
+        try {
+            count(RecordBatch.recordCount(batch, 0));
+        } catch (ProblemException tooMany) {
+            batch.release();
+            throw tooMany;
+        }
+        send(List.of(new Sent(partition, batch, RecordBatch.recordCount(batch, 0))));
     }
 
     long bufferedBytes() {
@@ -239,6 +263,8 @@ final class RecordSink {
                 new Problem(ProblemType.RECORD_TOO_LARGE, detail, "send smaller records, or raise max.message.bytes");
             case INVALID_RECORD, INVALID_TIMESTAMP, CORRUPT_MESSAGE, INVALID_TOPIC_EXCEPTION ->
                 new Problem(ProblemType.RECORDS_REFUSED, detail, "send records that the settings of the topic allow");
+            case OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, INVALID_TXN_STATE ->
+                new Problem(ProblemType.RECORDS_REFUSED, detail, "send the batches of a producer in their order");
             case REQUEST_TIMED_OUT ->
                 new Problem(
                         ProblemType.TIMED_OUT,

@@ -1,0 +1,160 @@
+package io.journalq.server.gateway.produce;
+
+import io.journalq.common.record.RecordBatch;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.RequestBody;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemException;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * A body of record batches of version 2, one behind the other, as a Kafka client would send them. All of them go to one
+ * partition. Each is appended when it is complete. The Produce handler checks them, and the broker does not decode or
+ * compress them again, unless the topic demands it. On the connection's loop.
+ *
+ * <p>Source: the Kafka protocol guide, "Record Batch".
+ */
+final class BatchBody implements RequestBody {
+    static final String TYPE = "application/vnd.journalq.batch";
+
+    /** Size of the part of a batch for which memory is allocated before more of it has arrived. */
+    private static final int FIRST_PART_BYTES = 64 * 1024;
+
+    private final HttpExchange exchange;
+    private final ProduceRoute.Target target;
+    private final RecordSink sink;
+    private final int partition;
+
+    /** The batch that arrives; null between batches. Its capacity grows with what has arrived. */
+    private ByteBuf batch;
+
+    /** Size of {@link #batch} when it is complete; 0 while its length has not arrived. */
+    private int batchBytes;
+
+    private int batches;
+
+    BatchBody(HttpExchange exchange, ProduceRoute.Target target) {
+        this.exchange = exchange;
+        this.target = target;
+        Long chosen = RawBody.number(exchange, RawBody.PARTITION);
+        this.partition = chosen == null ? target.keyless() : target.checked(chosen);
+        this.sink = new RecordSink(exchange, target);
+    }
+
+    /** The batch that arrives, twice while its buffer grows, and those without a response. */
+    @Override
+    public long reservedBytes() {
+        long maxBytes = RecordSink.MAX_IN_FLIGHT_BYTES + 2L * target.maxMessageBytes();
+        long length = exchange.bodyLength();
+        return length == HttpExchange.UNKNOWN_LENGTH ? maxBytes : Math.min(2 * length, maxBytes);
+    }
+
+    @Override
+    public void onData(ByteBuf data) {
+        int index = data.readerIndex();
+        while (index < data.writerIndex() && !exchange.isClosed()) {
+            if (batch == null) {
+                batch = exchange.allocator().directBuffer(Math.min(data.writerIndex() - index, FIRST_PART_BYTES));
+                batchBytes = 0;
+            }
+            int wanted = (batchBytes == 0 ? RecordBatch.HEADER_SIZE_BYTES : batchBytes) - batch.readableBytes();
+            int part = Math.min(wanted, data.writerIndex() - index);
+            write(data, index, part);
+            index += part;
+            if (part < wanted) {
+                return;
+            }
+            try {
+                if (batchBytes == 0) {
+                    batchBytes = sizeBytes();
+                }
+                if (batch.readableBytes() == batchBytes) {
+                    add();
+                }
+            } catch (ProblemException refusal) {
+                // The batches before it are appended, and the response says so.
+                exchange.hold();
+                sink.finish(refusal.problem());
+                return;
+            }
+        }
+    }
+
+    private void write(ByteBuf data, int index, int length) {
+        int needed = batch.readableBytes() + length;
+        if (needed > batch.capacity()) {
+            int largest = Math.max(batchBytes, RecordBatch.HEADER_SIZE_BYTES);
+            batch.capacity(Math.min(Math.max(2 * batch.capacity(), needed), largest));
+        }
+        batch.writeBytes(data, index, length);
+    }
+
+    /** Checks the head of a batch, and returns the size of the batch. */
+    private int sizeBytes() {
+        if (RecordBatch.magic(batch, 0) != RecordBatch.CURRENT_MAGIC) {
+            throw invalid("it is not a record batch of version 2 (magic " + RecordBatch.magic(batch, 0) + ")");
+        }
+        long length = batch.getInt(RecordBatch.LENGTH);
+        if (length < RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES) {
+            throw invalid("its length field is " + length);
+        }
+        if (length + RecordBatch.LOG_OVERHEAD_BYTES > target.maxMessageBytes()) {
+            throw new Problem(
+                            ProblemType.RECORD_TOO_LARGE,
+                            where() + "it is larger than the topic allows (max.message.bytes)",
+                            "send smaller batches, or raise max.message.bytes")
+                    .exception();
+        }
+        if (RecordBatch.isTransactional(batch, 0) || RecordBatch.isControl(batch, 0)) {
+            throw invalid("it belongs to a transaction");
+        }
+        if (RecordBatch.recordCount(batch, 0) <= 0) {
+            throw invalid("it has no records");
+        }
+        return (int) length + RecordBatch.LOG_OVERHEAD_BYTES;
+    }
+
+    private void add() {
+        ByteBuf complete = batch;
+        batch = null;
+        batches++;
+        sink.append(partition, complete);
+    }
+
+    @Override
+    public void onEnd() {
+        sink.finish(
+                batch == null
+                        ? null
+                        : invalid("the body ends in the middle of it").problem());
+    }
+
+    @Override
+    public boolean onCutShort(Problem problem) {
+        exchange.hold();
+        sink.finish(problem);
+        return true;
+    }
+
+    private String where() {
+        return "batch " + (batches + 1) + ": ";
+    }
+
+    private ProblemException invalid(String detail) {
+        return new Problem(
+                        ProblemType.INVALID_BODY,
+                        where() + detail,
+                        "send record batches of version 2 without a transaction, one behind the other")
+                .exception();
+    }
+
+    @Override
+    public void onClosed() {
+        if (batch != null) {
+            batch.release();
+            batch = null;
+        }
+        sink.close();
+    }
+}
