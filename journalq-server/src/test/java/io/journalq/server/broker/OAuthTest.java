@@ -53,7 +53,6 @@ class OAuthTest {
     private Path directory;
 
     private TestKeys keys;
-    private TestIssuer issuer;
     private TestBroker broker;
 
     /** Gives Kafka's client the token. */
@@ -100,8 +99,7 @@ class OAuthTest {
     void prepare() throws Exception {
         keys = new TestKeys(directory.resolve("keys"), "JournalQ test authority");
         keys.write("broker", keys.sign("CN=broker", Algorithm.ecp256));
-        issuer = new TestIssuer();
-        Path jwks = Files.writeString(directory.resolve("jwks.json"), issuer.jwks());
+        Path jwks = Files.writeString(directory.resolve("jwks.json"), TestIssuer.TRUSTED.jwks());
         broker = new TestBroker(directory.resolve("data"))
                 .with("listeners", "SASL_SSL://localhost:0")
                 .with("sasl.enabled.mechanisms", "OAUTHBEARER")
@@ -148,7 +146,7 @@ class OAuthTest {
     void shouldServeTheUserOfATokenWhenItIsValid() throws Exception {
         broker.start();
 
-        createTopicAsKafka(issuer.token("ada", Instant.now().plusSeconds(60)));
+        createTopicAsKafka(TestIssuer.TRUSTED.token("ada", Instant.now().plusSeconds(60)));
 
         assertThat(broker.network().authentications()).isPositive();
     }
@@ -159,8 +157,8 @@ class OAuthTest {
         broker.start();
 
         for (String token : List.of(
-                new TestIssuer().token("ada", Instant.now().plusSeconds(60)),
-                issuer.token("ada", Instant.now().minusSeconds(1)))) {
+                TestIssuer.FORGER.token("ada", Instant.now().plusSeconds(60)),
+                TestIssuer.TRUSTED.token("ada", Instant.now().minusSeconds(1)))) {
             assertThatThrownBy(() -> createTopicAsKafka(token))
                     .isInstanceOf(ExecutionException.class)
                     .hasCauseInstanceOf(SaslAuthenticationException.class)
@@ -174,12 +172,12 @@ class OAuthTest {
     void shouldLogInAgainWithANewTokenBeforeTheOldOneExpires() throws Exception {
         // given
         broker.start();
-        createTopicAsKafka(issuer.token("ada", Instant.now().plusSeconds(60)));
+        createTopicAsKafka(TestIssuer.TRUSTED.token("ada", Instant.now().plusSeconds(60)));
         AtomicInteger tokens = new AtomicInteger();
         SaslConfig sasl = SaslConfig.oauthBearer(() -> {
             tokens.incrementAndGet();
             try {
-                return issuer.token("ada", Instant.now().plusSeconds(4));
+                return TestIssuer.TRUSTED.token("ada", Instant.now().plusSeconds(4));
             } catch (GeneralSecurityException unexpected) {
                 throw new IllegalStateException(unexpected);
             }
@@ -201,7 +199,7 @@ class OAuthTest {
     @Test
     void shouldReportARefusedTokenWithoutShowingIt() throws Exception {
         broker.start();
-        String forged = new TestIssuer().token("ada", Instant.now().plusSeconds(60));
+        String forged = TestIssuer.FORGER.token("ada", Instant.now().plusSeconds(60));
 
         try (Producer producer = producer(SaslConfig.oauthBearer(() -> forged))) {
             assertThatThrownBy(() -> producer.send(ProducerRecord.of("t", new byte[1])))

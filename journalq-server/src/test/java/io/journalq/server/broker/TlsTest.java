@@ -100,7 +100,7 @@ class TlsTest {
     @ParameterizedTest
     @EnumSource
     void shouldReadBackWhatWasWrittenWhenTheListenerIsEncrypted(Provider provider) throws Exception {
-        assertReadsBack(provider, RECORDS / 4);
+        assertReadsBack(provider, RECORDS / 8);
     }
 
     @ParameterizedTest
@@ -146,11 +146,11 @@ class TlsTest {
                     .all()
                     .get(20, TimeUnit.SECONDS);
         }
-        double throttledMs = produce(ada, 10);
+        double throttledMs = produce(ada, 5);
 
         // then
         assertThat(throttledMs).isPositive();
-        assertInOrder(readAll(ada, 10));
+        assertInOrder(readAll(ada, 5));
     }
 
     @ParameterizedTest

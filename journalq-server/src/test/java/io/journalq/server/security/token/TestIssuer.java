@@ -18,14 +18,31 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** An identity provider with one key of each type, which signs what a test asks for. */
+/**
+ * An identity provider with one key of each type, which signs what a test asks for. There are two, because RSA keys take
+ * a second to make. Both are immutable.
+ */
 public final class TestIssuer {
     public static final String ISSUER = "https://login.example.com";
     public static final String AUDIENCE = "journalq";
 
+    /** The provider that brokers trust. */
+    public static final TestIssuer TRUSTED = create();
+
+    /** A provider that claims to be the trusted one: its keys have the same ids. */
+    public static final TestIssuer FORGER = create();
+
     private final Map<String, KeyPair> keys = new TreeMap<>();
 
-    public TestIssuer() throws GeneralSecurityException {
+    private static TestIssuer create() {
+        try {
+            return new TestIssuer();
+        } catch (GeneralSecurityException unexpected) {
+            throw new IllegalStateException(unexpected);
+        }
+    }
+
+    private TestIssuer() throws GeneralSecurityException {
         KeyPairGenerator rsa = KeyPairGenerator.getInstance("RSA");
         rsa.initialize(2_048);
         keys.put("RS256", rsa.generateKeyPair());

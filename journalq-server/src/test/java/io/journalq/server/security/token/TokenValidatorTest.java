@@ -42,14 +42,13 @@ class TokenValidatorTest {
     private Path directory;
 
     private final AtomicLong nanos = new AtomicLong();
-    private TestIssuer issuer;
+    private final TestIssuer issuer = TestIssuer.TRUSTED;
     private Path file;
     private JwksSource source;
     private TokenValidator validator;
 
     @BeforeEach
     void open() throws Exception {
-        issuer = new TestIssuer();
         file = Files.writeString(directory.resolve("jwks.json"), issuer.jwks());
         source = JwksSource.open(file.toUri(), null, nanos::get);
         validator = validator(source);
@@ -99,7 +98,7 @@ class TokenValidatorTest {
         assertThat(check(parts[0] + "." + parts[1] + "." + TestIssuer.encode(zeros)))
                 .as("zeros")
                 .isNull();
-        assertThat(check(new TestIssuer().token(algorithm, claims())))
+        assertThat(check(TestIssuer.FORGER.token(algorithm, claims())))
                 .as("another key with the same id")
                 .isNull();
         for (String other : new String[] {"RS256", "PS256", "ES256", "EdDSA"}) {
