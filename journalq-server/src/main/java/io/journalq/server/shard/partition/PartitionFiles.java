@@ -101,9 +101,7 @@ public final class PartitionFiles {
         Path directory = null;
         try {
             directory = directory(topicId, partition);
-            if (store.isDirectory(directory)) {
-                store.delete(directory);
-            }
+            store.delete(directory);
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
