@@ -3,6 +3,7 @@ package io.journalq.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.seal.KeyVault;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,8 @@ class KeysCommandsTest {
     private static final Pattern FILE = Pattern.compile("[a-z]+\\.(?:keys|seal)|passphrase");
     private static final Pattern POLICY = Pattern.compile("(?s)cat > (\\S+) <<END\\n(.*?)END\\n");
 
+    private static final int FEW_ITERATIONS = 1_000;
+
     @TempDir
     private Path directory;
 
@@ -36,6 +39,11 @@ class KeysCommandsTest {
     @AfterEach
     void stop() {
         broker.close();
+    }
+
+    /** A keyring that opens at once, where the default would take a second for each command. */
+    private void createKeyring(String name, String passphrase) throws IOException {
+        KeyVault.create(directory.resolve(name), passphrase.toCharArray(), FEW_ITERATIONS);
     }
 
     /** Runs a command with the files in the directory of this test. */
@@ -66,6 +74,8 @@ class KeysCommandsTest {
             Files.writeString(directory.resolve(policy.group(1)), policy.group(2));
         }
         Files.writeString(directory.resolve("passphrase"), "correct horse battery staple\n");
+        createKeyring("root.keys", "correct horse battery staple");
+        createKeyring("auditors.keys", "correct horse battery staple");
 
         // when
         List<CommandRun> runs = new ArrayList<>();
@@ -102,6 +112,7 @@ class KeysCommandsTest {
     @Test
     void shouldFailWithoutSendingWhenTheSenderIsRevoked() throws IOException {
         Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
         Files.writeString(
                 directory.resolve("billing.seal"),
                 "realm=production\nroot=first-use\nkeyring=root.keys\npassphrase-file=passphrase\nsender=billing\n");
@@ -123,11 +134,24 @@ class KeysCommandsTest {
     }
 
     @Test
+    void shouldCreateTheKeyringWhenItDoesNotExist() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        String keyring = " --keyring new.keys --passphrase-file passphrase";
+
+        assertThat(run("", "keys show" + keyring).err()).contains("new.keys does not exist");
+        done("", "keys init production" + keyring);
+
+        assertThat(KeyVault.open(directory.resolve("new.keys"), "secret".toCharArray())
+                        .root())
+                .isNotNull();
+    }
+
+    @Test
     void shouldFailWithAReasonWhenARequestMakesNoSense() throws IOException {
         Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
         String keyring = " --keyring root.keys --passphrase-file passphrase";
 
-        assertThat(run("", "keys show" + keyring).err()).contains("root.keys does not exist");
         done("", "keys init production" + keyring);
         assertThat(run("", "keys init production" + keyring).err()).contains("has a root key");
         assertThat(run("", "keys grant orders nobody" + keyring).err()).contains("there is no role nobody");

@@ -74,7 +74,19 @@ public final class KeyVault {
         return create(file, passphrase, ITERATIONS);
     }
 
-    static KeyVault create(Path file, char[] passphrase, int iterations) throws IOException {
+    /**
+     * Creates a file without keys.
+     *
+     * @param iterations number of PBKDF2 iterations, from 1 to 20,000,000. Each makes a guess of the passphrase, and each
+     *     opening of the file, slower. Fewer than the default of 1,000,000 suit random passphrases only.
+     * @throws IOException if the file exists or cannot be written
+     * @throws IllegalArgumentException if the number of iterations is out of range
+     */
+    public static KeyVault create(Path file, char[] passphrase, int iterations) throws IOException {
+        if (!isInRange(iterations)) {
+            throw new IllegalArgumentException(
+                    "iterations must be from 1 to " + MAX_ITERATIONS + ", was " + iterations);
+        }
         if (Files.exists(file)) {
             throw new IOException(file + " exists");
         }
@@ -102,7 +114,7 @@ public final class KeyVault {
             FieldReader in = new FieldReader(Files.readAllBytes(file));
             in.expect(MAGIC, "a keyring");
             int iterations = in.number32();
-            if (iterations < 1 || iterations > MAX_ITERATIONS) {
+            if (!isInRange(iterations)) {
                 throw new IOException(file + " has an invalid number of iterations");
             }
             byte[] salt = in.bytes(SALT_SIZE_BYTES);
@@ -116,6 +128,10 @@ public final class KeyVault {
         } catch (SealFault | IllegalArgumentException malformed) {
             throw new IOException(file + " is not a keyring: " + malformed.getMessage(), malformed);
         }
+    }
+
+    private static boolean isInRange(int iterations) {
+        return iterations >= 1 && iterations <= MAX_ITERATIONS;
     }
 
     private static Set<PosixFilePermission> permissions(Path file) throws IOException {
