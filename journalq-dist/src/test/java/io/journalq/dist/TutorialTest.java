@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,6 +33,7 @@ class TutorialTest {
     }
 
     @Test
+    @Tag("long")
     void shouldRunEveryCommandOfTheTutorial() throws Exception {
         // given
         Path home = UnpackedArchive.in(Files.createDirectory(directory.resolve("home")));

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -48,6 +49,7 @@ class ProduceCasesCommandTest {
     }
 
     @Test
+    @Tag("long")
     void shouldShowWhatEachNumberOfEventLoopsCostsTheBroker(@TempDir Path directory) throws IOException {
         Path file = directory.resolve("result.json");
 

@@ -8,6 +8,7 @@ import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.record.TransactionLogValue;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayDeque;
@@ -84,6 +85,15 @@ final class TransactionWorld {
         incarnation.itsMachine = machine;
         journal.forEach(records -> records.forEach(machine::replay));
         machine.onLoaded(nowMs);
+    }
+
+    /** As if the producer of the newest record had used up the epochs before {@code epoch}. */
+    void useUpEpochsBefore(short epoch) {
+        List<CoordinatorRecord> newest = journal.get(journal.size() - 1);
+        TransactionLogValue value =
+                (TransactionLogValue) newest.get(newest.size() - 1).value();
+        value.setProducerEpoch(epoch);
+        load();
     }
 
     private static CoordinatorRecord asStored(CoordinatorRecord record) {
