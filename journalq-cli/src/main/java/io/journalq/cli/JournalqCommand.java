@@ -1,5 +1,6 @@
 package io.journalq.cli;
 
+import io.journalq.cli.access.AccessCommand;
 import io.journalq.cli.group.GroupsCommand;
 import io.journalq.cli.journal.JournalCommand;
 import io.journalq.cli.keys.KeysCommand;
@@ -31,6 +32,7 @@ import picocli.CommandLine.ScopeType;
             GroupsCommand.class,
             TransactionsCommand.class,
             ConfigsCommand.class,
+            AccessCommand.class,
             KeysCommand.class,
             ClusterCommand.class,
             JournalCommand.class,

@@ -27,10 +27,11 @@ class ArchitectureTest {
     }
 
     @Test
-    void shouldKnowTheServerOnlyWhereABrokersFilesOrProcessAreTheSubject() {
+    void shouldKnowTheServerOnlyWhereABrokersFilesProcessOrDecisionsAreTheSubject() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages("io.journalq.cli.journal..", "io.journalq.cli.local..")
+                .resideOutsideOfPackages(
+                        "io.journalq.cli.journal..", "io.journalq.cli.local..", "io.journalq.cli.access..")
                 .should()
                 .dependOnClassesThat(resideInAPackage("io.journalq.server.."))
                 .because("commands of bin/journalq work against any broker that speaks the protocol; use the client")

@@ -1,6 +1,7 @@
 package io.journalq.cli;
 
 import io.journalq.embedded.EmbeddedBroker;
+import io.journalq.embedded.EmbeddedBrokerBuilder;
 import io.journalq.embedded.JournalQ;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,11 +26,16 @@ public final class CommandBroker implements AutoCloseable {
     private final EmbeddedBroker broker;
 
     public CommandBroker(Path dataDirectory) {
-        this.broker = JournalQ.embedded()
+        this(dataDirectory, Map.of());
+    }
+
+    CommandBroker(Path dataDirectory, Map<String, String> settings) {
+        EmbeddedBrokerBuilder builder = JournalQ.embedded()
                 // Creating write-ahead files of the default size takes time on a slow disk.
                 .set("write.ahead.max.bytes", "1048576")
-                .inDirectory(dataDirectory)
-                .start();
+                .inDirectory(dataDirectory);
+        settings.forEach(builder::set);
+        this.broker = builder.start();
     }
 
     public String bootstrap() {

@@ -3,6 +3,8 @@ package io.journalq.client;
 import static io.journalq.client.internal.check.Arguments.noNulls;
 import static io.journalq.client.internal.check.Arguments.notNull;
 
+import io.journalq.client.admin.AclBinding;
+import io.journalq.client.admin.AclFilter;
 import io.journalq.client.admin.ClusterDescription;
 import io.journalq.client.admin.ConfigChange;
 import io.journalq.client.admin.ConfigEntry;
@@ -19,6 +21,7 @@ import io.journalq.client.admin.TransactionDescription;
 import io.journalq.client.admin.TransactionListing;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.group.CommittedOffset;
+import io.journalq.client.internal.admin.AclCalls;
 import io.journalq.client.internal.admin.ClusterCalls;
 import io.journalq.client.internal.admin.ConfigCalls;
 import io.journalq.client.internal.admin.GroupCalls;
@@ -35,7 +38,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Manages a cluster: topics, configurations, offsets, groups and transactions.
+ * Manages a cluster: topics, configurations, offsets, groups, transactions and access control lists.
  *
  * <p>Thread-safe. Every call blocks until the response arrives; {@link #async()} makes calls that do not block. Retriable errors are retried until {@link
  * Builder#callTimeout} has passed. A call that fails throws a {@link JournalQException}. After {@link #close()}, every
@@ -56,6 +59,7 @@ public final class Admin implements AutoCloseable {
     private final ClusterCalls clusterCalls;
     private final GroupCalls groups;
     private final TransactionCalls transactions;
+    private final AclCalls acls;
     private final OffsetLookup offsets;
     private final AsyncAdmin async = new AsyncAdmin(this);
 
@@ -66,6 +70,7 @@ public final class Admin implements AutoCloseable {
         this.clusterCalls = new ClusterCalls(core.cluster(), core.calls());
         this.groups = new GroupCalls(core.cluster(), core.calls());
         this.transactions = new TransactionCalls(core.cluster(), core.calls());
+        this.acls = new AclCalls(core.calls());
         this.offsets = new OffsetLookup(core.cluster(), core.calls());
     }
 
@@ -259,6 +264,37 @@ public final class Admin implements AutoCloseable {
     public void abortTransaction(TransactionDescription open) {
         core.requireOpen();
         transactions.abort(notNull(open, "open"));
+    }
+
+    /**
+     * Returns the access control lists (ACLs) that a filter selects, in an order that the broker keeps.
+     *
+     * @throws JournalQException with SECURITY_DISABLED if the broker does not enforce rights
+     */
+    public List<AclBinding> describeAcls(AclFilter filter) {
+        core.requireOpen();
+        return acls.describe(notNull(filter, "filter"));
+    }
+
+    /**
+     * Adds ACLs. One that exists is not added again. If an ACL cannot be added, the others are added nevertheless.
+     *
+     * @throws JournalQException the first error; the errors of other ACLs are suppressed in it
+     */
+    public void createAcls(Collection<AclBinding> bindings) {
+        core.requireOpen();
+        acls.create(noNulls(bindings, "bindings"));
+    }
+
+    /**
+     * Removes the ACLs that filters select.
+     *
+     * @return the ACLs that were removed
+     * @throws JournalQException the first error; ACLs that other filters select are removed nevertheless
+     */
+    public List<AclBinding> deleteAcls(Collection<AclFilter> filters) {
+        core.requireOpen();
+        return acls.delete(noNulls(filters, "filters"));
     }
 
     /** Returns a view of this admin whose calls do not block. */

@@ -78,6 +78,10 @@ class HelpExamplesTest {
         environment.put("JOURNALQ_ADMIN_LISTENER", "127.0.0.1:0");
         environment.put("JOURNALQ_GATEWAY_LISTENER", "127.0.0.1:0");
         environment.put("JOURNALQ_WRITE_AHEAD_MAX_BYTES", "1MiB");
+        // For the examples with rights.
+        environment.put("JOURNALQ_AUTHORIZATION_ENABLED", "true");
+        environment.put("JOURNALQ_SUPER_USERS", "User:ANONYMOUS");
+        environment.put("JOURNALQ_AUDIT_ALLOWED_OPERATIONS", "true");
     }
 
     @AfterEach
@@ -174,6 +178,8 @@ class HelpExamplesTest {
         prepare("one\ntwo\nthree\n", "produce orders");
         prepare("", "consume orders --group billing --from beginning --max-messages 3");
         prepare("", "consume orders --group audit --from beginning --max-messages 3");
+        prepare("", "access grant --principal billing --operation write --topic orders");
+        prepare("", "access grant --principal eve --operation all --topic * --deny");
     }
 
     @Test
@@ -197,6 +203,8 @@ class HelpExamplesTest {
                     + " -keystore authority.p12 -storepass changeit -file authority.pem");
             // The password of a user.
             done("echo secret > pw");
+            // The audit log of this broker.
+            done("grep -h '{\"audit\":1' ../logs/*.log > audit.log");
             producer.inTransaction(transaction -> transaction.send(ONE));
             for (String example : examples) {
                 prepareTopics();

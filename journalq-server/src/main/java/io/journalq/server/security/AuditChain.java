@@ -27,6 +27,17 @@ public final class AuditChain {
         return hashed + HASH + previous + END;
     }
 
+    /** Whether a line contains an event of the audit log. */
+    public static boolean isEvent(String line) {
+        return line.contains(BEGINNING);
+    }
+
+    /** The JSON object of the event in a line, without what a logger wrote before and after it. */
+    public static String event(String line) {
+        int end = line.lastIndexOf(END);
+        return line.substring(line.indexOf(BEGINNING), end < 0 ? line.length() : end + END.length());
+    }
+
     /**
      * Checks the next line. A line that begins a new chain is correct.
      *

@@ -66,6 +66,7 @@ public final class Errors {
             case INVALID_TOPIC_EXCEPTION -> "; use letters, digits, '.', '_' and '-', at most 249 of them";
             case TOPIC_AUTHORIZATION_FAILED, CLUSTER_AUTHORIZATION_FAILED, GROUP_AUTHORIZATION_FAILED ->
                 "; request the permission";
+            case SECURITY_DISABLED -> "; the broker does not enforce rights: set authorization.enabled=true";
             case INVALID_RECORD, INVALID_TIMESTAMP -> "; change the record: a retry cannot succeed";
             case REQUEST_TIMED_OUT -> "; try again, or raise the request timeout";
             case FENCED_MEMBER_EPOCH,

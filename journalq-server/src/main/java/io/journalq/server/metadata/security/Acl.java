@@ -75,7 +75,7 @@ public record Acl(AclResource resource, String principal, String host, AclOperat
      * Whether this entry covers an operation. An entry that allows READ, WRITE, DELETE or ALTER also allows DESCRIBE,
      * and one that allows ALTER_CONFIGS also allows DESCRIBE_CONFIGS. An entry that denies covers only what it names.
      */
-    boolean covers(AclOperation wanted) {
+    public boolean covers(AclOperation wanted) {
         if (operation == AclOperation.ALL || operation == wanted) {
             return true;
         }
