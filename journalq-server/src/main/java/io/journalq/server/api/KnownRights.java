@@ -11,8 +11,8 @@ import java.util.Set;
 
 /**
  * The rights of one client that were decided before, so that a client that uses the same topics again costs one lookup.
- * They hold until an ACL changes. Only rights that the client has are kept, so that a client that has none cannot fill
- * the memory. On the client's loop.
+ * They hold until an ACL changes. Of rights for names, only those that the client has are kept, so that a client that has
+ * none cannot fill the memory. On the client's loop.
  */
 final class KnownRights {
     /** Maximum number of rights. Beyond it, all are forgotten. */
@@ -26,6 +26,9 @@ final class KnownRights {
 
     private final MemoryAccount memory;
     private final Map<Right, Set<String>> namesByRight = new EnumMap<>(Right.class);
+    /** Whether the client has a right for some name. */
+    private final Map<Right, Boolean> someByRight = new EnumMap<>(Right.class);
+
     private AclImage decidedBy;
     private int count;
     private long bytes;
@@ -38,13 +41,27 @@ final class KnownRights {
 
     /** Whether the client is known to have a right, by these ACLs. */
     boolean contains(AclImage acls, Right right, String name) {
+        forgetUnlessBy(acls);
+        Set<String> names = namesByRight.get(right);
+        return names != null && names.contains(name);
+    }
+
+    /** Whether the client has a right for some name, by these ACLs. Null if that was not decided yet. */
+    Boolean some(AclImage acls, Right right) {
+        forgetUnlessBy(acls);
+        return someByRight.get(right);
+    }
+
+    /** Keeps the decision on a right for some name, by the ACLs of the last call of {@link #some}. */
+    void addSome(Right right, boolean allowed) {
+        someByRight.put(right, allowed);
+    }
+
+    private void forgetUnlessBy(AclImage acls) {
         if (acls != decidedBy) {
             forget();
             decidedBy = acls;
-            return false;
         }
-        Set<String> names = namesByRight.get(right);
-        return names != null && names.contains(name);
     }
 
     /** The client has a right, by the ACLs of the last call of {@link #contains}. */
@@ -72,6 +89,7 @@ final class KnownRights {
     /** Forgets all rights, because the client is another user now. */
     void forget() {
         namesByRight.clear();
+        someByRight.clear();
         memory.add(-bytes);
         bytes = 0;
         count = 0;

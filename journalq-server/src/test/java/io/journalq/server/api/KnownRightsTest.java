@@ -47,6 +47,20 @@ class KnownRightsTest {
     }
 
     @Test
+    void shouldKnowWhetherThereIsARightForSomeNameOnlyAsLongAsNoAclAndNoUserChanges() {
+        assertThat(rights.some(AclImage.NONE, Right.WRITE_TOPIC)).isNull();
+        rights.addSome(Right.WRITE_TOPIC, false);
+        rights.addSome(Right.READ_TOPIC, true);
+
+        assertThat(rights.some(AclImage.NONE, Right.WRITE_TOPIC)).isFalse();
+        assertThat(rights.some(AclImage.NONE, Right.READ_TOPIC)).isTrue();
+        assertThat(rights.some(OTHER, Right.WRITE_TOPIC)).isNull();
+        rights.addSome(Right.WRITE_TOPIC, true);
+        rights.forget();
+        assertThat(rights.some(OTHER, Right.WRITE_TOPIC)).isNull();
+    }
+
+    @Test
     void shouldStayWithinItsBoundsAndReturnItsMemory() {
         for (int i = 0; i < 10 * KnownRights.MAX_RIGHTS; i++) {
             rights.contains(AclImage.NONE, Right.READ_TOPIC, "t" + i);

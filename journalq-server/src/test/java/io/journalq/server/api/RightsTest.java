@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.*;
 import io.journalq.server.broker.WireClient;
+import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.AclOperation;
 import io.journalq.server.metadata.security.AclPattern;
 import io.journalq.server.metadata.security.AclPermission;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -294,6 +296,50 @@ class RightsTest {
         allow(TOPIC, "orders", AclOperation.WRITE);
 
         assertThat(ada.call(InitProducerIdResponse.class, request, 4).errorCode())
+                .isZero();
+    }
+
+    /** The decision reads every ACL. A client without the right must not occupy the event loop with it. */
+    @Test
+    void shouldReadAllAclsOnlyOnceWhenAClientWithoutRightsRequestsProducerIds() throws Exception {
+        // given
+        List<CreateAclsRequest.AclCreation> creations = IntStream.range(0, 10_000)
+                .mapToObj(i -> new CreateAclsRequest.AclCreation()
+                        .setResourceType(TOPIC)
+                        .setResourcePatternType(AclPattern.LITERAL.code())
+                        .setResourceName("t" + i)
+                        .setPrincipal("User:bob")
+                        .setHost("*")
+                        .setOperation(AclOperation.WRITE.code())
+                        .setPermissionType(AclPermission.ALLOW.code()))
+                .toList();
+        root.call(CreateAclsResponse.class, new CreateAclsRequest().setCreations(creations), 3);
+        AclImage acls = broker.handlers().authorizer().acls();
+        InitProducerIdRequest request = new InitProducerIdRequest().setTransactionalId(null);
+
+        // when
+        long scanNanos = Long.MAX_VALUE;
+        long requestNanos = Long.MAX_VALUE;
+        for (int round = 0; round < 50; round++) {
+            long begun = System.nanoTime();
+            acls.allowsSome("User:ada", HOST, AclOperation.WRITE, AclResourceType.TOPIC);
+            long scanned = System.nanoTime();
+            ErrorCode refused = ErrorCode.of(
+                    ada.call(InitProducerIdResponse.class, request, 4).errorCode());
+            requestNanos = Math.min(requestNanos, System.nanoTime() - scanned);
+            scanNanos = Math.min(scanNanos, scanned - begun);
+            assertThat(refused).isEqualTo(ErrorCode.CLUSTER_AUTHORIZATION_FAILED);
+        }
+
+        // then
+        assertThat(acls.size()).isEqualTo(10_000);
+        assertThat(requestNanos).isLessThan(scanNanos);
+        assertThat(broker.handlers().authorizer().denials())
+                .as("each is audited")
+                .isEqualTo(50);
+        allow(TOPIC, "orders", AclOperation.WRITE);
+        assertThat(ada.call(InitProducerIdResponse.class, request, 4).errorCode())
+                .as("after a change of the ACLs")
                 .isZero();
     }
 
