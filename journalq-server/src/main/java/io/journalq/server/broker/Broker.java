@@ -402,19 +402,25 @@ public final class Broker implements AutoCloseable {
             bound.add(wanted.withPort(acceptor.bind(door, wanted.name(), wanted.host(), wanted.port())));
         }
         listeners = List.copyOf(bound);
+        DiskUsage directories = new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool);
         if (gateway != null) {
             gatewayPort = gateway.bind(
                     acceptor,
-                    opened.handlers(),
-                    opened::metadata,
+                    opened,
+                    new LocalBrokerView.Parts(
+                            config.get(BrokerSettings.NODE_ID),
+                            loops.cycles(),
+                            networkCounters,
+                            this::health,
+                            directories,
+                            store instanceof SystemFileStore system ? system.syncTimes() : null,
+                            blockingPool,
+                            clock::millis),
                     throttles,
                     logins.passwords(),
-                    stateMemory.part(StatePart.CONNECTIONS),
-                    clock);
+                    stateMemory.part(StatePart.CONNECTIONS));
         }
-        opened.describe(
-                config.advertisedFor(listeners),
-                new DiskUsage(config.dataDirectories(), opened.shards(), blockingPool));
+        opened.describe(config.advertisedFor(listeners), directories);
         acceptor.accept();
     }
 

@@ -1,7 +1,6 @@
 package io.journalq.server.broker;
 
 import io.journalq.server.api.ClientSession;
-import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.config.ListenerSettings;
@@ -11,9 +10,11 @@ import io.journalq.server.gateway.guard.OriginRule;
 import io.journalq.server.gateway.guard.RequestGuard;
 import io.journalq.server.gateway.http.GatewayCounters;
 import io.journalq.server.gateway.http.HttpDoor;
+import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.Routes;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.produce.ProduceRoute;
+import io.journalq.server.gateway.rest.RestRoutes;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.network.Acceptor;
@@ -22,7 +23,6 @@ import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.sasl.PasswordCheck;
 import java.io.IOException;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -62,29 +62,31 @@ final class GatewaySetup {
     /**
      * Binds the listener. Its connections wait until {@link Acceptor#accept}.
      *
-     * @param images supplies the newest image
+     * @param parts the parts of the broker that it shows
      * @param passwords checks the passwords of clients, if they need one
      * @param connectionMemory is charged for connections
      * @return the port
      */
     int bind(
             Acceptor acceptor,
-            HandlerRegistry handlers,
-            Supplier<MetadataImage> images,
+            BrokerCore core,
+            LocalBrokerView.Parts parts,
             ClientThrottles throttles,
             PasswordCheck passwords,
-            MemoryAccount connectionMemory,
-            Clock clock)
+            MemoryAccount connectionMemory)
             throws IOException {
-        Routes routes = new Routes(List.of(
-                new ProduceRoute(images, config, clock::millis), new ReadRoute(images), new EventsRoute(images)));
+        Supplier<MetadataImage> images = core::metadata;
+        List<Route> all = new ArrayList<>(List.of(
+                new ProduceRoute(images, config, parts.epochMs()), new ReadRoute(images), new EventsRoute(images)));
+        all.addAll(RestRoutes.all(images, new LocalBrokerView(core, parts, counters)));
+        Routes routes = new Routes(all);
         RequestGuard guard = new RequestGuard(
                 BrokerNames.of(config, address.host(), config.get(ListenerSettings.GATEWAY_ALLOWED_HOSTS)),
                 new OriginRule(config.get(ListenerSettings.GATEWAY_ALLOWED_ORIGINS), transports.isGatewayEncrypted()));
         HttpDoor.Services services = new HttpDoor.Services(
                 routes,
                 guard,
-                handlers,
+                core.handlers(),
                 new HttpDoor.Clients(
                         transports.principals()::of,
                         transports.needsGatewayLogins() ? passwords::userOf : null,

@@ -27,12 +27,15 @@ public record Health(
         return "{\"status\":\"" + (serving ? "up" : "down") + "\"}";
     }
 
+    /** {@code up}, {@code degraded} if a part of the data cannot be used, or {@code down}. */
+    public String status() {
+        return serving ? (offlinePartitionCount > 0 || !offlineDirectories.isEmpty() ? "degraded" : "up") : "down";
+    }
+
     /** The health page, as JSON. */
     String toJson() {
-        String status =
-                serving ? (offlinePartitionCount > 0 || !offlineDirectories.isEmpty() ? "degraded" : "up") : "down";
         String names = offlinePartitions.stream().map(name -> '"' + name + '"').collect(Collectors.joining(","));
-        return "{\"status\":\"" + status + '"'
+        return "{\"status\":\"" + status() + '"'
                 + (offlinePartitionCount > 0
                         ? ",\"offlinePartitionCount\":" + offlinePartitionCount + ",\"offlinePartitions\":[" + names
                                 + "]"

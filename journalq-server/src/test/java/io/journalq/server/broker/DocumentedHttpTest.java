@@ -10,30 +10,33 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs every example of {@code docs/guides/http.md} as it stands there, and compares its output. */
+/** Runs every example of the guides to HTTP as it stands there, and compares its output. */
 @Timeout(120)
 class DocumentedHttpTest {
-    private static final Path GUIDE = Path.of("..", "docs", "guides", "http.md");
+    private static final Path GUIDES = Path.of("..", "docs", "guides");
     private static final Pattern EXAMPLE =
             Pattern.compile("```sh\\n(.*?)```\\n\\n```(?:json|text)\\n(.*?)```", Pattern.DOTALL);
     private static final String TIMESTAMP = "\"timestamp\":\\d+";
-    private static final int EXAMPLES = 8;
 
     @TempDir
     private Path directory;
 
-    @Test
-    void shouldPrintWhatTheGuideSaysWhenItsExamplesRun() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"http.md, orders, 8", "http-operations.md, , 6"})
+    void shouldPrintWhatTheGuideSaysWhenItsExamplesRun(String guide, String topic, int examples) throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/curl")), "apt-get install curl");
         try (TestBroker broker = new TestBroker(directory)
                 .with("gateway.listener", "127.0.0.1:0")
                 .start()) {
-            broker.createTopic("orders", 1, Map.of());
-            Matcher example = EXAMPLE.matcher(Files.readString(GUIDE));
+            if (topic != null) {
+                broker.createTopic(topic, 1, Map.of());
+            }
+            Matcher example = EXAMPLE.matcher(Files.readString(GUIDES.resolve(guide)));
             int run = 0;
             while (example.find()) {
                 run++;
@@ -45,7 +48,7 @@ class DocumentedHttpTest {
                 assertThat(shell.waitFor(20, TimeUnit.SECONDS)).isTrue();
                 assertThat(masked(output)).as(command).isEqualTo(masked(example.group(2)));
             }
-            assertThat(run).isEqualTo(EXAMPLES);
+            assertThat(run).isEqualTo(examples);
         }
     }
 

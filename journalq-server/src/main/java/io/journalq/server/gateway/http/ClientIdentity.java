@@ -13,6 +13,7 @@ import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -186,10 +187,11 @@ final class ClientIdentity implements AutoCloseable {
      *
      * @param served the API that the request will call
      */
-    void checkRight(HandlerRegistry.Served served, Right right, String topic) {
+    void checkRight(HandlerRegistry.Served served, Right right, String name) {
         LocalCall call = new LocalCall(client, served, served.api().highestVersion(), 0, response -> {});
-        if (!call.allows(right, topic)) {
-            throw Problem.denied("the client has no right to " + right.operation() + " this topic")
+        if (!call.allows(right, name)) {
+            throw Problem.denied("the client has no right to " + right.operation() + " this "
+                            + right.type().name().toLowerCase(Locale.ROOT))
                     .exception();
         }
     }

@@ -8,6 +8,7 @@ import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -97,12 +98,23 @@ public final class HttpExchange {
     }
 
     /**
-     * Refuses the request if its client may not use a topic. Called before anything is said about the topic.
+     * Refuses the request if its client may not use a resource. Called before anything is said about the resource.
      *
-     * @param api the API that the request will call
+     * @param api an API that asks for this right
+     * @param name of the resource
      */
-    public void checkRight(ApiKey api, Right right, String topic) {
-        connection.identity().checkRight(connection.services().handlers().find(api.id()), right, topic);
+    public void checkRight(ApiKey api, Right right, String name) {
+        connection.identity().checkRight(connection.services().handlers().find(api.id()), right, name);
+    }
+
+    /** Who has sent the request. */
+    public Principal principal() {
+        return connection.identity().client().session().principal();
+    }
+
+    /** Whether rights are enforced. If not, every client may do everything. */
+    public boolean enforcesRights() {
+        return connection.services().handlers().authorizer().isOn();
     }
 
     /**

@@ -15,8 +15,10 @@ public enum ProblemType {
     NO_SUCH_RESOURCE(HttpResponseStatus.NOT_FOUND, "There is no such resource"),
     UNKNOWN_TOPIC(HttpResponseStatus.NOT_FOUND, "There is no such topic"),
     UNKNOWN_PARTITION(HttpResponseStatus.NOT_FOUND, "There is no such partition"),
+    UNKNOWN_GROUP(HttpResponseStatus.NOT_FOUND, "There is no such group"),
     METHOD_NOT_ALLOWED(HttpResponseStatus.METHOD_NOT_ALLOWED, "The resource does not support this method"),
     SLOW_REQUEST(HttpResponseStatus.REQUEST_TIMEOUT, "The request arrives too slowly"),
+    CONFLICT(HttpResponseStatus.CONFLICT, "The state of the resource does not permit this"),
     LENGTH_REQUIRED(HttpResponseStatus.LENGTH_REQUIRED, "The request needs a Content-Length"),
     BODY_TOO_LARGE(HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, "The body is too large"),
     RECORD_TOO_LARGE(HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE, "A record is too large"),
@@ -28,6 +30,7 @@ public enum ProblemType {
     QUOTA_EXCEEDED(HttpResponseStatus.TOO_MANY_REQUESTS, "The client has used up its quota"),
     HEAD_TOO_LARGE(HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large"),
     RECORDS_REFUSED(HttpResponseStatus.UNPROCESSABLE_ENTITY, "The broker refused records"),
+    CHANGE_REFUSED(HttpResponseStatus.UNPROCESSABLE_ENTITY, "The broker refused the change"),
     INTERNAL_ERROR(HttpResponseStatus.INTERNAL_SERVER_ERROR, "The broker failed"),
     UNAVAILABLE(HttpResponseStatus.SERVICE_UNAVAILABLE, "The broker cannot serve this now"),
     TIMED_OUT(HttpResponseStatus.GATEWAY_TIMEOUT, "The records were not acknowledged in time");

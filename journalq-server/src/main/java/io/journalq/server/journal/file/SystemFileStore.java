@@ -22,7 +22,7 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The operating system's files. Stateless; any thread. */
+/** The operating system's files. Any thread. */
 public final class SystemFileStore implements FileStore {
     /**
      * Suffix of the temporary file that {@link #replace} writes and then renames. One that a crash left behind may be
@@ -40,6 +40,13 @@ public final class SystemFileStore implements FileStore {
      * stay open, so without the spare handle no sync could ever free a handle. Guarded by this.
      */
     private FileChannel spare;
+
+    private final SyncTimes syncTimes = new SyncTimes();
+
+    /** Durations of the fsync calls for log files. */
+    public SyncTimes syncTimes() {
+        return syncTimes;
+    }
 
     @Override
     public void createDirectories(Path directory) throws IOException {
@@ -226,7 +233,7 @@ public final class SystemFileStore implements FileStore {
     }
 
     /** A file channel that is only used with explicit positions, so that readers and the writer share no state. */
-    private static final class SystemLogFile implements LogFile {
+    private final class SystemLogFile implements LogFile {
         private final FileChannel channel;
 
         SystemLogFile(FileChannel channel) {
@@ -271,7 +278,9 @@ public final class SystemFileStore implements FileStore {
 
         @Override
         public void sync() throws IOException {
+            long begunNanos = System.nanoTime();
             channel.force(false);
+            syncTimes.record(System.nanoTime() - begunNanos);
         }
 
         @Override

@@ -1,0 +1,92 @@
+package io.journalq.server.gateway.rest;
+
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.RequestBody;
+import io.journalq.server.gateway.http.Route;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpMethod;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+
+/**
+ * A route whose requests and responses are small JSON objects. Immutable, any thread.
+ *
+ * @param method the method
+ * @param template the path, with parameters in braces
+ * @param parameters the parameters behind the path
+ * @param operation serves a request, on the loop of its connection
+ */
+record RestRoute(HttpMethod method, String template, List<String> parameters, Operation operation) implements Route {
+    /** Maximum size of the body of a request. */
+    private static final int MAX_BODY_BYTES = 1024 * 1024;
+
+    /** Serves a request whose body is complete. */
+    @FunctionalInterface
+    interface Operation {
+        /**
+         * Serves a request.
+         *
+         * @throws io.journalq.server.gateway.problem.ProblemException if the request is refused
+         */
+        void run(RestRequest request);
+    }
+
+    static RestRoute get(String template, List<String> parameters, Operation operation) {
+        return new RestRoute(HttpMethod.GET, template, parameters, operation);
+    }
+
+    static RestRoute post(String template, Operation operation) {
+        return new RestRoute(HttpMethod.POST, template, List.of(), operation);
+    }
+
+    static RestRoute patch(String template, Operation operation) {
+        return new RestRoute(HttpMethod.PATCH, template, List.of(), operation);
+    }
+
+    static RestRoute delete(String template, Operation operation) {
+        return new RestRoute(HttpMethod.DELETE, template, List.of(), operation);
+    }
+
+    @Override
+    public RequestBody open(HttpExchange exchange) {
+        exchange.checkParameters(parameters);
+        return new Body(exchange);
+    }
+
+    /** Collects the body. On the connection's loop. */
+    private final class Body implements RequestBody {
+        private final HttpExchange exchange;
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
+
+        Body(HttpExchange exchange) {
+            this.exchange = exchange;
+        }
+
+        @Override
+        public void onData(ByteBuf data) {
+            if (method.equals(HttpMethod.GET)) {
+                throw HttpExchange.invalid("a GET request has no body", "send the parameters behind the path");
+            }
+            if (bytes.size() + data.readableBytes() > MAX_BODY_BYTES) {
+                throw JsonObject.invalid("it is larger than 1 MiB");
+            }
+            try {
+                data.getBytes(data.readerIndex(), bytes, data.readableBytes());
+            } catch (IOException impossible) {
+                throw new UncheckedIOException(impossible);
+            }
+        }
+
+        @Override
+        public void onEnd() {
+            operation.run(new RestRequest(exchange, JsonObject.parse(bytes.toByteArray())));
+        }
+
+        @Override
+        public void onClosed() {
+            // Nothing but heap is held.
+        }
+    }
+}
