@@ -27,6 +27,8 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -243,6 +245,42 @@ class ReplicationTest {
             start(follower);
             await("full in-sync replicas", this::areAllInSync);
             await("equal journals", this::areReplicasEqual);
+            assertThat(readAll()).isEqualTo(acknowledged);
+        }
+    }
+
+    @Test
+    void shouldGoOnUnderOtherLeadersWhenALeaderStops() throws Exception {
+        try (KafkaProducer<String, String> producer = producer()) {
+            Map<String, String> acknowledged = send(producer, "a", RECORDS);
+            int leader = leaderOf(0);
+
+            // when
+            brokers.remove(leader).close();
+
+            // then nobody waits for it, and nothing is lost
+            assertThat(describe().partitions()).allSatisfy(partition -> {
+                assertThat(partition.leader().id()).isNotEqualTo(leader);
+                assertThat(partition.isr())
+                        .extracting(Node::id)
+                        .hasSize(BROKERS - 1)
+                        .doesNotContain(leader);
+            });
+            acknowledged.putAll(send(producer, "b", RECORDS));
+            assertThat(readAll()).isEqualTo(acknowledged);
+
+            // and it comes back as a follower, and leads again when an operator says so
+            start(leader);
+            await("full in-sync replicas", this::areAllInSync);
+            await("equal journals", this::areReplicasEqual);
+            assertThat(leaderOf(0)).isNotEqualTo(leader);
+            try (Admin admin = Admin.create(clients())) {
+                admin.electLeaders(ElectionType.PREFERRED, null).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+            }
+            await("preferred leaders", () -> describe().partitions().stream()
+                    .allMatch(partition -> partition.leader().id()
+                            == partition.replicas().get(0).id()));
+            acknowledged.putAll(send(producer, "c", RECORDS));
             assertThat(readAll()).isEqualTo(acknowledged);
         }
     }

@@ -34,6 +34,8 @@ record ClusterScenario(
     private static final long[] FLUSH_INTERVALS_MS = {50, 200, 1_000};
     private static final int[] SEGMENT_SIZES = {1 << 10, 8 << 10, 1 << 20};
     private static final int REPLICA_LAG_MS = 500;
+    private static final int HEARTBEAT_MS = 100;
+    private static final int[] SESSION_TIMEOUTS_MS = {300, 800, 3_000};
     private static final int HOUR_MS = 3_600_000;
 
     static ClusterScenario of(int brokers, Random random) {
@@ -41,13 +43,14 @@ record ClusterScenario(
         long flushIntervalMs = FLUSH_INTERVALS_MS[random.nextInt(FLUSH_INTERVALS_MS.length)];
         int segmentBytes = SEGMENT_SIZES[random.nextInt(SEGMENT_SIZES.length)];
         int writeAheadBytes = random.nextInt(3) == 0 ? 0 : 128 << 10;
+        int sessionTimeoutMs = SESSION_TIMEOUTS_MS[random.nextInt(SESSION_TIMEOUTS_MS.length)];
         SimWorld.Plan world = new SimWorld.Plan(
                 brokers,
                 loops,
                 1 + random.nextInt(10),
                 random.nextInt(3) == 0 ? HOUR_MS : 50,
                 random.nextInt(3) == 0 ? 50_000 : 100,
-                id -> config(id, loops, flushIntervalMs, segmentBytes, writeAheadBytes));
+                id -> config(id, loops, flushIntervalMs, segmentBytes, writeAheadBytes, sessionTimeoutMs));
         SimQuorum.Odds quorum = new SimQuorum.Odds(
                 oneIn(random, 100), oneIn(random, 10), oneIn(random, 5), oneIn(random, 10), oneIn(random, 10));
         return new ClusterScenario(
@@ -64,7 +67,8 @@ record ClusterScenario(
         return random.nextInt(3) == 0 ? 0 : odds;
     }
 
-    private static BrokerConfig config(int id, int loops, long flushIntervalMs, int segmentBytes, int writeAheadBytes) {
+    private static BrokerConfig config(
+            int id, int loops, long flushIntervalMs, int segmentBytes, int writeAheadBytes, int sessionTimeoutMs) {
         try {
             return BrokerConfig.defaults()
                     .with("node.id", Integer.toString(id), ConfigOrigin.COMMAND_LINE)
@@ -74,6 +78,8 @@ record ClusterScenario(
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
                     .with("segment.bytes", Integer.toString(segmentBytes), ConfigOrigin.COMMAND_LINE)
                     .with("replica.lag.time.max.ms", Integer.toString(REPLICA_LAG_MS), ConfigOrigin.COMMAND_LINE)
+                    .with("broker.heartbeat.interval.ms", Integer.toString(HEARTBEAT_MS), ConfigOrigin.COMMAND_LINE)
+                    .with("broker.session.timeout.ms", Integer.toString(sessionTimeoutMs), ConfigOrigin.COMMAND_LINE)
                     .with("write.ahead.max.bytes", Integer.toString(writeAheadBytes), ConfigOrigin.COMMAND_LINE)
                     .with("auto.create.topics.enable", "false", ConfigOrigin.COMMAND_LINE);
         } catch (ConfigException wrong) {

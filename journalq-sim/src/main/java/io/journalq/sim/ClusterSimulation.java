@@ -2,11 +2,15 @@ package io.journalq.sim;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
+import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.sim.check.AcknowledgedByAllIsKept;
 import io.journalq.sim.check.AcknowledgedIsKept;
 import io.journalq.sim.check.BrokersShowTheSameMetadata;
 import io.journalq.sim.check.ClusterReplicas;
+import io.journalq.sim.check.EpochsHaveOneLeader;
+import io.journalq.sim.check.FencedBrokersLeadNothing;
 import io.journalq.sim.check.HighWatermarkWaits;
 import io.journalq.sim.check.IdsAreGivenOnce;
 import io.journalq.sim.check.InSyncReplicasHoldTheCommitted;
@@ -76,6 +80,8 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     private final AcknowledgedIsKept acknowledged;
     private final AcknowledgedByAllIsKept acknowledgedByAll;
     private final InSyncReplicasHoldTheCommitted inSync;
+    private final EpochsHaveOneLeader epochs;
+    private final FencedBrokersLeadNothing fenced;
     private final HighWatermarkWaits highWatermarks;
     private final NobodyCutsBelowItsHighWatermark cuts;
     private final ReplicasHoldTheSame replicas;
@@ -97,6 +103,8 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         this.acknowledged = new AcknowledgedIsKept(violations, lossBoundMs(scenario));
         this.acknowledgedByAll = new AcknowledgedByAllIsKept(violations);
         this.inSync = new InSyncReplicasHoldTheCommitted(violations);
+        this.epochs = new EpochsHaveOneLeader(violations);
+        this.fenced = new FencedBrokersLeadNothing(violations);
         this.highWatermarks = new HighWatermarkWaits(violations);
         this.cuts = new NobodyCutsBelowItsHighWatermark(violations);
         this.replicas = new ReplicasHoldTheSame(violations, ClusterScenario.DATA);
@@ -251,6 +259,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         CrashKind kind = anyKind();
         world.collectCrashed(kind).forEach(machine -> onCrash(machine, kind));
         ClusterReplicas now = replicasNow();
+        epochs.onReplicas(now);
         inSync.onReplicas(now);
         highWatermarks.onReplicas(now);
         cuts.onReplicas(now);
@@ -289,9 +298,13 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     // ---- after healing
 
     private boolean isServed() {
+        MetadataImage newest = logs.newest();
         return world.machines().stream()
-                .allMatch(
-                        machine -> machine.broker() != null && machine.broker().isRunning());
+                        .allMatch(machine -> machine.broker() != null
+                                && machine.broker().isRunning()
+                                && newest.liveBroker(machine.node().id()) != null)
+                && newest.topics().stream()
+                        .allMatch(topic -> topic.partitions().stream().allMatch(PartitionImage::hasLeader));
     }
 
     private boolean showsTheSame() {
@@ -339,7 +352,10 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     public void onReplay(int nodeId, long offset, List<Message> records) {
         scheduler.trace().add(nodeId, offset);
         ids.onReplay(offset, records);
-        logs.onReplay(nodeId, offset, records);
+        if (logs.onReplay(nodeId, offset, records)) {
+            epochs.onMetadata(logs.newest());
+            fenced.onMetadata(logs.newest());
+        }
     }
 
     @Override

@@ -7,7 +7,9 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
-import io.journalq.server.metadata.record.NodeStartedRecord;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.sim.world.Interference;
 import java.util.List;
@@ -76,8 +78,39 @@ enum PlantedClusterBug implements Interference {
         public List<Message> onMetadata(int nodeId, List<Message> records) {
             return records.stream()
                     .map(record ->
-                            record instanceof NodeStartedRecord ? new NodeStartedRecord().setNodeId(NOBODY) : record)
+                            record instanceof PartitionChangesRecord changes ? changes.setChanges(List.of()) : record)
                     .toList();
+        }
+    },
+    A_BROKER_LEADS_WHATEVER_IS_LED("EpochsHaveOneLeader") {
+        @Override
+        public List<Message> onMetadata(int nodeId, List<Message> records) {
+            return records.stream()
+                    .map(record -> nodeId == 2 && record instanceof PartitionChangesRecord changes
+                            ? new PartitionChangesRecord()
+                                    .setTopicId(changes.topicId())
+                                    .setChanges(changes.changes().stream()
+                                            .map(change -> copyOf(change)
+                                                    .setLeader(change.leader() < 0 ? change.leader() : nodeId))
+                                            .toList())
+                            : record)
+                    .toList();
+        }
+    },
+    A_FENCING_ELECTS_NOBODY("FencedBrokersLeadNothing") {
+        @Override
+        public List<Message> onDecision(List<Message> records) {
+            boolean fences =
+                    records.stream().anyMatch(record -> record instanceof BrokerChangeRecord change && change.fenced());
+            return records.stream()
+                    .filter(record -> !fences || !(record instanceof PartitionChangesRecord))
+                    .toList();
+        }
+    },
+    A_LEADER_ACKNOWLEDGES_WITHOUT_THE_OTHERS("AcknowledgedByAllIsKept") {
+        @Override
+        public ApiMessage onRequest(ApiMessage message) {
+            return message instanceof ProduceRequest produce ? produce.setAcks((short) 1) : message;
         }
     },
     A_LEADER_COUNTS_FETCHES_OF_ANOTHER_REPLICA("InSyncReplicasHoldTheCommitted") {
@@ -123,12 +156,19 @@ enum PlantedClusterBug implements Interference {
         }
     };
 
-    private static final int NOBODY = -1;
-
     private final String invariant;
 
     PlantedClusterBug(String invariant) {
         this.invariant = invariant;
+    }
+
+    private static ChangeState copyOf(ChangeState change) {
+        return new ChangeState()
+                .setPartition(change.partition())
+                .setLeader(change.leader())
+                .setInSyncReplicas(change.inSyncReplicas())
+                .setEligibleLeaders(change.eligibleLeaders())
+                .setLastKnownEligible(change.lastKnownEligible());
     }
 
     /** The name of the promise that it breaks. */

@@ -17,6 +17,7 @@ import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.ReserveFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
+import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.security.ScramImage;
@@ -46,8 +47,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -69,6 +72,7 @@ public final class Broker implements AutoCloseable {
     private final SecureRandom random = new SecureRandom();
     private final BlockingPool blockingPool = new BlockingPool("journalq-blocking");
     private final Deque<Closing> closings = new ArrayDeque<>();
+    private final StartWaiter startWaiter = new StartWaiter();
     private final MemoryBudget stateMemory;
     private final NetworkCounters networkCounters = new NetworkCounters();
     private volatile List<ListenerAddress> listeners = List.of();
@@ -81,6 +85,42 @@ public final class Broker implements AutoCloseable {
     /** One step of the close. */
     private interface Closing {
         void close() throws IOException;
+    }
+
+    /** Waits for steps of the start, which can depend on other brokers. A close ends the wait, and so the start. */
+    private static final class StartWaiter implements FutureWaiter {
+        private final CompletableFuture<Void> stopped = new CompletableFuture<>();
+        private boolean ended;
+
+        @Override
+        public <T> T join(CompletableFuture<T> wanted) {
+            if (!isEnded()) {
+                // A failure of the step is reported below.
+                CompletableFuture.anyOf(wanted, stopped)
+                        .exceptionally(failure -> null)
+                        .join();
+                if (!wanted.isDone()) {
+                    end();
+                    throw new CancellationException("the broker was told to stop while it started");
+                }
+            }
+            return wanted.join();
+        }
+
+        private synchronized boolean isEnded() {
+            return ended;
+        }
+
+        /** Steps are waited for to their ends from now on. */
+        synchronized void end() {
+            ended = true;
+        }
+
+        synchronized void stop() {
+            if (!ended) {
+                stopped.complete(null);
+            }
+        }
     }
 
     private Broker(BrokerConfig config, FileStore store, Clock clock) {
@@ -99,6 +139,15 @@ public final class Broker implements AutoCloseable {
      */
     public static Broker start(BrokerConfig config) throws StartException {
         return start(config, new SystemFileStore(), Clock.systemUTC());
+    }
+
+    /**
+     * As {@link #start(BrokerConfig)}.
+     *
+     * @param beforeStart gets the broker before its start, which {@link #close} ends
+     */
+    static Broker start(BrokerConfig config, Consumer<Broker> beforeStart) throws StartException {
+        return start(config, new SystemFileStore(), Clock.systemUTC(), beforeStart);
     }
 
     /**
@@ -122,6 +171,11 @@ public final class Broker implements AutoCloseable {
 
     /** Starts a broker on the given file store and clock. */
     static Broker start(BrokerConfig config, FileStore store, Clock clock) throws StartException {
+        return start(config, store, clock, broker -> {});
+    }
+
+    private static Broker start(BrokerConfig config, FileStore store, Clock clock, Consumer<Broker> beforeStart)
+            throws StartException {
         try {
             // A configuration that was not loaded from a file has not been checked yet.
             BrokerConfigLoader.checkTogether(config);
@@ -130,12 +184,16 @@ public final class Broker implements AutoCloseable {
             throw new StartException(contradiction.getMessage(), contradiction);
         }
         Broker broker = new Broker(config, store, clock);
+        beforeStart.accept(broker);
         try {
             broker.open();
             return broker;
         } catch (IOException failure) {
             broker.close();
             throw new StartException(failure.getMessage(), failure);
+        } catch (CancellationException closed) {
+            broker.close();
+            throw new StartException(closed.getMessage(), closed);
         } catch (StartException | RuntimeException failure) {
             broker.close();
             throw failure;
@@ -184,9 +242,17 @@ public final class Broker implements AutoCloseable {
         return stateMemory;
     }
 
-    /** Stops accepting connections, responds to the requests in progress, and closes every journal cleanly. */
+    /**
+     * Lets other brokers of a cluster take over, stops accepting connections, responds to the requests in progress, and
+     * closes every journal cleanly. Ends a start that waits for other brokers.
+     */
     @Override
-    public synchronized void close() {
+    public void close() {
+        startWaiter.stop();
+        closeAll();
+    }
+
+    private synchronized void closeAll() {
         while (!closings.isEmpty()) {
             try {
                 closings.pop().close();
@@ -230,7 +296,7 @@ public final class Broker implements AutoCloseable {
                         stateMemory,
                         clock,
                         this::newId,
-                        CompletableFuture::join,
+                        startWaiter,
                         peers,
                         trust(transports)),
                 openCoordinatorStore());
@@ -422,6 +488,12 @@ public final class Broker implements AutoCloseable {
         }
         opened.describe(config.advertisedFor(listeners), directories);
         acceptor.accept();
+        closings.push(() -> {
+            serving = false;
+            opened.handOver();
+        });
+        startWaiter.join(opened.serve());
+        startWaiter.end();
     }
 
     private ConnectionLimits connectionLimits(long loopRequestBytes) {

@@ -66,6 +66,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -92,6 +93,9 @@ public final class BrokerCore implements AutoCloseable {
     private final boolean inCluster;
 
     private final BrokerLifecycle lifecycle;
+    /** Null for a broker that is alone. */
+    private final BrokerSupervisor supervisor;
+
     private final Shards shards;
     private final GroupCoordinators groups;
     private final GroupLags groupLags;
@@ -192,6 +196,7 @@ public final class BrokerCore implements AutoCloseable {
                         environment.memory(),
                         environment.clock(),
                         environment.ids(),
+                        environment.cycles().get(0).loop()::nanoTime,
                         environment.waiting()),
                 directories);
         opener.recoverFiles();
@@ -203,6 +208,7 @@ public final class BrokerCore implements AutoCloseable {
         this.controller = opener.start(member.log(), metadata);
         ControllerOperations activeController = inCluster ? linkTo(member.controllers()) : controller;
         this.lifecycle = new BrokerLifecycle(config, directories, metadata, activeController, environment.ids());
+        this.supervisor = inCluster ? supervisor(activeController) : null;
         if (inCluster) {
             joinCluster();
         }
@@ -327,9 +333,9 @@ public final class BrokerCore implements AutoCloseable {
                         environment.peers());
     }
 
-    /** The address of a broker for other brokers; null if it is not known. */
+    /** The address of a broker for other brokers; null if it is not known. A fenced one can be the controller. */
     private ListenerAddress peerAddress(int nodeId) {
-        BrokerImage broker = metadata.current().liveBroker(nodeId);
+        BrokerImage broker = metadata.current().broker(nodeId);
         return broker == null ? null : broker.listener(config.interBrokerListenerName());
     }
 
@@ -346,7 +352,7 @@ public final class BrokerCore implements AutoCloseable {
                 () -> brokerEpoch(nodeId),
                 environment.peers(),
                 this::peerAddress,
-                id -> metadata.current().liveBroker(id) != null,
+                id -> metadata.current().stays(id),
                 new GatheredProposals(
                         nodeId,
                         () -> brokerEpoch(nodeId),
@@ -371,11 +377,21 @@ public final class BrokerCore implements AutoCloseable {
                 environment.cycles().get(0).loop());
     }
 
+    private BrokerSupervisor supervisor(ControllerOperations activeController) {
+        return new BrokerSupervisor(
+                lifecycle,
+                metadata,
+                activeController,
+                environment.cycles().get(0).loop(),
+                config.get(ReplicationSettings.BROKER_HEARTBEAT_INTERVAL_MS));
+    }
+
     /** Registers this broker, so that its partitions are recovered with their newest leader epochs. */
     private void joinCluster() throws IOException {
         try {
             opener.await(lifecycle.join());
         } catch (IOException | RuntimeException failure) {
+            supervisor.stop();
             controller.close();
             throw failure;
         }
@@ -476,6 +492,22 @@ public final class BrokerCore implements AutoCloseable {
         }
     }
 
+    /**
+     * Lets this broker lead partitions, when clients and other brokers can reach it.
+     *
+     * @return completed when it may lead; at once for a broker that is alone
+     */
+    public CompletableFuture<Void> serve() {
+        return supervisor == null ? CompletableFuture.completedFuture(null) : supervisor.serve(controller);
+    }
+
+    /** Lets other brokers take over what this one leads, before it stops. Blocks. */
+    public void handOver() {
+        if (supervisor != null) {
+            environment.waiting().join(supervisor.leave(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS)));
+        }
+    }
+
     /** The newest metadata. Any thread. */
     MetadataImage metadata() {
         return metadata.current();
@@ -526,6 +558,9 @@ public final class BrokerCore implements AutoCloseable {
     /** Lets running work finish, and closes every journal cleanly. */
     @Override
     public void close() throws IOException {
+        if (supervisor != null) {
+            supervisor.stop();
+        }
         watch.stop();
         try {
             cleaner.close();

@@ -26,7 +26,8 @@ final class BrokerLifecycle {
     private final DataDirectories directories;
     private final MetadataPublisher metadata;
     private final ControllerOperations controller;
-    private final Supplier<Uuid> ids;
+    /** Identifies this process. */
+    private final Uuid incarnationId;
 
     BrokerLifecycle(
             BrokerConfig config,
@@ -38,7 +39,7 @@ final class BrokerLifecycle {
         this.directories = directories;
         this.metadata = metadata;
         this.controller = controller;
-        this.ids = ids;
+        this.incarnationId = ids.get();
     }
 
     /**
@@ -48,10 +49,6 @@ final class BrokerLifecycle {
      * @return completed when the registration is committed; fails with one line for the operator if it is refused
      */
     CompletableFuture<Void> register(List<ListenerAddress> advertised) {
-        return register(advertised, ids.get());
-    }
-
-    private CompletableFuture<Void> register(List<ListenerAddress> advertised, Uuid incarnationId) {
         BrokerRegistration registration = new BrokerRegistration(
                 config.get(BrokerSettings.NODE_ID),
                 incarnationId,
@@ -73,14 +70,14 @@ final class BrokerLifecycle {
      *     cluster had decided before
      */
     CompletableFuture<MetadataImage> join() {
-        Uuid incarnationId = ids.get();
-        return register(config.advertisedFor(config.listeners()), incarnationId)
-                .thenCompose(committed -> metadata.whenPublished(image -> isRegistered(image, incarnationId)));
+        return register(config.advertisedFor(config.listeners()))
+                .thenCompose(committed -> metadata.whenPublished(image -> registered(image) != null));
     }
 
-    private boolean isRegistered(MetadataImage image, Uuid incarnationId) {
-        BrokerImage broker = image.liveBroker(config.get(BrokerSettings.NODE_ID));
-        return broker != null && broker.registration().incarnationId().equals(incarnationId);
+    /** This broker, if this process of it is registered in an image; otherwise null. */
+    BrokerImage registered(MetadataImage image) {
+        BrokerImage broker = image.broker(config.get(BrokerSettings.NODE_ID));
+        return broker != null && broker.registration().incarnationId().equals(incarnationId) ? broker : null;
     }
 
     private static List<FeatureLevels> supportedFeatures() {

@@ -36,6 +36,10 @@ public final class BrokerMain {
         }
     }
 
+    private static void closeAtExit(Broker broker) {
+        Runtime.getRuntime().addShutdownHook(new Thread(broker::close, "journalq-stop"));
+    }
+
     /**
      * Starts a broker whose threads keep the process running until it is told to stop.
      *
@@ -66,8 +70,7 @@ public final class BrokerMain {
             }
         }
         try {
-            Broker broker = Broker.start(BrokerConfigLoader.load(file, environment, assignments));
-            Runtime.getRuntime().addShutdownHook(new Thread(broker::close, "journalq-stop"));
+            Broker.start(BrokerConfigLoader.load(file, environment, assignments), BrokerMain::closeAtExit);
             return 0;
         } catch (ConfigException | StartException refused) {
             errors.println(refused.getMessage());

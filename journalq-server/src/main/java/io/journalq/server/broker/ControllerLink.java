@@ -1,5 +1,6 @@
 package io.journalq.server.broker;
 
+import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.control.NotControllerException;
@@ -22,8 +23,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Passes the operations of a broker to the active controller of its cluster. While there is none, or it cannot be
  * reached, an operation is repeated: a registration until it succeeds, others up to {@link #MAX_ATTEMPTS} times. An
- * operation may therefore take effect more than once. A proposal for a partition is not repeated: its leader makes a new
- * one. Any thread.
+ * operation may therefore take effect more than once. Heartbeats and proposals for partitions are not repeated: who
+ * sends them makes new ones. Any thread.
  */
 final class ControllerLink implements ControllerOperations {
     private static final Logger log = LoggerFactory.getLogger(ControllerLink.class);
@@ -58,6 +59,11 @@ final class ControllerLink implements ControllerOperations {
     @Override
     public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
         return call(controller -> controller.registerBroker(registration), Integer.MAX_VALUE);
+    }
+
+    @Override
+    public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
+        return call(controller -> controller.heartbeat(heartbeat), 1);
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.api.admin.config.ConfigRules;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ReplicationSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
@@ -26,6 +27,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -45,6 +48,7 @@ final class ControllerOpener {
      * @param memory the heap budget
      * @param clock the time of day
      * @param ids supplies ids that are unique and cannot be guessed
+     * @param nanoTime a clock that never goes back
      * @param waiting how a thread waits for a future
      */
     record Environment(
@@ -54,6 +58,7 @@ final class ControllerOpener {
             MemoryBudget memory,
             Clock clock,
             Supplier<Uuid> ids,
+            LongSupplier nanoTime,
             FutureWaiter waiting) {}
 
     ControllerOpener(BrokerConfig config, Environment environment, DataDirectories directories) {
@@ -96,6 +101,11 @@ final class ControllerOpener {
                 metadataLog,
                 environment.ids(),
                 environment.thread());
+        if (metadataLog.electsLeader()) {
+            started.watchBrokers(
+                    () -> TimeUnit.NANOSECONDS.toMillis(environment.nanoTime().getAsLong()),
+                    config.get(ReplicationSettings.BROKER_SESSION_TIMEOUT_MS));
+        }
         try {
             await(started.start(directories::checkCluster));
             directories.identify(metadata.current().clusterId(), environment.ids());

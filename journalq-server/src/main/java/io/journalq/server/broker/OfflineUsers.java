@@ -78,6 +78,7 @@ public final class OfflineUsers {
                         part -> config.get(BrokerSettings.MEMORY_MAX_BYTES.get(part.label()))),
                 Clock.systemUTC(),
                 () -> new Uuid(random.nextLong(), random.nextLong()),
+                System::nanoTime,
                 CompletableFuture::join);
         MetadataPublisher metadata = new MetadataPublisher(Runnable::run);
         try {

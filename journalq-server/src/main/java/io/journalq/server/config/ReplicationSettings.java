@@ -15,7 +15,25 @@ public final class ReplicationSettings {
             "Time for which an in-sync replica can be behind its leader. After that, it leaves the in-sync replicas, and "
                     + "acknowledgements do not wait for it any more.");
 
-    static final List<ConfigKey<?>> ALL = List.of(REPLICA_LAG_TIME_MAX_MS);
+    public static final ConfigKey<Integer> BROKER_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
+            "broker.heartbeat.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            500,
+            10,
+            60_000,
+            "In a cluster, time between two heartbeats of a broker to the controller.");
+    public static final ConfigKey<Long> BROKER_SESSION_TIMEOUT_MS = ConfigKey.ofLong(
+            "broker.session.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            3_000L,
+            100L,
+            HOUR_MS,
+            "In a cluster, the controller fences a broker that it has not heard from for this time: other in-sync "
+                    + "replicas lead its partitions. If the connection of the broker has ended, it waits for 1 s at "
+                    + "most. Use the same value on all brokers, and at least twice broker.heartbeat.interval.ms.");
+
+    static final List<ConfigKey<?>> ALL =
+            List.of(REPLICA_LAG_TIME_MAX_MS, BROKER_HEARTBEAT_INTERVAL_MS, BROKER_SESSION_TIMEOUT_MS);
 
     private ReplicationSettings() {}
 }

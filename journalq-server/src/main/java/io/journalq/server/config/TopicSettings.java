@@ -190,7 +190,9 @@ public final class TopicSettings {
                     + "has fewer replicas, all of them must be.");
 
     private static final String FOR_TIERED_STORAGE = NO_EFFECT + "there is no tiered storage.";
-    private static final String FOR_REPLICATION = NO_EFFECT + "a partition has one replica.";
+    private static final String FOR_ELECTIONS =
+            NO_EFFECT + "only replicas that have all acknowledged records become leaders.";
+    private static final String FOR_THROTTLES = NO_EFFECT + "replication is not throttled.";
     private static final String FOR_CODEC_LEVELS = NO_EFFECT + "each codec compresses at its own default level.";
 
     public static final ConfigKey<Boolean> PREALLOCATE =
@@ -210,10 +212,10 @@ public final class TopicSettings {
             ConfigKey.ofInt("compression.lz4.level", ConfigUnit.NONE, 9, 1, 17, FOR_CODEC_LEVELS),
             ConfigKey.ofInt("compression.zstd.level", ConfigUnit.NONE, 3, -131_072, 22, FOR_CODEC_LEVELS),
             PREALLOCATE,
-            ConfigKey.ofBoolean("unclean.leader.election.enable", false, FOR_REPLICATION),
-            ConfigKey.ofList("leader.replication.throttled.replicas", List.of(), FOR_REPLICATION)
+            ConfigKey.ofBoolean("unclean.leader.election.enable", false, FOR_ELECTIONS),
+            ConfigKey.ofList("leader.replication.throttled.replicas", List.of(), FOR_THROTTLES)
                     .checkedBy(TopicSettings::readThrottledReplicas),
-            ConfigKey.ofList("follower.replication.throttled.replicas", List.of(), FOR_REPLICATION)
+            ConfigKey.ofList("follower.replication.throttled.replicas", List.of(), FOR_THROTTLES)
                     .checkedBy(TopicSettings::readThrottledReplicas),
             ConfigKey.ofBoolean("remote.storage.enable", false, FOR_TIERED_STORAGE),
             ConfigKey.ofBoolean("remote.log.copy.disable", false, FOR_TIERED_STORAGE),

@@ -1,5 +1,6 @@
 package io.journalq.server.control;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
@@ -31,7 +32,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
@@ -50,6 +53,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Controller.class);
 
     private static final long CLOSE_TIMEOUT_SECONDS = 30;
+
+    /** Time between two calls of {@link #tick}. */
+    public static final int TICK_MS = 100;
 
     /** Maximum number of operations that are not complete; more are rejected at once. */
     static final int MAX_OPERATIONS = 1_000;
@@ -74,6 +80,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     /** Number of submitted operations that are not complete. */
     private final AtomicInteger operations = new AtomicInteger();
 
+    /** Null for a broker that is alone. */
+    private BrokerLiveness liveness;
+
     /** Operations that begin after the proposal in flight. */
     private final Deque<Operation<?>> delayed = new ArrayDeque<>();
 
@@ -92,6 +101,73 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         this.metadataLog = metadataLog;
         this.ids = ids;
         this.thread = thread;
+    }
+
+    /**
+     * In its terms, fences brokers that are not heard from. Called before {@link #start}, for a broker of a cluster.
+     *
+     * @param nowMs a clock that never goes back
+     * @param timeoutMs a broker is fenced if it is not heard from for this time
+     */
+    public void watchBrokers(LongSupplier nowMs, long timeoutMs) {
+        liveness = new BrokerLiveness(
+                nowMs,
+                timeoutMs,
+                decide -> submit(
+                        draft -> draft.add(new Step(decide.apply(draft.decider.cluster()), null), false),
+                        Controller::failed));
+    }
+
+    /** Time passes. Called every {@link #TICK_MS} milliseconds. */
+    public void tick() {
+        onBrokers(watch -> watch.onTick(replica.image()));
+    }
+
+    /** The connection over which a broker has sent heartbeats has ended. */
+    public void onReset(int nodeId) {
+        onBrokers(watch -> watch.onReset(nodeId));
+    }
+
+    /** Nothing is done if this broker does not decide. */
+    private void onBrokers(Consumer<BrokerLiveness> work) {
+        if (role == Role.LEADING && liveness != null) {
+            try {
+                thread.execute(() -> {
+                    synchronized (this) {
+                        if (role == Role.LEADING) {
+                            work.accept(liveness);
+                        }
+                    }
+                });
+            } catch (RejectedExecutionException closed) {
+                log.debug("the controller is closed", closed);
+            }
+        }
+    }
+
+    @Override
+    public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
+        CompletableFuture<BrokerHeartbeat.Response> result = new CompletableFuture<>();
+        try {
+            thread.execute(() -> accept(heartbeat, result));
+        } catch (RejectedExecutionException closed) {
+            result.completeExceptionally(new NotControllerException("the controller is closed"));
+        }
+        return result;
+    }
+
+    private synchronized void accept(BrokerHeartbeat heartbeat, CompletableFuture<BrokerHeartbeat.Response> result) {
+        if (role != Role.LEADING || liveness == null) {
+            result.completeExceptionally(new NotControllerException(metadataLog.members()));
+            return;
+        }
+        var unused = liveness.onHeartbeat(heartbeat, replica.image()).whenComplete((response, failure) -> {
+            if (failure == null) {
+                result.complete(response);
+            } else {
+                result.completeExceptionally(failure instanceof CompletionException ? failure.getCause() : failure);
+            }
+        });
     }
 
     /** Creates the thread of a controller. */
@@ -175,6 +251,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         }
         int elected = metadataLog.members().term();
         term = elected;
+        if (liveness != null) {
+            liveness.begin(replica.image());
+        }
         Operation<Void> first = new Operation<>(draft -> null, Controller::failed);
         var unused = first.result.whenComplete((begun, failure) -> {
             if (failure == null) {
@@ -257,6 +336,15 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 changes,
                 false,
                 (decider, change) -> new Step(decider.alterScram(change.user(), change.set(), change.removed()), null));
+    }
+
+    /** Gives partitions to their preferred leaders; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> electPreferredLeaders(List<TopicPartition> partitions) {
+        return forEach(
+                partitions,
+                false,
+                (decider, partition) -> new Step(
+                        decider.cluster().electPreferredLeader(partition.topic(), partition.partition()), null));
     }
 
     /** Adds ACLs; one outcome each, in order. */

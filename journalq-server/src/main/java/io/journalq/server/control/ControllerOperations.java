@@ -19,6 +19,9 @@ public interface ControllerOperations {
      */
     CompletableFuture<Outcome> registerBroker(BrokerRegistration registration);
 
+    /** A broker shows that it is alive. */
+    CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat);
+
     /**
      * Changes the in-sync replicas of partitions as their leader proposes. One outcome each, in order.
      *

@@ -9,8 +9,9 @@ import io.journalq.server.metadata.index.SortedIndex;
  * @param registration what it said when it registered
  * @param epoch offset of its registration in the metadata log
  * @param fenced whether it may not lead partitions, because it has not caught up or does not respond
+ * @param leaving whether it is about to stop, so that it leads only what no other broker can lead
  */
-public record BrokerImage(BrokerRegistration registration, long epoch, boolean fenced) {
+public record BrokerImage(BrokerRegistration registration, long epoch, boolean fenced, boolean leaving) {
     /** No brokers, by node id. */
     static final SortedIndex<Integer, BrokerImage> NONE = SortedIndex.by(BrokerImage::nodeId);
 
@@ -26,6 +27,16 @@ public record BrokerImage(BrokerRegistration registration, long epoch, boolean f
     /** Whether clients can use the broker. */
     public boolean isLive() {
         return !fenced;
+    }
+
+    /** Whether the broker is live, and not about to stop. */
+    public boolean stays() {
+        return !fenced && !leaving;
+    }
+
+    /** The same registration in another state. */
+    BrokerImage in(boolean newFenced, boolean newLeaving) {
+        return new BrokerImage(registration, epoch, newFenced, newLeaving);
     }
 
     /** The address of the listener with this name; null if there is none. Never that of another listener. */

@@ -1,14 +1,21 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.partition.LeaderElection;
 import io.journalq.server.metadata.partition.PartitionChange;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.PartitionChangesRecord;
+import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
@@ -28,6 +35,141 @@ public final class ClusterDecider {
         return broker != null && broker.epoch() == epoch;
     }
 
+    /** Registers a process of a broker, which is fenced. */
+    Decision register(BrokerImage registered) {
+        List<Message> records = new ArrayList<>();
+        records.add(MetadataSnapshot.brokerRecord(registered));
+        records.addAll(elections(List.of(registered)));
+        return Decision.append(records);
+    }
+
+    /**
+     * Fences brokers: in the same batch, they leave the in-sync replicas, and others lead what they have led. Those that
+     * are fenced stay as they are.
+     */
+    public Decision fence(Collection<Integer> nodeIds) {
+        List<BrokerImage> changed = new ArrayList<>();
+        for (int nodeId : nodeIds) {
+            BrokerImage broker = state.brokers().find(nodeId);
+            if (broker != null && broker.isLive()) {
+                changed.add(broker.in(true, false));
+            }
+        }
+        return change(changed);
+    }
+
+    /** Lets a broker lead partitions, first of all those that have no leader. */
+    public Decision unfence(int nodeId, long epoch) {
+        BrokerImage broker = state.brokers().find(nodeId);
+        return broker == null || broker.epoch() != epoch
+                ? stale(nodeId, epoch)
+                : change(broker.stays() ? List.of() : List.of(broker.in(false, false)));
+    }
+
+    /** A broker is about to stop: others lead what they can lead, and it leaves the in-sync replicas there. */
+    public Decision leave(int nodeId, long epoch) {
+        BrokerImage broker = state.brokers().find(nodeId);
+        return broker == null || broker.epoch() != epoch
+                ? stale(nodeId, epoch)
+                : change(broker.stays() ? List.of(broker.in(false, true)) : List.of());
+    }
+
+    private static Decision stale(int nodeId, long epoch) {
+        return Decision.refuse(
+                ErrorCode.STALE_BROKER_EPOCH, "broker " + nodeId + " has another registration than " + epoch);
+    }
+
+    private Decision change(List<BrokerImage> changed) {
+        List<Message> records = new ArrayList<>();
+        for (BrokerImage broker : changed) {
+            records.add(new BrokerChangeRecord()
+                    .setNodeId(broker.nodeId())
+                    .setEpoch(broker.epoch())
+                    .setFenced(broker.fenced())
+                    .setLeaving(broker.leaving()));
+        }
+        records.addAll(elections(changed));
+        return Decision.append(records);
+    }
+
+    /** What changes in the partitions that have a replica on one of these brokers. */
+    private List<Message> elections(List<BrokerImage> changed) {
+        List<Message> records = new ArrayList<>();
+        if (changed.isEmpty()) {
+            return records;
+        }
+        KnownBrokers brokers = new KnownBrokers(changed);
+        for (TopicImage topic : state.topics().byName()) {
+            List<ChangeState> changes = new ArrayList<>();
+            for (int number = 0; number < topic.partitions().size(); number++) {
+                PartitionImage partition = topic.partitions().get(number);
+                if (partition.replicas().stream().anyMatch(brokers.changed::containsKey)) {
+                    PartitionChange elected = LeaderElection.elect(partition, requiredSize(topic, partition), brokers);
+                    if (!elected.isEmpty()) {
+                        changes.add(MetadataSnapshot.change(number, elected));
+                    }
+                }
+            }
+            if (!changes.isEmpty()) {
+                records.add(new PartitionChangesRecord().setTopicId(topic.id()).setChanges(changes));
+            }
+        }
+        return records;
+    }
+
+    /** The brokers of the state, with those that a decision changes. */
+    private final class KnownBrokers implements LeaderElection.Brokers {
+        private final Map<Integer, BrokerImage> changed = new TreeMap<>();
+
+        KnownBrokers(List<BrokerImage> changed) {
+            changed.forEach(broker -> this.changed.put(broker.nodeId(), broker));
+        }
+
+        private BrokerImage find(int nodeId) {
+            BrokerImage broker = changed.get(nodeId);
+            return broker == null ? state.brokers().find(nodeId) : broker;
+        }
+
+        @Override
+        public boolean isLive(int nodeId) {
+            BrokerImage broker = find(nodeId);
+            return broker != null && broker.isLive();
+        }
+
+        @Override
+        public boolean stays(int nodeId) {
+            BrokerImage broker = find(nodeId);
+            return broker != null && broker.stays();
+        }
+    }
+
+    /** Gives the leadership of a partition to its preferred leader. */
+    public Decision electPreferredLeader(String topicName, int number) {
+        TopicImage topic = state.topics().byName().find(topicName);
+        if (topic == null || !topic.hasPartition(number)) {
+            return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition");
+        }
+        PartitionImage partition = topic.partitions().get(number);
+        if (partition.leader() == partition.preferredLeader()) {
+            return Decision.refuse(ErrorCode.ELECTION_NOT_NEEDED, "the preferred leader leads the partition already");
+        }
+        PartitionChange elected =
+                LeaderElection.electPreferred(partition, requiredSize(topic, partition), new KnownBrokers(List.of()));
+        return elected.leader() != partition.preferredLeader()
+                ? Decision.refuse(
+                        ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
+                        "broker " + partition.preferredLeader() + " is not in sync, or is fenced or about to stop")
+                : change(topic, number, elected);
+    }
+
+    private static Decision change(TopicImage topic, int number, PartitionChange change) {
+        return change.isEmpty()
+                ? Decision.append(List.of())
+                : Decision.append(List.of(new PartitionChangesRecord()
+                        .setTopicId(topic.id())
+                        .setChanges(List.of(MetadataSnapshot.change(number, change)))));
+    }
+
     /**
      * Changes the in-sync replicas of a partition as its leader proposes.
      *
@@ -36,8 +178,7 @@ public final class ClusterDecider {
      */
     public Decision alterPartition(int nodeId, long brokerEpoch, InSyncProposal proposal) {
         if (!isCurrent(nodeId, brokerEpoch)) {
-            return Decision.refuse(
-                    ErrorCode.STALE_BROKER_EPOCH, "broker " + nodeId + " has another registration than " + brokerEpoch);
+            return stale(nodeId, brokerEpoch);
         }
         TopicImage topic = state.topics().byId().find(proposal.topicId());
         if (topic == null) {
@@ -52,12 +193,7 @@ public final class ClusterDecider {
             return refused;
         }
         int requiredSize = requiredSize(topic, partition);
-        PartitionChange proposed = LeaderElection.propose(partition, proposal.nodeIds(), requiredSize);
-        return proposed.isEmpty()
-                ? Decision.append(List.of())
-                : Decision.append(List.of(new PartitionChangesRecord()
-                        .setTopicId(topic.id())
-                        .setChanges(List.of(MetadataSnapshot.change(proposal.partition(), proposed)))));
+        return change(topic, proposal.partition(), LeaderElection.propose(partition, proposal.nodeIds(), requiredSize));
     }
 
     private Decision problem(int nodeId, PartitionImage partition, InSyncProposal proposal) {
@@ -88,7 +224,7 @@ public final class ClusterDecider {
             if (member.nodeId() != nodeId && !isEligible(member)) {
                 return Decision.refuse(
                         ErrorCode.INELIGIBLE_REPLICA,
-                        "broker " + member.nodeId() + " is fenced, or has another registration than "
+                        "broker " + member.nodeId() + " is fenced or about to stop, or has another registration than "
                                 + member.brokerEpoch());
             }
         }
@@ -99,7 +235,7 @@ public final class ClusterDecider {
     private boolean isEligible(InSyncProposal.Member member) {
         BrokerImage broker = state.brokers().find(member.nodeId());
         return broker != null
-                && broker.isLive()
+                && broker.stays()
                 && (member.brokerEpoch() == InSyncProposal.UNKNOWN_EPOCH || member.brokerEpoch() == broker.epoch());
     }
 

@@ -85,6 +85,12 @@ public final class MetadataImage {
         return broker != null && broker.isLive() ? broker : null;
     }
 
+    /** Whether the broker with this node id is live, and not about to stop. */
+    public boolean stays(int nodeId) {
+        BrokerImage broker = brokers.find(nodeId);
+        return broker != null && broker.stays();
+    }
+
     /** The first producer id that is not allocated. */
     public long nextProducerId() {
         return nextProducerId;

@@ -173,14 +173,15 @@ public final class MetadataMachine {
     /**
      * Registers a broker. A registration that is already known is not repeated.
      *
-     * <p>In a cluster, each process of a broker registers before it opens its partitions. The partitions that the broker
-     * leads get new leader epochs, as in {@link #startNode}. A broker that is alone registers when it can serve clients.
-     * Nothing depends on its process, so that a start needs no write if the rest of the registration is known.
+     * <p>In a cluster, each process of a broker registers before it opens its partitions. It is fenced until it has
+     * opened them: the partitions that its last process led get other leaders or none, and so new leader epochs. A broker
+     * that is alone registers when it can serve clients. Nothing depends on its process, so that a start needs no write
+     * if the rest of the registration is known.
      */
     public Decision registerBroker(BrokerRegistration registration) {
         boolean inCluster = state.controller().isElected();
         BrokerImage known = state.brokers().find(registration.nodeId());
-        if (known != null && known.isLive() && isSame(known.registration(), registration, inCluster)) {
+        if (known != null && isSame(known.registration(), registration, inCluster) && (inCluster || known.isLive())) {
             return Decision.append(List.of());
         }
         if (inCluster && known != null && known.registration().isOfOtherDisks(registration)) {
@@ -189,12 +190,10 @@ public final class MetadataMachine {
                     "node id " + registration.nodeId() + " belongs to another broker of the cluster; choose another"
                             + " node.id");
         }
-        List<Message> records = new ArrayList<>();
-        records.add(MetadataSnapshot.brokerRecord(new BrokerImage(registration, state.version(), false)));
-        if (inCluster && state.topics().partitionCount() > 0) {
-            records.add(new NodeStartedRecord().setNodeId(registration.nodeId()));
-        }
-        return Decision.append(records);
+        BrokerImage registered = new BrokerImage(registration, state.version(), inCluster, false);
+        return inCluster
+                ? cluster().register(registered)
+                : Decision.append(List.of(MetadataSnapshot.brokerRecord(registered)));
     }
 
     private static boolean isSame(BrokerRegistration known, BrokerRegistration other, boolean sameProcess) {

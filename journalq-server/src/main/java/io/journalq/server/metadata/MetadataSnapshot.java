@@ -96,7 +96,8 @@ final class MetadataSnapshot {
                                 .setHighestLevel(feature.highest()))
                         .toList())
                 .setLogDirectories(registration.logDirectories())
-                .setFenced(broker.fenced());
+                .setFenced(broker.fenced())
+                .setLeaving(broker.leaving());
     }
 
     /** The broker that a record registers. */
@@ -113,7 +114,7 @@ final class MetadataSnapshot {
                                 new FeatureLevels(feature.name(), feature.lowestLevel(), feature.highestLevel()))
                         .toList(),
                 record.logDirectories());
-        return new BrokerImage(registration, record.epoch(), record.fenced());
+        return new BrokerImage(registration, record.epoch(), record.fenced(), record.leaving());
     }
 
     /**

@@ -267,7 +267,7 @@ final class MetadataState {
         if (broker == null || broker.epoch() != record.epoch()) {
             throw new IllegalArgumentException("a record changes a registration that does not exist: " + record);
         }
-        brokers = brokers.with(new BrokerImage(broker.registration(), broker.epoch(), record.fenced()));
+        brokers = brokers.with(broker.in(record.fenced(), record.leaving()));
     }
 
     private void replayTopic(TopicRecord record) {

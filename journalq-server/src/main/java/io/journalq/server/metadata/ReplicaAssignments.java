@@ -103,10 +103,10 @@ final class ReplicaAssignments {
     }
 
     private List<BrokerImage> live() {
-        return brokers.stream().filter(BrokerImage::isLive).toList();
+        return brokers.stream().filter(BrokerImage::stays).toList();
     }
 
     private boolean isLive(int nodeId) {
-        return brokers.find(nodeId).isLive();
+        return brokers.find(nodeId).stays();
     }
 }

@@ -131,6 +131,7 @@ class AccessMatrixTest {
                 .setClientHostAddress(io.netty.buffer.Unpooled.EMPTY_BUFFER));
         requests.put(ApiKey.BROKER_REGISTRATION, version -> new BrokerRegistrationRequest().setClusterId("another"));
         requests.put(ApiKey.ALLOCATE_PRODUCER_IDS, version -> new AllocateProducerIdsRequest());
+        requests.put(ApiKey.BROKER_HEARTBEAT, version -> new BrokerHeartbeatRequest());
         requests.put(ApiKey.ALTER_PARTITION, version -> new AlterPartitionRequest());
         requests.put(ApiKey.ADD_RAFT_VOTER, version -> new AddRaftVoterRequest().setClusterId("another"));
     }
@@ -158,7 +159,7 @@ class AccessMatrixTest {
         ofCluster(Right.ALTER_CLUSTER_CONFIGS, ApiKey.ALTER_CLIENT_QUOTAS);
         ofCluster(Right.IDEMPOTENT_WRITE, ApiKey.INIT_PRODUCER_ID);
         ofCluster(Right.CLUSTER_ACTION, ApiKey.WRITE_TXN_MARKERS, ApiKey.ENVELOPE, ApiKey.BROKER_REGISTRATION);
-        ofCluster(Right.CLUSTER_ACTION, ApiKey.ALLOCATE_PRODUCER_IDS, ApiKey.ALTER_PARTITION);
+        ofCluster(Right.CLUSTER_ACTION, ApiKey.ALLOCATE_PRODUCER_IDS, ApiKey.ALTER_PARTITION, ApiKey.BROKER_HEARTBEAT);
         needs.put(
                 ApiKey.CREATE_TOPICS,
                 version -> List.of(new Need(Right.CREATE_TOPIC, "v" + version, TOPIC_AUTHORIZATION_FAILED)));

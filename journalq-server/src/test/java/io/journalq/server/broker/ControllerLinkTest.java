@@ -3,6 +3,7 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.control.NotControllerException;
@@ -44,6 +45,11 @@ class ControllerLinkTest {
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
             return respond(new Outcome(ErrorCode.NONE, null, null));
+        }
+
+        @Override
+        public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
+            return respond(new BrokerHeartbeat.Response(ErrorCode.NONE, true, false, false));
         }
 
         @Override

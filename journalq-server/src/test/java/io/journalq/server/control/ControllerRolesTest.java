@@ -12,6 +12,7 @@ import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -31,6 +32,7 @@ class ControllerRolesTest {
     private static final int OTHER = 2;
 
     private final AtomicLong ids = new AtomicLong();
+    private final AtomicLong nowMs = new AtomicLong(1_000_000);
     private final MetadataPublisher publisher = new MetadataPublisher(Runnable::run);
     private ElectedLog log;
     private Controller controller;
@@ -105,6 +107,112 @@ class ControllerRolesTest {
     }
 
     @Test
+    void shouldFenceABrokerAndUnfenceItWhenItsHeartbeatsEndAndBeginAgain() throws Exception {
+        // given
+        controller.watchBrokers(nowMs::get, 3_000);
+        start();
+        begin(3);
+        createTopic("orders");
+        long epoch = publisher.current().broker(SELF).epoch();
+
+        // when it does not know all metadata
+        assertThat(heartbeat(epoch, epoch, false))
+                .isEqualTo(new BrokerHeartbeat.Response(ErrorCode.NONE, false, false, false));
+
+        // and when it is silent
+        pass(2_900);
+        assertThat(publisher.current().broker(SELF).fenced()).isFalse();
+        pass(200);
+        assertThat(publisher.current().broker(SELF).fenced()).isTrue();
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        assertThat(partition().eligibleLeaders()).containsExactly(SELF);
+
+        // and when it is heard from again
+        assertThat(heartbeat(epoch, epoch, false).fenced()).isTrue();
+        assertThat(heartbeat(epoch, publisher.current().version(), false).fenced())
+                .isFalse();
+        assertThat(partition().leader()).isEqualTo(SELF);
+        assertThat(partition().inSyncReplicas()).containsExactly(SELF);
+        assertThat(partition().leaderEpoch()).isEqualTo(2);
+
+        // and another process of it, or an old one, has no effect
+        assertThat(heartbeat(epoch - 1, 0, false).error()).isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
+    }
+
+    @Test
+    void shouldFenceSoonWhenTheConnectionOfABrokerIsReset() throws Exception {
+        controller.watchBrokers(nowMs::get, 3_000);
+        start();
+        begin(3);
+        long epoch = publisher.current().broker(SELF).epoch();
+        heartbeat(epoch, epoch + 1, false);
+
+        controller.onReset(SELF);
+        pass(900);
+        assertThat(publisher.current().broker(SELF).fenced()).isFalse();
+        pass(200);
+        assertThat(publisher.current().broker(SELF).fenced()).isTrue();
+    }
+
+    @Test
+    void shouldLetABrokerStopOnlyWhenOthersKnowThatTheyLead() throws Exception {
+        // given a partition that another broker can lead
+        controller.watchBrokers(nowMs::get, 3_000);
+        start();
+        commitOfOther(other.registerBroker(TestBrokers.registration(OTHER)));
+        begin(3);
+        TopicSpec spec = new TopicSpec("orders", -1, -1, List.of(List.of(SELF, OTHER)), Map.of());
+        controller.createTopics(List.of(spec), false).get(20, TimeUnit.SECONDS);
+        long epoch = publisher.current().broker(SELF).epoch();
+        long epochOfOther = publisher.current().broker(OTHER).epoch();
+
+        // when
+        assertThat(heartbeat(epoch, publisher.current().version(), true).mayShutDown())
+                .isFalse();
+
+        // then
+        assertThat(partition().leader()).isEqualTo(OTHER);
+        assertThat(partition().inSyncReplicas()).containsExactly(OTHER);
+        assertThat(publisher.current().broker(SELF).leaving()).isTrue();
+        assertThat(heartbeat(epoch, publisher.current().version(), true).mayShutDown())
+                .isFalse();
+        controller
+                .heartbeat(new BrokerHeartbeat(
+                        OTHER, epochOfOther, publisher.current().version(), false, false))
+                .get(20, TimeUnit.SECONDS);
+        assertThat(heartbeat(epoch, publisher.current().version(), true))
+                .isEqualTo(new BrokerHeartbeat.Response(ErrorCode.NONE, true, true, true));
+        assertThat(publisher.current().broker(SELF).fenced()).isTrue();
+
+        // and it comes back without what it led
+        assertThat(heartbeat(epoch, publisher.current().version(), false).fenced())
+                .isFalse();
+        assertThat(partition().leader()).isEqualTo(OTHER);
+    }
+
+    private BrokerHeartbeat.Response heartbeat(long epoch, long metadataOffset, boolean wantsShutdown)
+            throws Exception {
+        return controller
+                .heartbeat(new BrokerHeartbeat(SELF, epoch, metadataOffset, false, wantsShutdown))
+                .get(20, TimeUnit.SECONDS);
+    }
+
+    private PartitionImage partition() {
+        return publisher.current().topic("orders").partitions().get(0);
+    }
+
+    /** Lets time pass for the controller. */
+    private void pass(long ms) throws Exception {
+        for (long passed = 0; passed < ms; passed += Controller.TICK_MS) {
+            nowMs.addAndGet(Controller.TICK_MS);
+            controller.tick();
+            // A later operation is done after those of the tick.
+            controller.allocateProducerIds(1).get(20, TimeUnit.SECONDS);
+            controller.allocateProducerIds(1).get(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
     void shouldBeginLeaderEpochsWhenAProcessRegisters() throws Exception {
         start();
         begin(3);
@@ -131,6 +239,7 @@ class ControllerRolesTest {
 
         assertThat(publisher.current().topic("orders").partitions().get(0).leaderEpoch())
                 .isEqualTo(1);
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
     }
 
     @Test

@@ -15,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The in-sync replicas that leaders propose. */
+/** The brokers that are fenced, the leaders that are elected, and the in-sync replicas that leaders propose. */
 class ClusterDeciderTest {
     private static final Uuid ORDERS = new Uuid(1, 1);
     private static final int LEADER = 1;
@@ -61,6 +61,83 @@ class ClusterDeciderTest {
         Decision decision = decide(proposal);
         assertThat(decision.error()).as(decision.reason()).isEqualTo(ErrorCode.NONE);
         machine.replay(decision.records());
+    }
+
+    private void apply(Decision decision) {
+        assertThat(decision.error()).as(decision.reason()).isEqualTo(ErrorCode.NONE);
+        machine.replay(decision.records());
+    }
+
+    private PartitionImage partition(int number) {
+        return machine.image().topic(ORDERS).partitions().get(number);
+    }
+
+    @Test
+    void shouldElectOtherInSyncReplicasInTheSameBatchWhenLeadersAreFenced() {
+        apply(machine.cluster().fence(List.of(1, 2)));
+
+        assertThat(machine.image().brokers()).extracting(BrokerImage::fenced).containsExactly(true, true, false);
+        for (int number = 0; number < 2; number++) {
+            assertThat(partition(number).leader()).isEqualTo(3);
+            assertThat(partition(number).leaderEpoch()).isEqualTo(1);
+            assertThat(partition(number).inSyncReplicas()).containsExactly(3);
+            assertThat(partition(number).eligibleLeaders()).isEmpty();
+        }
+
+        // and nobody leads when the last one is gone
+        apply(machine.cluster().fence(List.of(3)));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        assertThat(partition().inSyncReplicas()).isEmpty();
+        assertThat(partition().eligibleLeaders()).containsExactly(3);
+
+        // and only that one can lead again
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        apply(machine.cluster().unfence(3, epoch(3)));
+        assertThat(partition().leader()).isEqualTo(3);
+        assertThat(partition().inSyncReplicas()).containsExactly(3);
+    }
+
+    @Test
+    void shouldKeepReplicasEligibleWhenFewerAreInSyncThanRequired() {
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));
+        apply(machine.cluster().fence(List.of(2)));
+        assertThat(partition().eligibleLeaders()).isEmpty();
+        apply(machine.cluster().fence(List.of(3)));
+        assertThat(partition().inSyncReplicas()).containsExactly(1);
+        assertThat(partition().eligibleLeaders()).containsExactly(3);
+
+        apply(machine.cluster().fence(List.of(1)));
+        apply(machine.cluster().unfence(2, epoch(2)));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        apply(machine.cluster().unfence(3, epoch(3)));
+        assertThat(partition().leader()).isEqualTo(3);
+        assertThat(partition().eligibleLeaders()).containsExactly(1);
+    }
+
+    @Test
+    void shouldGiveTheLeadershipToThePreferredLeaderOnlyWhenItIsInSync() {
+        assertThat(machine.cluster().electPreferredLeader("orders", 0).error())
+                .isEqualTo(ErrorCode.ELECTION_NOT_NEEDED);
+        apply(machine.cluster().fence(List.of(1)));
+        assertThat(partition().leader()).isEqualTo(2);
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(machine.cluster().electPreferredLeader("orders", 0).error())
+                .isEqualTo(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE);
+        InSyncProposal joining = proposal(2, 3, 1);
+        apply(machine.cluster().alterPartition(2, epoch(2), joining));
+        apply(machine.cluster().electPreferredLeader("orders", 0));
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().inSyncReplicas()).containsExactly(2, 3, 1);
+        assertThat(machine.cluster().electPreferredLeader("orders", 7).error())
+                .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+    }
+
+    @Test
+    void shouldRefuseABrokerThatIsAboutToStopAsAnInSyncReplica() {
+        apply(machine.cluster().leave(3, epoch(3)));
+        assertThat(partition().inSyncReplicas()).containsExactly(1, 2);
+        assertThat(decide(proposal(1, 2, 3)).error()).isEqualTo(ErrorCode.INELIGIBLE_REPLICA);
     }
 
     @Test

@@ -317,7 +317,7 @@ class MetadataMachineTest {
         apply(machine.allocateProducerIds(1));
         apply(machine.registerBroker(registration));
         BrokerImage registered = machine.image().liveBroker(NODE + 1);
-        assertThat(registered).isEqualTo(new BrokerImage(registration, registered.epoch(), false));
+        assertThat(registered).isEqualTo(new BrokerImage(registration, registered.epoch(), false, false));
         assertThat(registered.epoch())
                 .as("offset of the record")
                 .isEqualTo(machine.image().version() - 1);
@@ -344,6 +344,9 @@ class MetadataMachineTest {
         apply(machine.beginTerm(1));
         BrokerRegistration first = TestBrokers.registration(NODE + 1);
         apply(machine.registerBroker(first));
+        assertThat(machine.image().broker(NODE + 1).fenced()).isTrue();
+        apply(machine.cluster()
+                .unfence(NODE + 1, machine.image().broker(NODE + 1).epoch()));
         apply(machine.createTopic(new TopicSpec("orders", 6, 1, List.of(), Map.of()), new Uuid(5, 5)));
         MetadataImage before = machine.image();
 
@@ -353,13 +356,15 @@ class MetadataMachineTest {
         apply(machine.registerBroker(second));
 
         // then
-        assertThat(machine.image().liveBroker(NODE + 1).epoch()).isEqualTo(before.version());
+        long epoch = machine.image().broker(NODE + 1).epoch();
+        assertThat(epoch).isEqualTo(before.version());
         assertThat(machine.image().topic("orders").partitions())
                 .extracting(PartitionImage::leader)
-                .contains(NODE, NODE + 1);
+                .containsOnly(NODE, PartitionImage.NO_LEADER);
+        apply(machine.cluster().unfence(NODE + 1, epoch));
         assertThat(machine.image().topic("orders").partitions())
                 .allSatisfy(partition ->
-                        assertThat(partition.leaderEpoch()).isEqualTo(partition.leader() == NODE + 1 ? 1 : 0));
+                        assertThat(partition.leaderEpoch()).isEqualTo(partition.leader() == NODE + 1 ? 2 : 0));
 
         // and when it repeats its registration
         assertThat(machine.registerBroker(second).records()).isEmpty();

@@ -36,19 +36,22 @@ public final class MetadataLogsArePrefixes {
         return replayed.image();
     }
 
-    /** A broker applies records at an offset. */
-    public void onReplay(int nodeId, long offset, List<Message> records) {
+    /** A broker applies records at an offset; returns whether it is the first one. */
+    public boolean onReplay(int nodeId, long offset, List<Message> records) {
         if (offset == endOffset) {
             log.put(offset, records);
             endOffset += records.size();
             replayed.replay(records);
             states.put(endOffset, replayed.snapshot());
-        } else if (!records.equals(log.get(offset))) {
+            return true;
+        }
+        if (!records.equals(log.get(offset))) {
             violations.report(
                     INVARIANT,
                     "broker " + nodeId + " has " + records + " at offset " + offset + ", another broker has "
                             + log.get(offset));
         }
+        return false;
     }
 
     /** A broker restores a snapshot of the records before an offset. */

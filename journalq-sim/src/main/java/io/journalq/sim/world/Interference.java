@@ -54,6 +54,11 @@ public interface Interference {
         return false;
     }
 
+    /** What a controller proposes instead of {@code records}. */
+    default List<Message> onDecision(List<Message> records) {
+        return records;
+    }
+
     /** The metadata that a broker applies instead of {@code records}. */
     default List<Message> onMetadata(int nodeId, List<Message> records) {
         return records;

@@ -152,6 +152,8 @@ public final class SimBroker {
             core.close();
             throw failure;
         }
+        // A broker that waits for others within its start would keep them from going on.
+        var unused = core.serve();
         return new SimBroker(process, random, violations, cycles, core);
     }
 
@@ -205,6 +207,7 @@ public final class SimBroker {
 
     /** Stops the broker as an operator does. Other events may run meanwhile. */
     public void stop() throws IOException {
+        core.handOver();
         core.close();
         running = false;
     }

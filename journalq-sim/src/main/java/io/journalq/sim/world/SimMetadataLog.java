@@ -107,10 +107,12 @@ public final class SimMetadataLog implements MetadataLog {
             return CompletableFuture.failedFuture(new IllegalStateException("a metadata proposal is in flight"));
         }
         CompletableFuture<Void> result = new CompletableFuture<>();
-        pending = new Proposal(this, batch, electedIn);
+        MetadataBatch proposed =
+                new MetadataBatch(batch.baseOffset(), quorum.interference().onDecision(batch.records()));
+        pending = new Proposal(this, proposed, electedIn);
         pendingResult = result;
         if (quorum.interference().appliesUncommitted() && !quorum.leads(voter, electedIn)) {
-            replay(batch.records());
+            replay(proposed.records());
             settle(null);
         } else {
             quorum.propose(pending);

@@ -1,5 +1,6 @@
 package io.journalq.sim.world;
 
+import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.NotControllerException;
 import io.journalq.server.control.Outcome;
@@ -49,6 +50,11 @@ final class SimPeerControllers implements PeerControllers {
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
             return call(controller -> controller.registerBroker(registration));
+        }
+
+        @Override
+        public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
+            return call(controller -> controller.heartbeat(heartbeat));
         }
 
         @Override

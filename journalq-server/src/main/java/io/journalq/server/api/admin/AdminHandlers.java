@@ -72,7 +72,7 @@ public final class AdminHandlers {
         registerConfigs(registry, brokers, metadata, controller, describer, ineffective);
         registry.register(new DescribeClientQuotasHandler(metadata::current));
         registry.register(new AlterClientQuotasHandler(controller));
-        registry.register(new ElectLeadersHandler(metadata::current));
+        registry.register(new ElectLeadersHandler(metadata::current, controller));
         registry.register(new AlterPartitionReassignmentsHandler(metadata::current));
         registry.register(new ListPartitionReassignmentsHandler());
         registry.register(new DescribeQuorumHandler(brokers, controller, clock));

@@ -102,8 +102,9 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                     .setLeaderEpoch(partition.leaderEpoch())
                     .setReplicaNodes(partition.replicas())
                     .setIsrNodes(partition.inSyncReplicas())
-                    .setEligibleLeaderReplicas(List.of())
-                    .setLastKnownElr(List.of())
+                    .setErrorCode((partition.hasLeader() ? ErrorCode.NONE : ErrorCode.LEADER_NOT_AVAILABLE).code())
+                    .setEligibleLeaderReplicas(partition.eligibleLeaders())
+                    .setLastKnownElr(partition.lastKnownEligible())
                     .setOfflineReplicas(offline.of(image, topic.id(), number)));
         }
         return new DescribeTopicPartitionsResponseTopic()

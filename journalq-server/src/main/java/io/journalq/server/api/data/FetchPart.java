@@ -83,6 +83,8 @@ final class FetchPart extends PartitionReader {
         maxSizeBytes = Math.max(0, wanted.partitionMaxBytes());
         currentLeaderEpoch = wanted.currentLeaderEpoch();
         lastFetchedEpoch = wanted.lastFetchedEpoch();
+        // A follower can have dropped a response, and then it says so (KIP-1166).
+        toldHighWatermark = Math.min(toldHighWatermark, wanted.highWatermark());
     }
 
     SessionTopic<FetchPart> topic() {

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
  * <li>With acks=0 there is no response. An error closes the connection, because the client cannot be informed in any
  *     other way.
  * <li>The delivery mode of the topic determines when an append is acknowledged. With acks=all it must also be on every
- *     in-sync replica, which is the same as acks=1 while partitions have one replica.
+ *     in-sync replica, which is the same as acks=1 if a partition has one replica.
  * <li>Topics are named up to version 12, and identified by id in version 13 (KIP-516).
  * <li>The batches of idempotent producers are kept in order and free of duplicates (KIP-98).
  * <li>Clients cannot append to internal topics.

@@ -54,7 +54,7 @@ public final class BrokerRegistrationHandler implements Handler<BrokerRegistrati
                     ErrorCode error = failure == null
                             ? outcome.error()
                             : Outcome.of(failure).error();
-                    BrokerImage broker = images.get().liveBroker(request.brokerId());
+                    BrokerImage broker = images.get().broker(request.brokerId());
                     return new BrokerRegistrationResponse()
                             .setErrorCode(error.code())
                             .setBrokerEpoch(error == ErrorCode.NONE && broker != null ? broker.epoch() : -1);

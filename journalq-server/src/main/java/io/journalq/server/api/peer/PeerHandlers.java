@@ -21,6 +21,7 @@ public final class PeerHandlers {
             ApiKey.ALTER_CLIENT_QUOTAS,
             ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
             ApiKey.UPDATE_FEATURES,
+            ApiKey.ELECT_LEADERS,
             ApiKey.CREATE_ACLS,
             ApiKey.DELETE_ACLS);
 
@@ -41,6 +42,7 @@ public final class PeerHandlers {
             int producerIdBlockSize,
             int maxEntries) {
         registry.register(new BrokerRegistrationHandler(images, controller, gate));
+        registry.register(new BrokerHeartbeatHandler(controller, gate));
         registry.register(new AllocateProducerIdsHandler(controller, gate, producerIdBlockSize));
         registry.register(new AlterPartitionHandler(controller, gate));
         registry.register(new AddRaftVoterHandler(images, controller, gate));

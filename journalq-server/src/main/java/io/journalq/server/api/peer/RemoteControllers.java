@@ -6,11 +6,14 @@ import io.journalq.common.protocol.message.AllocateProducerIdsRequest;
 import io.journalq.common.protocol.message.AllocateProducerIdsResponse;
 import io.journalq.common.protocol.message.AlterPartitionRequest;
 import io.journalq.common.protocol.message.AlterPartitionResponse;
+import io.journalq.common.protocol.message.BrokerHeartbeatRequest;
+import io.journalq.common.protocol.message.BrokerHeartbeatResponse;
 import io.journalq.common.protocol.message.BrokerRegistrationRequest;
 import io.journalq.common.protocol.message.BrokerRegistrationResponse;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.NotControllerException;
 import io.journalq.server.control.Outcome;
@@ -31,9 +34,12 @@ import java.util.function.Supplier;
 public final class RemoteControllers implements PeerControllers {
     private static final int REGISTRATION_VERSION = 4;
     private static final int CREATE_TOPICS_VERSION = 7;
+    private static final int HEARTBEAT_VERSION = 2;
     private static final int ALTER_PARTITION_VERSION = 3;
     private static final int ALLOCATION_VERSION = 0;
     private static final int TIMEOUT_MS = 10_000;
+    /** A controller that responds later is frozen or cut off, and another one is being elected. */
+    private static final int HEARTBEAT_TIMEOUT_MS = 1_000;
 
     private final Supplier<String> clusterId;
     private final int nodeId;
@@ -78,6 +84,24 @@ public final class RemoteControllers implements PeerControllers {
             return ask(request(registration), REGISTRATION_VERSION).thenApply(response -> {
                 ErrorCode error = ErrorCode.of(((BrokerRegistrationResponse) response).errorCode());
                 return new Outcome(checked(error), problem(error, registration), null);
+            });
+        }
+
+        @Override
+        public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
+            BrokerHeartbeatRequest request = new BrokerHeartbeatRequest()
+                    .setBrokerId(heartbeat.nodeId())
+                    .setBrokerEpoch(heartbeat.brokerEpoch())
+                    .setCurrentMetadataOffset(heartbeat.metadataOffset())
+                    .setWantFence(heartbeat.wantsFence())
+                    .setWantShutDown(heartbeat.wantsShutdown());
+            return ask(request, HEARTBEAT_VERSION, HEARTBEAT_TIMEOUT_MS).thenApply(message -> {
+                BrokerHeartbeatResponse response = (BrokerHeartbeatResponse) message;
+                return new BrokerHeartbeat.Response(
+                        checked(ErrorCode.of(response.errorCode())),
+                        response.isCaughtUp(),
+                        response.isFenced(),
+                        response.shouldShutDown());
             });
         }
 
@@ -154,7 +178,11 @@ public final class RemoteControllers implements PeerControllers {
         }
 
         private CompletableFuture<ApiMessage> ask(ApiMessage request, int version) {
-            return channels.send(address.host(), address.port(), request, version, TIMEOUT_MS)
+            return ask(request, version, TIMEOUT_MS);
+        }
+
+        private CompletableFuture<ApiMessage> ask(ApiMessage request, int version, int timeoutMs) {
+            return channels.send(address.host(), address.port(), request, version, timeoutMs)
                     .exceptionally(failure -> {
                         throw new CompletionException(new NotControllerException(failure.getMessage()));
                     });

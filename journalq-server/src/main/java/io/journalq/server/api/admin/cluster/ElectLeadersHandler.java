@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.cluster;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ElectLeadersRequest;
@@ -8,24 +9,37 @@ import io.journalq.common.protocol.message.ElectLeadersResponse;
 import io.journalq.common.protocol.message.ElectLeadersResponse.PartitionResult;
 import io.journalq.common.protocol.message.ElectLeadersResponse.ReplicaElectionResult;
 import io.journalq.server.api.AccessRule;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460). Every partition is led by its only replica, so no election is
- * needed. As the protocol requires, the response lists partitions without an election only if the request named them.
+ * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460): gives partitions to their preferred leaders. Elections of leaders that
+ * are not in sync are refused. As the protocol requires, the response lists partitions without an election only if the
+ * request named them.
  */
 public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
-    private final Supplier<MetadataImage> images;
+    private static final byte PREFERRED = 0;
+    private static final byte UNCLEAN = 1;
 
-    public ElectLeadersHandler(Supplier<MetadataImage> images) {
+    private final Supplier<MetadataImage> images;
+    private final Controller controller;
+
+    public ElectLeadersHandler(Supplier<MetadataImage> images, Controller controller) {
         this.images = images;
+        this.controller = controller;
     }
 
     @Override
@@ -36,49 +50,80 @@ public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
     @Override
     public void handle(RequestContext context, ElectLeadersRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            context.respond(denied(context, request));
+            context.respond(failed(context, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null));
             return;
         }
-        MetadataImage image = images.get();
-        List<ReplicaElectionResult> results = new ArrayList<>();
-        if (request.topicPartitions() != null) {
-            for (TopicPartitions asked : request.topicPartitions()) {
-                TopicImage topic = image.topic(asked.topic());
-                results.add(new ReplicaElectionResult()
-                        .setTopic(asked.topic())
-                        .setPartitionResult(asked.partitions().stream()
-                                .map(partition -> result(topic, partition))
-                                .toList()));
+        boolean named = request.topicPartitions() != null;
+        List<TopicPartition> partitions = named ? named(request) : withoutPreferredLeader(images.get());
+        if (context.apiVersion() >= 1 && request.electionType() == UNCLEAN) {
+            Outcome refused = new Outcome(
+                    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+                    "leaders that are not in sync are not elected: records would be lost",
+                    null);
+            context.respond(response(
+                    named ? partitions : List.of(), Collections.nCopies(named ? partitions.size() : 0, refused), true));
+            return;
+        }
+        if (context.apiVersion() >= 1 && request.electionType() != PREFERRED) {
+            context.respond(failed(context, request, ErrorCode.INVALID_REQUEST, "unknown type of election"));
+            return;
+        }
+        DeferredResponse.within(
+                request.timeoutMs(),
+                controller.electPreferredLeaders(partitions),
+                context,
+                (outcomes, failure) -> failure == null
+                        ? response(partitions, outcomes, named)
+                        : failed(context, request, Outcome.of(failure).error(), null));
+    }
+
+    private static List<TopicPartition> named(ElectLeadersRequest request) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        for (TopicPartitions asked : request.topicPartitions()) {
+            asked.partitions().forEach(number -> partitions.add(new TopicPartition(asked.topic(), number)));
+        }
+        return partitions;
+    }
+
+    private static List<TopicPartition> withoutPreferredLeader(MetadataImage image) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        for (TopicImage topic : image.topics()) {
+            for (int number = 0; number < topic.partitions().size(); number++) {
+                PartitionImage partition = topic.partitions().get(number);
+                if (partition.leader() != partition.preferredLeader()) {
+                    partitions.add(new TopicPartition(topic.name(), number));
+                }
             }
         }
-        context.respond(new ElectLeadersResponse().setReplicaElectionResults(results));
+        return partitions;
+    }
+
+    private static ElectLeadersResponse response(
+            List<TopicPartition> partitions, List<Outcome> outcomes, boolean withUnneeded) {
+        Map<String, List<PartitionResult>> byTopic = new LinkedHashMap<>();
+        for (int i = 0; i < partitions.size(); i++) {
+            TopicPartition partition = partitions.get(i);
+            Outcome outcome = outcomes.get(i);
+            if (withUnneeded || outcome.error() != ErrorCode.ELECTION_NOT_NEEDED) {
+                byTopic.computeIfAbsent(partition.topic(), none -> new ArrayList<>())
+                        .add(new PartitionResult()
+                                .setPartitionId(partition.partition())
+                                .setErrorCode(outcome.error().code())
+                                .setErrorMessage(outcome.reason()));
+            }
+        }
+        List<ReplicaElectionResult> results = new ArrayList<>();
+        byTopic.forEach((topic, ofTopic) ->
+                results.add(new ReplicaElectionResult().setTopic(topic).setPartitionResult(ofTopic)));
+        return new ElectLeadersResponse().setReplicaElectionResults(results);
     }
 
     /** Version 0 has no error for the whole request. */
-    private static ElectLeadersResponse denied(RequestContext context, ElectLeadersRequest request) {
-        short error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code();
-        List<ReplicaElectionResult> results = new ArrayList<>();
-        if (request.topicPartitions() != null) {
-            for (TopicPartitions asked : request.topicPartitions()) {
-                results.add(new ReplicaElectionResult()
-                        .setTopic(asked.topic())
-                        .setPartitionResult(asked.partitions().stream()
-                                .map(partition -> new PartitionResult()
-                                        .setPartitionId(partition)
-                                        .setErrorCode(error))
-                                .toList()));
-            }
-        }
-        ElectLeadersResponse response = new ElectLeadersResponse().setReplicaElectionResults(results);
-        return context.apiVersion() >= 1 ? response.setErrorCode(error) : response;
-    }
-
-    private static PartitionResult result(TopicImage topic, int partition) {
-        PartitionResult result = new PartitionResult().setPartitionId(partition);
-        return topic != null && topic.hasPartition(partition)
-                ? result.setErrorCode(ErrorCode.ELECTION_NOT_NEEDED.code())
-                        .setErrorMessage("the partition is led by its only replica")
-                : result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
-                        .setErrorMessage("there is no such partition");
+    private static ElectLeadersResponse failed(
+            RequestContext context, ElectLeadersRequest request, ErrorCode error, String reason) {
+        List<TopicPartition> partitions = request.topicPartitions() == null ? List.of() : named(request);
+        ElectLeadersResponse response =
+                response(partitions, Collections.nCopies(partitions.size(), new Outcome(error, reason, null)), true);
+        return context.apiVersion() >= 1 ? response.setErrorCode(error.code()) : response;
     }
 }

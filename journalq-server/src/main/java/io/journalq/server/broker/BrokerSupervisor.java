@@ -1,0 +1,211 @@
+package io.journalq.server.broker;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.control.BrokerHeartbeat;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.ControllerOperations;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.loop.Loop;
+import io.journalq.server.metadata.BrokerImage;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps this broker unfenced in its cluster: sends heartbeats to the active controller, and registers the process again
+ * if the controller has lost it. Also lets the time pass for the controller of this broker. Runs on one loop; any thread
+ * may call it.
+ */
+final class BrokerSupervisor {
+    private static final Logger log = LoggerFactory.getLogger(BrokerSupervisor.class);
+    /** Time until the next heartbeat if there is no controller. */
+    private static final int RETRY_MS = 100;
+    /** Time between heartbeats of a broker that waits for others to take over. */
+    private static final int LEAVING_MS = 50;
+    /** A broker that leaves does not wait longer for a controller. */
+    private static final long NO_CONTROLLER_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final BrokerLifecycle lifecycle;
+    private final MetadataPublisher metadata;
+    private final ControllerOperations activeController;
+    private final Loop loop;
+    private final int intervalMs;
+    private final CompletableFuture<Void> left = new CompletableFuture<>();
+
+    private boolean serving;
+    private boolean leaving;
+    private long leavingNanos;
+    private boolean waiting;
+    private boolean timed;
+    private boolean fenced = true;
+    private volatile boolean stopped;
+
+    /**
+     * Creates a supervisor that sends nothing yet.
+     *
+     * @param loop measures the time
+     * @param intervalMs time between heartbeats
+     */
+    BrokerSupervisor(
+            BrokerLifecycle lifecycle,
+            MetadataPublisher metadata,
+            ControllerOperations activeController,
+            Loop loop,
+            int intervalMs) {
+        this.lifecycle = lifecycle;
+        this.metadata = metadata;
+        this.activeController = activeController;
+        this.loop = loop;
+        this.intervalMs = intervalMs;
+    }
+
+    /**
+     * Asks to be unfenced, and stays it.
+     *
+     * @param controller of this broker, which other brokers can reach from now on
+     * @return completed when the metadata of this broker says that it is unfenced
+     */
+    CompletableFuture<Void> serve(Controller controller) {
+        execute(() -> {
+            serving = true;
+            drive(controller);
+            beat();
+        });
+        return metadata.whenPublished(image -> {
+                    BrokerImage self = lifecycle.registered(image);
+                    return self != null && self.isLive();
+                })
+                .thenAccept(image -> log.info("this broker is unfenced"));
+    }
+
+    /** Lets the time pass for a controller. It must not miss heartbeats only because nobody can reach it. */
+    private void drive(Controller controller) {
+        if (!stopped) {
+            controller.tick();
+            after(Controller.TICK_MS, () -> drive(controller));
+        }
+    }
+
+    /**
+     * Lets other brokers take over what this one leads.
+     *
+     * @param timeoutMs longest time to wait for that
+     * @return completed when this broker may stop
+     */
+    CompletableFuture<Void> leave(long timeoutMs) {
+        execute(() -> {
+            if (!serving) {
+                left.complete(null);
+                return;
+            }
+            leaving = true;
+            leavingNanos = loop.nanoTime();
+            after(timeoutMs, () -> left.complete(null));
+            beat();
+        });
+        return left;
+    }
+
+    /** Sends nothing more. */
+    void stop() {
+        stopped = true;
+        left.complete(null);
+    }
+
+    private void execute(Runnable work) {
+        try {
+            loop.execute(work);
+        } catch (RejectedExecutionException closed) {
+            stop();
+        }
+    }
+
+    private void after(long delayMs, Runnable work) {
+        try {
+            var unused = loop.schedule(work, delayMs);
+        } catch (RejectedExecutionException closed) {
+            stop();
+        }
+    }
+
+    private void beatAfter(long delayMs) {
+        if (!timed) {
+            timed = true;
+            after(delayMs, () -> {
+                timed = false;
+                beat();
+            });
+        }
+    }
+
+    private void beat() {
+        if (stopped || waiting) {
+            return;
+        }
+        waiting = true;
+        BrokerImage self = lifecycle.registered(metadata.current());
+        if (self == null) {
+            registerAgain();
+            return;
+        }
+        long sentNanos = loop.nanoTime();
+        var unused = activeController
+                .heartbeat(new BrokerHeartbeat(
+                        self.nodeId(), self.epoch(), metadata.current().version(), false, leaving))
+                .whenComplete((response, failure) -> execute(() -> {
+                    waiting = false;
+                    if (failure != null) {
+                        onNoController(failure);
+                    } else {
+                        onResponse(response, sentNanos);
+                    }
+                }));
+    }
+
+    private void onNoController(Throwable failure) {
+        log.debug("no controller has taken a heartbeat", failure);
+        if (leaving && loop.nanoTime() - leavingNanos > NO_CONTROLLER_NANOS) {
+            log.warn("this broker stops without handing over what it leads: there is no controller");
+            left.complete(null);
+        }
+        beatAfter(RETRY_MS);
+    }
+
+    private void onResponse(BrokerHeartbeat.Response response, long sentNanos) {
+        if (response.error() == ErrorCode.STALE_BROKER_EPOCH) {
+            waiting = true;
+            registerAgain();
+            return;
+        }
+        if (response.error() != ErrorCode.NONE) {
+            log.warn("the controller refuses a heartbeat: error={}", response.error());
+        } else if (response.fenced() != fenced) {
+            fenced = response.fenced();
+            if (fenced && !leaving) {
+                log.warn("this broker was fenced, because the controller has not heard from it in time");
+            }
+        }
+        if (response.mayShutDown()) {
+            left.complete(null);
+            return;
+        }
+        long passedMs = TimeUnit.NANOSECONDS.toMillis(loop.nanoTime() - sentNanos);
+        beatAfter(leaving ? LEAVING_MS : Math.max(1, intervalMs - passedMs));
+    }
+
+    /** A delayed registration of an earlier process has replaced that of this one. */
+    private void registerAgain() {
+        log.warn("registering this broker again: another process of it has registered");
+        var unused = lifecycle
+                .join()
+                .whenComplete((image, failure) -> execute(() -> {
+                    waiting = false;
+                    if (failure != null) {
+                        log.warn("cannot register this broker again: reason=\"{}\"", failure.getMessage());
+                    }
+                    beatAfter(failure == null ? 1 : RETRY_MS);
+                }));
+    }
+}

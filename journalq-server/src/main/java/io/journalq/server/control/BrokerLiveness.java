@@ -1,0 +1,156 @@
+package io.journalq.server.control;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.metadata.BrokerImage;
+import io.journalq.server.metadata.ClusterDecider;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine.Decision;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Which brokers may lead partitions: the active controller fences those that it does not hear from, and unfences those
+ * that have caught up. A fenced broker leaves the in-sync replicas, and other brokers lead its partitions, in the same
+ * batch of metadata. Called in the terms of this controller only, and by one thread at a time.
+ */
+final class BrokerLiveness {
+    private static final Logger log = LoggerFactory.getLogger(BrokerLiveness.class);
+
+    private final LongSupplier nowMs;
+    private final Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes;
+    private final BrokerSessions sessions;
+    /** Changes of brokers that are not committed yet, so that repeated heartbeats do not repeat them. */
+    private final Map<Integer, CompletableFuture<BrokerHeartbeat.Response>> changing = new HashMap<>();
+    /** Number of metadata records that others need to know that a broker leaves, by its id. */
+    private final Map<Integer, Long> leftAt = new HashMap<>();
+
+    /** Whether a batch that fences brokers is not committed yet. */
+    private volatile boolean fencing;
+
+    /**
+     * Creates an instance.
+     *
+     * @param nowMs a clock that never goes back
+     * @param timeoutMs a broker is fenced if it is not heard from for this time
+     * @param changes runs a decision, and completes when its records are applied
+     */
+    BrokerLiveness(
+            LongSupplier nowMs,
+            long timeoutMs,
+            Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes) {
+        this.nowMs = nowMs;
+        this.sessions = new BrokerSessions(timeoutMs);
+        this.changes = changes;
+    }
+
+    /** A term of this controller begins. */
+    void begin(MetadataImage image) {
+        changing.clear();
+        leftAt.clear();
+        sessions.begin(live(image), image.controller().nodeId(), nowMs.getAsLong());
+    }
+
+    private static List<Integer> live(MetadataImage image) {
+        List<Integer> live = new ArrayList<>();
+        for (BrokerImage broker : image.brokers()) {
+            if (broker.isLive()) {
+                live.add(broker.nodeId());
+            }
+        }
+        return live;
+    }
+
+    /** A broker shows that it is alive. The future fails if the controller cannot decide now. */
+    CompletableFuture<BrokerHeartbeat.Response> onHeartbeat(BrokerHeartbeat heartbeat, MetadataImage image) {
+        int nodeId = heartbeat.nodeId();
+        BrokerImage broker = image.broker(nodeId);
+        if (broker == null || broker.epoch() != heartbeat.brokerEpoch()) {
+            boolean isAhead = heartbeat.metadataOffset() > image.version();
+            return isAhead
+                    ? CompletableFuture.failedFuture(
+                            new NotControllerException("the broker knows newer metadata than this controller"))
+                    : CompletableFuture.completedFuture(BrokerHeartbeat.Response.failed(ErrorCode.STALE_BROKER_EPOCH));
+        }
+        sessions.onHeartbeat(nodeId, heartbeat.metadataOffset(), nowMs.getAsLong());
+        CompletableFuture<BrokerHeartbeat.Response> pending = changing.get(nodeId);
+        if (pending != null && !pending.isDone()) {
+            return pending;
+        }
+        changing.remove(nodeId);
+        boolean caughtUp = heartbeat.metadataOffset() > broker.epoch();
+        BrokerHeartbeat.Response unchanged =
+                new BrokerHeartbeat.Response(ErrorCode.NONE, caughtUp, broker.fenced(), false);
+        if (heartbeat.wantsShutdown()) {
+            return onLeaving(broker, image, unchanged);
+        }
+        if (heartbeat.wantsFence()) {
+            return broker.fenced()
+                    ? CompletableFuture.completedFuture(unchanged)
+                    : fence(broker, new BrokerHeartbeat.Response(ErrorCode.NONE, caughtUp, true, false));
+        }
+        return caughtUp && !broker.stays()
+                ? change(
+                        nodeId,
+                        decider -> decider.unfence(nodeId, broker.epoch()),
+                        new BrokerHeartbeat.Response(ErrorCode.NONE, true, false, false))
+                : CompletableFuture.completedFuture(unchanged);
+    }
+
+    /** First, other brokers lead what they can. When all of them know it, nobody needs the broker any more. */
+    private CompletableFuture<BrokerHeartbeat.Response> onLeaving(
+            BrokerImage broker, MetadataImage image, BrokerHeartbeat.Response unchanged) {
+        BrokerHeartbeat.Response left = new BrokerHeartbeat.Response(ErrorCode.NONE, unchanged.caughtUp(), true, true);
+        if (broker.fenced()) {
+            return CompletableFuture.completedFuture(left);
+        }
+        if (!broker.leaving()) {
+            leftAt.remove(broker.nodeId());
+            return change(broker.nodeId(), decider -> decider.leave(broker.nodeId(), broker.epoch()), unchanged);
+        }
+        long version = leftAt.computeIfAbsent(broker.nodeId(), none -> image.version());
+        for (int other : live(image)) {
+            if (other != broker.nodeId() && sessions.metadataOffset(other) < version) {
+                return CompletableFuture.completedFuture(unchanged);
+            }
+        }
+        return fence(broker, left);
+    }
+
+    private CompletableFuture<BrokerHeartbeat.Response> fence(BrokerImage broker, BrokerHeartbeat.Response then) {
+        return change(broker.nodeId(), decider -> decider.fence(List.of(broker.nodeId())), then);
+    }
+
+    private CompletableFuture<BrokerHeartbeat.Response> change(
+            int nodeId, Function<ClusterDecider, Decision> decision, BrokerHeartbeat.Response then) {
+        CompletableFuture<BrokerHeartbeat.Response> changed = changes.apply(decision)
+                .thenApply(outcome ->
+                        outcome.error() == ErrorCode.NONE ? then : BrokerHeartbeat.Response.failed(outcome.error()));
+        changing.put(nodeId, changed);
+        return changed;
+    }
+
+    /** The connection over which a broker sends heartbeats has ended. */
+    void onReset(int nodeId) {
+        sessions.onReset(nodeId, nowMs.getAsLong());
+    }
+
+    /** Fences the brokers that were not heard from in time. Called regularly, see {@link BrokerSessions#expired}. */
+    void onTick(MetadataImage image) {
+        List<Integer> expired = sessions.expired(live(image), nowMs.getAsLong());
+        if (expired.isEmpty() || fencing) {
+            return;
+        }
+        log.warn("fencing brokers that do not respond: brokers={}", expired);
+        fencing = true;
+        var unused = changes.apply(decider -> decider.fence(expired)).whenComplete((outcome, failure) -> {
+            fencing = false;
+        });
+    }
+}
