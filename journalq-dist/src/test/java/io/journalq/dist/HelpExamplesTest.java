@@ -178,7 +178,7 @@ class HelpExamplesTest {
         prepare("one\ntwo\nthree\n", "produce orders");
         prepare("", "consume orders --group billing --from beginning --max-messages 3");
         prepare("", "consume orders --group audit --from beginning --max-messages 3");
-        prepare("", "access grant --principal billing --operation write --topic orders");
+        prepare("", "access grant --principal ada --operation write --topic orders");
         prepare("", "access grant --principal eve --operation all --topic * --deny");
     }
 

@@ -67,7 +67,7 @@ public final class AccessCommand extends CommandGroup {
             footer = {
                 "  journalq access list",
                 "  journalq access list --topic orders",
-                "  journalq access list --principal billing --output json"
+                "  journalq access list --principal ada --output json"
             })
     static final class ListAll extends ClientCommand {
         @Mixin
@@ -139,9 +139,9 @@ public final class AccessCommand extends CommandGroup {
                     + " all hosts.",
             footerHeading = "%nExamples:%n",
             footer = {
-                "  journalq access grant --principal billing --operation write --topic orders",
-                "  journalq access grant --principal billing --operation read --topic order --prefix",
-                "  journalq access grant --principal billing --operation read --group billing",
+                "  journalq access grant --principal ada --operation write --topic orders",
+                "  journalq access grant --principal ada --operation all --prefix --topic a.",
+                "  journalq access grant --principal ada --operation read --group billing",
                 "  journalq access grant --principal eve --operation all --topic '*' --deny"
             })
     static final class Grant extends Change {
@@ -185,7 +185,7 @@ public final class AccessCommand extends CommandGroup {
                     + " and of User:* stay.",
             footerHeading = "%nExamples:%n",
             footer = {
-                "  journalq access revoke --principal billing --operation write --topic orders",
+                "  journalq access revoke --principal ada --operation write --topic orders",
                 "  journalq access revoke --principal eve --topic '*' --deny"
             })
     static final class Revoke extends Change {

@@ -40,7 +40,7 @@ import picocli.CommandLine.Option;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  journalq access explain --principal billing --operation write --topic orders",
+            "  journalq access explain --principal ada --operation write --topic orders",
             "  journalq access explain --event 2 --audit-log audit.log"
         })
 final class ExplainCommand extends ClientCommand {
