@@ -23,7 +23,7 @@ final class BatchTarget implements FuzzTarget {
     private static final int RAW = 1;
     private static final int NEWEST_PRODUCE = 13;
     private static final BatchRules RULES =
-            new BatchRules(LIMIT_BYTES, LIMIT_BYTES, 1_000, Long.MAX_VALUE, Long.MAX_VALUE, false, false, true);
+            new BatchRules(LIMIT_BYTES, LIMIT_BYTES, 1_000, Long.MAX_VALUE, Long.MAX_VALUE, false, false, true, false);
 
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
 

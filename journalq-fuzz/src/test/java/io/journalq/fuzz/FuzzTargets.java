@@ -22,7 +22,8 @@ public final class FuzzTargets {
                 new JournalFilesTarget(),
                 new SegmentTarget(),
                 new WriteAheadTarget(),
-                new SaslTarget());
+                new SaslTarget(),
+                new SealTarget());
     }
 
     /** The target of that name. */

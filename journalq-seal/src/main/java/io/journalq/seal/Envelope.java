@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import io.journalq.client.error.SealViolationException.Reason;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
+import io.journalq.common.record.SealMark;
 import java.nio.ByteBuffer;
 
 /**
@@ -17,14 +18,11 @@ import java.nio.ByteBuffer;
  * @param index the index of the record in its batch in mode {@link SealMode#RECORD}, otherwise 0
  */
 record Envelope(SealMode mode, int frameBits, Uuid epoch, long packetOffset, long number, int index) {
-    /** The name of the record header that contains the envelope. */
-    static final String HEADER = "jqe1";
-
     static final int SIZE_BYTES = 44;
     static final int MIN_FRAME_BITS = 14;
     static final int MAX_FRAME_BITS = 18;
 
-    private static final byte[] MAGIC = "JQE1".getBytes(US_ASCII);
+    private static final byte[] MAGIC = SealMark.MAGIC.getBytes(US_ASCII);
 
     /** HKDF with SHA-256, and AES-256-GCM. */
     private static final int SUITE = 1;

@@ -28,6 +28,7 @@ final class EpochKeys implements AutoCloseable {
     private final Uuid id;
     private final byte[] secret;
     private final Map<Slot, SecretKeySpec> keys = new ConcurrentHashMap<>();
+    private volatile boolean closed;
 
     private record Slot(SealMode mode, String realm, TopicPartition partition) {}
 
@@ -59,12 +60,20 @@ final class EpochKeys implements AutoCloseable {
                 .array();
     }
 
-    /** The AES-256 key for one partition. */
+    /**
+     * The AES-256 key for one partition.
+     *
+     * @throws IllegalStateException if the secret has been overwritten: a key that is derived from zeros protects nothing
+     */
     SecretKeySpec key(SealMode mode, String realm, TopicPartition partition) {
         if (keys.size() >= MAX_CACHED_KEYS) {
             keys.clear();
         }
-        return keys.computeIfAbsent(new Slot(mode, realm, partition), this::derive);
+        SecretKeySpec key = keys.computeIfAbsent(new Slot(mode, realm, partition), this::derive);
+        if (closed) {
+            throw new IllegalStateException("the keys have been closed");
+        }
+        return key;
     }
 
     private SecretKeySpec derive(Slot slot) {
@@ -90,6 +99,7 @@ final class EpochKeys implements AutoCloseable {
     /** Overwrites the secret. */
     @Override
     public void close() {
+        closed = true;
         Arrays.fill(secret, (byte) 0);
         keys.clear();
     }

@@ -90,7 +90,7 @@ final class OrderGuard {
         return gaps;
     }
 
-    /** The last numbers of a partition, newest epochs first; an empty string if there are none. */
+    /** The last numbers of the newest epochs of a partition; an empty string if there are none. */
     String state(TopicPartition partition) {
         Map<Uuid, Last> epochs = partitions.get(partition);
         if (epochs == null || epochs.isEmpty()) {

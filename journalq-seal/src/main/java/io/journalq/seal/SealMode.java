@@ -1,16 +1,17 @@
 package io.journalq.seal;
 
+import io.journalq.common.record.SealMark;
 import java.util.Locale;
 
 /** What is sealed as one piece. The registry states the mode of each topic. */
 public enum SealMode {
     /** A batch with keys, values, headers and times. Not for compacted topics, because the broker sees no keys. */
-    BATCH(1),
+    BATCH(SealMark.BATCH),
     /**
      * The value and the headers of each record. Keys are not encrypted, so that the broker can compact the topic, and
      * tombstones are not sealed.
      */
-    RECORD(2);
+    RECORD(SealMark.RECORD);
 
     private final int code;
 

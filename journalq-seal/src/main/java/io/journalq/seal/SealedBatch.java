@@ -7,6 +7,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.Header;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.common.record.SealMark;
 import io.journalq.common.record.Varint;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -18,7 +19,7 @@ import javax.crypto.spec.SecretKeySpec;
 /**
  * A batch that is sealed as one piece ({@link SealMode#BATCH}). Around the seal there is a valid batch for the broker and
  * for clients that cannot open it. It has the same number of records, so that offsets, transactions and retention work as
- * before. Its records have no keys and empty values; the header {@link Envelope#HEADER} of the first one contains the
+ * before. Its records have no keys and empty values; the header {@link SealMark#HEADER} of the first one contains the
  * envelope and the encrypted content. The first record has the largest timestamp of the batch and the others have the
  * smallest base, so that a search by time finds the batch, and times of single records stay secret.
  *
@@ -27,7 +28,7 @@ import javax.crypto.spec.SecretKeySpec;
  */
 final class SealedBatch {
     private static final int CONTENT_HEADER_SIZE_BYTES = 1 + Integer.BYTES + 2 * Long.BYTES;
-    private static final byte[] HEADER = Envelope.HEADER.getBytes(US_ASCII);
+    private static final byte[] HEADER = SealMark.HEADER.getBytes(US_ASCII);
     private static final int NULL_LENGTH = -1;
     /** Flags of the broker and of transactions, which the opened batch keeps. */
     private static final int KEPT_FLAGS = RecordBatch.LOG_APPEND_TIME_FLAG | RecordBatch.TRANSACTIONAL_FLAG;
@@ -119,7 +120,7 @@ final class SealedBatch {
     static byte[] find(List<Header> headers) {
         byte[] found = null;
         for (Header header : headers) {
-            if (header.key().equals(Envelope.HEADER)) {
+            if (header.key().equals(SealMark.HEADER)) {
                 if (found != null) {
                     throw new SealFault(Reason.MALFORMED, "it has two envelopes");
                 }

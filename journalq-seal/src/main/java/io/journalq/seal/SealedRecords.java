@@ -10,6 +10,7 @@ import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Header;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.common.record.SealMark;
 import io.journalq.common.record.Varint;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -70,7 +71,7 @@ final class SealedRecords {
                             reader.timestampMs(),
                             recordKey,
                             sealed,
-                            List.of(new Header(Envelope.HEADER, envelope.encode())));
+                            List.of(new Header(SealMark.HEADER, envelope.encode())));
                 }
             }
             return builder.build();
@@ -144,6 +145,7 @@ final class SealedRecords {
         try {
             out.writeBytes(outer, index, RecordBatch.HEADER_SIZE_BYTES);
             Envelope first = null;
+            int lastIndex = -1;
             while (reader.next()) {
                 byte[] value = copy(reader.value());
                 byte[] recordKey = copy(reader.key());
@@ -154,8 +156,9 @@ final class SealedRecords {
                         throw new SealFault(Reason.PLAIN_BATCH, "a record of it is not sealed");
                     }
                     Envelope envelope = Envelope.decode(header);
-                    check(envelope, header, first);
+                    check(envelope, header, first, lastIndex);
                     first = first == null ? envelope : first;
+                    lastIndex = envelope.index();
                     int contentBytes = cipher.openRecord(
                             keys.key(envelope),
                             envelope.number(),
@@ -186,12 +189,15 @@ final class SealedRecords {
         }
     }
 
-    private static void check(Envelope envelope, byte[] header, Envelope first) {
+    private static void check(Envelope envelope, byte[] header, Envelope first, int lastIndex) {
         if (header.length != Envelope.SIZE_BYTES || envelope.mode() != SealMode.RECORD) {
             throw new SealFault(Reason.MALFORMED, "a record has the envelope of a batch");
         }
         if (first != null && (!envelope.epoch().equals(first.epoch()) || envelope.number() != first.number())) {
             throw new SealFault(Reason.WRONG_ORDER, "it has records of two batches");
+        }
+        if (envelope.index() <= lastIndex) {
+            throw new SealFault(Reason.WRONG_ORDER, "its records come twice, or not in the order of the sender");
         }
     }
 

@@ -12,16 +12,20 @@ import io.journalq.client.error.SealViolationException.Reason;
 import io.journalq.client.seal.BatchOpener;
 import io.journalq.client.seal.BatchSealer;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.BatchBuilder;
+import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.DecompressionRoom;
+import io.journalq.common.record.Header;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -246,6 +250,57 @@ class SealedBatchTest {
         renumbered.setInt(RecordBatch.BASE_SEQUENCE, 0);
 
         assertThat(SealedWorld.open(opener, ORDERS, sealed)).isEqualTo(expected);
+    }
+
+    @Test
+    void shouldRefuseABatchWhenItsRecordsComeTwiceOrInAnotherOrder() {
+        byte[] sealed = SealedWorld.seal(sealer, PRICES, SealedWorld.batch(CompressionCodec.NONE, 3, 5), 0);
+
+        assertThat(SealedWorld.open(world.opener(), PRICES, arranged(sealed, 0, 2)))
+                .as("compaction removed one")
+                .hasSize(2);
+        for (int[] order : new int[][] {{1, 0, 2}, {0, 0, 1}, {0, 2, 1}, {2, 2}}) {
+            assertThat(reasonOf(
+                            catchThrowable(() -> SealedWorld.open(world.opener(), PRICES, arranged(sealed, order)))))
+                    .isEqualTo(Reason.WRONG_ORDER);
+        }
+    }
+
+    /** A batch with some of the records of another one, as a broker can write it. */
+    private static byte[] arranged(byte[] sealed, int... order) {
+        List<SealedRecord> records = new ArrayList<>();
+        try (BatchReader reader = new BatchReader(ByteBufAllocator.DEFAULT)) {
+            reader.reset(Unpooled.wrappedBuffer(sealed));
+            reader.nextBatch();
+            while (reader.next()) {
+                records.add(new SealedRecord(
+                        ByteBufUtil.getBytes(reader.key()), ByteBufUtil.getBytes(reader.value()), reader.headers()));
+            }
+        }
+        try (BatchBuilder builder = new BatchBuilder(ByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            for (int index : order) {
+                SealedRecord record = records.get(index);
+                builder.append(NOW_MS, record.key, record.value, record.headers);
+            }
+            ByteBuf batch = builder.build();
+            byte[] bytes = ByteBufUtil.getBytes(batch);
+            batch.release();
+            return bytes;
+        }
+    }
+
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record SealedRecord(byte[] key, byte[] value, List<Header> headers) {}
+
+    @Test
+    void shouldSealNothingWithTheOverwrittenSecretWhenTheSealerIsClosed() {
+        sealer.prepare(ORDERS.topic());
+        BatchSealer.Place place = sealer.place(ORDERS);
+        sealer.close();
+        ByteBuf plain = SealedWorld.batch(CompressionCodec.NONE, 2, 5);
+
+        assertThatThrownBy(() -> place.seal(plain)).isInstanceOf(IllegalStateException.class);
+        assertThat(plain.refCnt()).isZero();
     }
 
     @Test

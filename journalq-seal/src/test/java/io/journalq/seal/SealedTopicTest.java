@@ -11,6 +11,7 @@ import io.journalq.client.ConsumerRecords;
 import io.journalq.client.KeyTopics;
 import io.journalq.client.Producer;
 import io.journalq.client.admin.NewTopic;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.SealViolationException;
 import io.journalq.client.error.SealViolationException.Reason;
 import io.journalq.client.error.SealingException;
@@ -35,6 +36,7 @@ import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
@@ -407,6 +409,60 @@ class SealedTopicTest {
         assertThat(records).isLessThan(400);
         assertThat(table).hasSize(9).doesNotContainKey("k3");
         assertThat(table.values()).containsOnly("round 59");
+    }
+
+    @Test
+    void shouldAcceptOnlySealedBatchesWhenTheTopicRequiresThem() {
+        String topic = topic(SealMode.BATCH, 1, Map.of("encryption.required", "true", "compression.type", "gzip"));
+        try (Producer sealed = producer()
+                        .seal(policy)
+                        .compression(CompressionCodec.LZ4)
+                        .build();
+                Producer plain = producer().build();
+                KafkaProducer<byte[], byte[]> kafka = new KafkaProducer<>(
+                        Map.of("bootstrap.servers", broker.bootstrapServers()),
+                        new ByteArraySerializer(),
+                        new ByteArraySerializer())) {
+            sealed.send(record(topic, 0, "one"));
+            assertThatThrownBy(() -> plain.send(record(topic, 0, "plain")))
+                    .isInstanceOf(JournalQException.class)
+                    .hasMessageContaining("record 0 is not sealed")
+                    .hasMessageContaining("encryption.required");
+            assertThatThrownBy(() -> kafka.send(new org.apache.kafka.clients.producer.ProducerRecord<>(
+                                    topic, 0, null, "plain".getBytes(UTF_8)))
+                            .get())
+                    .hasCauseInstanceOf(InvalidRecordException.class);
+            sealed.send(record(topic, 0, "two"));
+        }
+
+        try (Consumer consumer = consumer(topic)) {
+            assertThat(read(consumer, 2).get(0)).containsExactly("one", "two");
+        }
+    }
+
+    @Test
+    void shouldRequireSealedRecordsWhenTheTopicIsCompacted() {
+        Map<String, String> settings = Map.of("encryption.required", "true", "cleanup.policy", "compact");
+        String records = topic(SealMode.RECORD, 1, settings);
+        String batches = topic(SealMode.BATCH, 1, settings);
+        try (Producer sealed = producer().seal(policy).build();
+                Producer plain = producer().build()) {
+            sealed.send(record(records, 0, "one"));
+            sealed.send(ProducerRecord.builder(records)
+                    .partition(0)
+                    .key("key of one".getBytes(UTF_8))
+                    .build());
+            sealed.send(record(records, 0, "two"));
+            assertThatThrownBy(() -> plain.send(record(records, 0, "plain"))).hasMessageContaining("is not sealed");
+            assertThatThrownBy(() -> sealed.send(record(batches, 0, "batch"))).hasMessageContaining("mode batch");
+        }
+
+        assertThat(readRaw(records, 3))
+                .extracting(ConsumerRecord::value)
+                .satisfiesExactly(
+                        one -> assertThat(one).isNotEmpty(),
+                        tombstone -> assertThat(tombstone).isNull(),
+                        two -> assertThat(two).isNotEmpty());
     }
 
     @Test

@@ -13,6 +13,7 @@ package io.journalq.common.record;
  * @param keysRequired whether every record must have a key (compacted topics)
  * @param deepCheck whether to check each record, which may require decompression; otherwise only the header, the CRC
  *     and the codec are checked, but not the timestamps and keys of records
+ * @param sealRequired whether every batch must be sealed ({@code encryption.required}); each record is checked then
  */
 public record BatchRules(
         int maxBatchSizeBytes,
@@ -22,7 +23,8 @@ public record BatchRules(
         long timestampAfterMaxMs,
         boolean logAppendTime,
         boolean keysRequired,
-        boolean deepCheck) {
+        boolean deepCheck,
+        boolean sealRequired) {
     /** The rules of a topic without configurations of its own. */
     public static final BatchRules DEFAULT = new BatchRules(
             1024 * 1024 + RecordBatch.LOG_OVERHEAD_BYTES,
@@ -32,5 +34,20 @@ public record BatchRules(
             3_600_000L,
             false,
             false,
-            true);
+            true,
+            false);
+
+    /** The same rules for batches that need not be sealed. */
+    public BatchRules withoutSeal() {
+        return new BatchRules(
+                maxBatchSizeBytes,
+                maxDecompressedSizeBytes,
+                maxHeaders,
+                timestampBeforeMaxMs,
+                timestampAfterMaxMs,
+                logAppendTime,
+                keysRequired,
+                deepCheck,
+                false);
+    }
 }

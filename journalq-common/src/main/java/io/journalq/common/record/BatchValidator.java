@@ -70,7 +70,7 @@ public final class BatchValidator {
         result.exceeded = null;
         if (checkFrame(records, rules) && checkHeader(records, records.readerIndex(), produceVersion, rules, nowMs)) {
             readSummary(records, records.readerIndex());
-            if (rules.deepCheck()) {
+            if (rules.deepCheck() || rules.sealRequired()) {
                 checkRecords(records, records.readerIndex(), rules, nowMs, roomBytes);
             }
         }
@@ -241,6 +241,7 @@ public final class BatchValidator {
     private boolean checkEachRecord(long baseTimestampMs, BatchRules rules, long nowMs) {
         long maxMs = Long.MIN_VALUE;
         int expectedDelta = 0;
+        int sealMode = SealMark.NONE;
         Unsound unsound = null;
         while (cursor.next()) {
             if (cursor.check() > rules.maxHeaders()) {
@@ -251,6 +252,12 @@ public final class BatchValidator {
             }
             if (cursor.offsetDelta() != expectedDelta) {
                 return fail(ErrorCode.INVALID_RECORD, "the records' offsets are not consecutive");
+            }
+            if (rules.sealRequired()) {
+                sealMode = expectedDelta == 0 ? cursor.sealMode() : sealMode;
+                if (!checkSeal(sealMode, expectedDelta, rules)) {
+                    return false;
+                }
             }
             long timestampMs = baseTimestampMs + cursor.timestampDelta();
             boolean keyMissing = rules.keysRequired() && cursor.keySizeBytes() < 0;
@@ -269,6 +276,34 @@ public final class BatchValidator {
         }
         result.maxTimestampMs = maxMs;
         return unsound == null || unsound.fail();
+    }
+
+    /**
+     * Checks that the record is part of a sealed batch. Whether the seal is genuine, only its readers know.
+     *
+     * @param mode that of the first record
+     */
+    private boolean checkSeal(int mode, int index, BatchRules rules) {
+        if (mode == SealMark.BATCH) {
+            if (rules.keysRequired()) {
+                return fail(
+                        ErrorCode.INVALID_RECORD,
+                        "a compacted topic requires sealed records; the batch is sealed in mode batch, which has no"
+                                + " keys");
+            }
+            if (result.codec != CompressionCodec.NONE) {
+                return fail(ErrorCode.INVALID_RECORD, "the sealed batch was compressed after it was sealed");
+            }
+            boolean empty = cursor.keySizeBytes() < 0 && cursor.valueSizeBytes() == 0;
+            return (empty && (index == 0 || cursor.check() == 0))
+                    || fail(ErrorCode.INVALID_RECORD, "record " + index + " of the sealed batch has readable content");
+        }
+        boolean tombstone = cursor.valueSizeBytes() < 0 && cursor.check() == 0; // which has nothing to seal
+        return tombstone
+                || cursor.sealMode() == SealMark.RECORD
+                || fail(
+                        ErrorCode.INVALID_RECORD,
+                        "record " + index + " is not sealed, and the topic requires it (encryption.required)");
     }
 
     /**

@@ -167,6 +167,42 @@ final class RecordCursor {
         return count;
     }
 
+    /**
+     * The mode in the envelope among the headers ({@link SealMark}), without creating objects. {@link SealMark#NONE} if
+     * there is none, or more than one.
+     */
+    int sealMode() {
+        decodeKeyAndValue();
+        int resume = at;
+        int count = readHeaderCount();
+        int envelopes = 0;
+        int mode = SealMark.NONE;
+        for (int i = 0; i < count; i++) {
+            int nameBytes = readLength(false);
+            boolean envelope = nameBytes == SealMark.HEADER_BYTES.length && has(SealMark.HEADER_BYTES, at);
+            at += nameBytes;
+            int sizeBytes = readLength(true);
+            if (envelope) {
+                envelopes++;
+                mode = sizeBytes > SealMark.MAGIC_BYTES.length && has(SealMark.MAGIC_BYTES, at)
+                        ? data.getByte(at + SealMark.MAGIC_BYTES.length)
+                        : SealMark.NONE;
+            }
+            at += Math.max(0, sizeBytes);
+        }
+        at = resume;
+        return envelopes == 1 ? mode : SealMark.NONE;
+    }
+
+    private boolean has(byte[] expected, int index) {
+        for (int i = 0; i < expected.length; i++) {
+            if (data.getByte(index + i) != expected[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     private void requireEnd() {
         if (at != recordEnd) {
             throw new InvalidBatchException("bytes after the last field of a record");

@@ -9,6 +9,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -333,7 +334,7 @@ class BatchValidatorTest {
     void shouldRefuseABombWhenItPassesTheLimit(CompressionCodec codec) {
         Message large = new Message(NOW_MS, new byte[1], new byte[900_000], List.of());
         ByteBuf bomb = KafkaBatches.writtenByKafka(codec, List.of(large));
-        BatchRules rules = new BatchRules(1_000_000, 800_000, 100, 500, 500, false, false, true);
+        BatchRules rules = new BatchRules(1_000_000, 800_000, 100, 500, 500, false, false, true, false);
 
         BatchValidation result = validate(bomb, rules);
 
@@ -349,7 +350,7 @@ class BatchValidatorTest {
         // given
         Message large = new Message(NOW_MS, new byte[1], new byte[900_000], List.of());
         ByteBuf batch = KafkaBatches.writtenByKafka(codec, List.of(large));
-        BatchRules rules = new BatchRules(1_000_000, 1_000_000, 100, 500, 500, false, false, true);
+        BatchRules rules = new BatchRules(1_000_000, 1_000_000, 100, 500, 500, false, false, true, false);
 
         // when
         BatchValidation cramped = validator.validate(batch, VERSION, rules, NOW_MS, 800_000);
@@ -372,7 +373,7 @@ class BatchValidatorTest {
         // given
         Message large = new Message(NOW_MS, new byte[1], new byte[3_000_000], List.of());
         ByteBuf batch = KafkaBatches.writtenByKafka(codec, List.of(large));
-        BatchRules rules = new BatchRules(1_000_000, 4_000_000, 100, 500, 500, false, false, true);
+        BatchRules rules = new BatchRules(1_000_000, 4_000_000, 100, 500, 500, false, false, true, false);
 
         // when
         BatchValidation cramped = validator.validate(batch, VERSION, rules, NOW_MS, 2_000_000);
@@ -385,6 +386,69 @@ class BatchValidatorTest {
         assertThat(validate(batch, rules).isSound()).isTrue();
     }
 
+    @Test
+    void shouldAcceptOnlySealedRecordsWhenTheTopicRequiresThem() {
+        byte[] key = KafkaBatches.bytes("key");
+        byte[] value = KafkaBatches.bytes("value");
+        Message whole = sealedMessage(1, null, new byte[0]);
+        Message empty = new Message(NOW_MS, null, new byte[0], List.of());
+        Message single = sealedMessage(2, key, value);
+        Message tombstone = new Message(NOW_MS, key, null, List.of());
+        Message plain = new Message(NOW_MS, key, value, List.of());
+        Header mark = whole.headers().get(0);
+
+        assertThat(refusal(false, whole)).isNull();
+        assertThat(refusal(false, whole, empty, empty)).isNull();
+        assertThat(refusal(true, single, tombstone, single)).isNull();
+        assertThat(refusal(true, tombstone)).isNull();
+
+        assertThat(refusal(false, plain)).contains("record 0 is not sealed").contains("encryption.required");
+        assertThat(refusal(false, single, plain)).contains("record 1 is not sealed");
+        assertThat(refusal(false, empty)).contains("record 0 is not sealed");
+        assertThat(refusal(false, whole, plain)).contains("record 1 of the sealed batch has readable content");
+        assertThat(refusal(false, sealedMessage(1, null, value))).contains("record 0 of the sealed batch");
+        assertThat(refusal(false, sealedMessage(1, key, new byte[0]))).contains("record 0 of the sealed batch");
+        assertThat(refusal(true, whole)).contains("mode batch");
+        assertThat(refusal(true, single, whole)).contains("record 1 is not sealed");
+        assertThat(refusal(false, sealedMessage(3, null, new byte[0]))).contains("is not sealed");
+        assertThat(refusal(false, new Message(NOW_MS, null, new byte[0], List.of(mark, mark))))
+                .as("two envelopes")
+                .contains("is not sealed");
+        assertThat(refusal(true, new Message(NOW_MS, key, null, List.of(new Header("secret", value)))))
+                .as("a tombstone with headers")
+                .contains("is not sealed");
+        for (byte[] envelope : new byte[][] {null, {}, KafkaBatches.bytes("JQE1"), KafkaBatches.bytes("jqe1\1....")}) {
+            assertThat(refusal(
+                            false,
+                            new Message(NOW_MS, null, new byte[0], List.of(new Header(SealMark.HEADER, envelope)))))
+                    .contains("is not sealed");
+        }
+        BatchValidation compressed =
+                validate(KafkaBatches.writtenByKafka(CompressionCodec.GZIP, List.of(whole)), sealRules(false));
+        assertThat(compressed.message()).contains("compressed after it was sealed");
+        assertThat(compressed.error()).isEqualTo(ErrorCode.INVALID_RECORD);
+        assertThat(validate(
+                                KafkaBatches.writtenByKafka(CompressionCodec.ZSTD, List.of(single, single)),
+                                sealRules(true))
+                        .isSound())
+                .isTrue();
+    }
+
+    private static BatchRules sealRules(boolean compacted) {
+        return new BatchRules(100_000, 100_000, 100, 500, 500, false, compacted, true, true);
+    }
+
+    private static Message sealedMessage(int mode, byte[] key, byte[] value) {
+        byte[] envelope = ("JQE1" + (char) mode + "x".repeat(39)).getBytes(StandardCharsets.US_ASCII);
+        return new Message(NOW_MS, key, value, List.of(new Header(SealMark.HEADER, envelope)));
+    }
+
+    /** Why a batch is refused in a topic that requires sealed ones; null if it is not. */
+    private String refusal(boolean compacted, Message... messages) {
+        return validate(KafkaBatches.writtenByKafka(CompressionCodec.NONE, List.of(messages)), sealRules(compacted))
+                .message();
+    }
+
     private BatchValidation validate(ByteBuf records) {
         return validate(records, BatchRules.DEFAULT);
     }
@@ -394,7 +458,7 @@ class BatchValidatorTest {
     }
 
     private static BatchRules rules(int maxBytes, boolean logAppendTime, boolean keysRequired, boolean deep) {
-        return new BatchRules(maxBytes, 1_000_000, 100, 500, 500, logAppendTime, keysRequired, deep);
+        return new BatchRules(maxBytes, 1_000_000, 100, 500, 500, logAppendTime, keysRequired, deep, false);
     }
 
     private static Message message(long timestampMs) {

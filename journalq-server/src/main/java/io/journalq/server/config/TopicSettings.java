@@ -189,6 +189,13 @@ public final class TopicSettings {
             "Number of replicas that must be in sync, so that the leader accepts a record with acks=all. If a partition "
                     + "has fewer replicas, all of them must be.");
 
+    public static final ConfigKey<Boolean> ENCRYPTION_REQUIRED = ConfigKey.ofBoolean(
+            "encryption.required",
+            false,
+            "Whether only batches that clients have sealed (JQE1) are accepted. In a compacted topic, they must be "
+                    + "sealed in mode record. compression.type has no effect then. Set it for topics, not as the "
+                    + "default of a broker: the topics jqe1.keys and jqe1.registry are not sealed.");
+
     private static final String FOR_TIERED_STORAGE = NO_EFFECT + "there is no tiered storage.";
     private static final String FOR_ELECTIONS =
             NO_EFFECT + "only replicas that have all acknowledged records become leaders.";
@@ -259,7 +266,8 @@ public final class TopicSettings {
                 TIMESTAMP_BEFORE_MAX_MS,
                 TIMESTAMP_AFTER_MAX_MS,
                 COMPRESSION_TYPE,
-                MIN_INSYNC_REPLICAS));
+                MIN_INSYNC_REPLICAS,
+                ENCRYPTION_REQUIRED));
         keys.addAll(WITHOUT_EFFECT.all());
         return new ConfigKeys(keys);
     }

@@ -62,6 +62,9 @@ public record PartitionSettings(
     }
 
     private static CompressionCodec compression(TopicConfig config) {
+        if (config.get(TopicSettings.ENCRYPTION_REQUIRED)) {
+            return null; // sealed content cannot be compressed
+        }
         return switch (config.get(TopicSettings.COMPRESSION_TYPE)) {
             case "uncompressed", "none" -> CompressionCodec.NONE;
             case "gzip" -> CompressionCodec.GZIP;
@@ -73,23 +76,23 @@ public record PartitionSettings(
     }
 
     /**
-     * The settings of an internal topic: every acknowledged append is at least written, and is not compressed again. It
-     * is staged when {@link io.journalq.server.shard.partition.PartitionHost#append} returns.
+     * The settings of an internal topic: every acknowledged append is at least written, and is not compressed again
+     * or required to be sealed. It is staged when {@link io.journalq.server.shard.partition.PartitionHost#append} returns.
      */
     public PartitionSettings ofInternalTopic() {
         DeliveryMode mode =
                 append.deliveryMode() == DeliveryMode.PERFORMANCE ? DeliveryMode.EVENTUAL : append.deliveryMode();
-        return with(null, mode);
+        return with(append.rules().withoutSeal(), null, mode);
     }
 
     /** The settings of a topic with several replicas, whatever mode is the default of the broker. */
     public PartitionSettings ofReplicatedTopic() {
-        return with(append.compression(), DeliveryMode.EVENTUAL);
+        return with(append.rules(), append.compression(), DeliveryMode.EVENTUAL);
     }
 
-    private PartitionSettings with(CompressionCodec compression, DeliveryMode mode) {
+    private PartitionSettings with(BatchRules rules, CompressionCodec compression, DeliveryMode mode) {
         return new PartitionSettings(
-                new AppendSettings(append.rules(), compression, mode, append.writeIntervalMs()),
+                new AppendSettings(rules, compression, mode, append.writeIntervalMs()),
                 flushIntervalMs,
                 deletes,
                 journal,
@@ -114,6 +117,7 @@ public record PartitionSettings(
                 config.get(TopicSettings.TIMESTAMP_AFTER_MAX_MS),
                 config.get(TopicSettings.MESSAGE_TIMESTAMP_TYPE).equals(LOG_APPEND_TIME),
                 keysRequired,
-                BatchRules.DEFAULT.deepCheck());
+                BatchRules.DEFAULT.deepCheck(),
+                config.get(TopicSettings.ENCRYPTION_REQUIRED));
     }
 }

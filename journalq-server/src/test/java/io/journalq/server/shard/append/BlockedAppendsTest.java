@@ -27,8 +27,8 @@ class BlockedAppendsTest {
     private static final int ALL = 1 << 20;
     private static final short EPOCH = 0;
     private static final int PRODUCE_VERSION = 12;
-    private static final BatchRules RULES =
-            new BatchRules(ALLOWED_BYTES, ALLOWED_BYTES, 100, Long.MAX_VALUE, Long.MAX_VALUE, false, false, true);
+    private static final BatchRules RULES = new BatchRules(
+            ALLOWED_BYTES, ALLOWED_BYTES, 100, Long.MAX_VALUE, Long.MAX_VALUE, false, false, true, false);
 
     @TempDir
     private Path directory;
