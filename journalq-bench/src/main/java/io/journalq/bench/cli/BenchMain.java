@@ -38,6 +38,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             CompareCommand.class,
             SweepCommand.class,
             BrokerLoadCommand.class,
+            GatewayCommand.class,
             LiveCommand.class,
             LatencyCommand.class,
             MatrixCommand.class,

@@ -31,6 +31,18 @@ public final class JournalQBroker extends SpawnedBroker {
         return new JournalQBroker(settings);
     }
 
+    /** A broker with metrics and the HTTP gateway, both at free ports unless {@code extra} sets their addresses. */
+    public static JournalQBroker withGateway(Map<String, String> extra) {
+        Map<String, String> settings = new TreeMap<>(extra);
+        settings.putIfAbsent("gateway.listener", "localhost:" + ChildProcess.freePort());
+        return withMetrics(settings);
+    }
+
+    /** The {@code host:port} of the HTTP gateway; null if there is none. */
+    public String gatewayAddress() {
+        return extra.get("gateway.listener");
+    }
+
     @Override
     public String name() {
         return "journalq";

@@ -14,7 +14,9 @@ import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.Routes;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.produce.ProduceRoute;
+import io.journalq.server.gateway.produce.Targets;
 import io.journalq.server.gateway.rest.RestRoutes;
+import io.journalq.server.gateway.websocket.WebSocketRoute;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.network.Acceptor;
@@ -76,8 +78,12 @@ final class GatewaySetup {
             MemoryAccount connectionMemory)
             throws IOException {
         Supplier<MetadataImage> images = core::metadata;
+        Targets targets = new Targets(images, config, parts.epochMs());
         List<Route> all = new ArrayList<>(List.of(
-                new ProduceRoute(images, config, parts.epochMs()), new ReadRoute(images), new EventsRoute(images)));
+                new ProduceRoute(targets),
+                new ReadRoute(images),
+                new EventsRoute(images),
+                new WebSocketRoute(images, targets)));
         all.addAll(RestRoutes.all(images, new LocalBrokerView(core, parts, counters)));
         Routes routes = new Routes(all);
         RequestGuard guard = new RequestGuard(
@@ -110,6 +116,7 @@ final class GatewaySetup {
                 "journalq.gateway.streams",
                 "Open streams of server-sent events of the HTTP gateway.",
                 counters::openStreams);
+        metrics.gauge("journalq.gateway.websockets", "Open WebSockets of the HTTP gateway.", counters::openWebSockets);
         metrics.counter(
                 "journalq.gateway.connections.over.limit",
                 "Connections of the HTTP gateway closed on arrival because 2,000 were open.",

@@ -6,13 +6,13 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The position of a reader as text: {@code partition:offset}, separated by commas. */
-final class Cursor {
+public final class Cursor {
     private static final int MAX_NUMBER_DIGITS = 18;
 
     private Cursor() {}
 
     /** The offset of each partition. */
-    static Map<Integer, Long> parse(String text) {
+    public static Map<Integer, Long> parse(String text) {
         Map<Integer, Long> offsets = new TreeMap<>();
         for (String position : text.split(",", -1)) {
             int colon = position.indexOf(':');
@@ -28,7 +28,7 @@ final class Cursor {
         return offsets;
     }
 
-    static String format(Map<Integer, Long> offsets) {
+    public static String format(Map<Integer, Long> offsets) {
         StringBuilder text = new StringBuilder();
         offsets.forEach((partition, offset) -> text.append(text.isEmpty() ? "" : ",")
                 .append(partition)

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * Looks up offsets of a topic for one request: the ends of its partitions, and where a reader begins. Nothing is called
  * any more when the request has ended. On the connection's loop.
  */
-final class OffsetLookup {
+public final class OffsetLookup {
     private static final int VERSION = 7;
     private static final byte READ_COMMITTED = 1;
 
@@ -27,7 +27,7 @@ final class OffsetLookup {
     private final Consumer<Problem> onProblem;
 
     /** @param onProblem is called instead of the consumer of a result */
-    OffsetLookup(HttpExchange exchange, String topic, Consumer<Problem> onProblem) {
+    public OffsetLookup(HttpExchange exchange, String topic, Consumer<Problem> onProblem) {
         this.exchange = exchange;
         this.topic = topic;
         this.onProblem = onProblem;
@@ -39,10 +39,10 @@ final class OffsetLookup {
      * @param offsets the next offset of each partition
      * @param ends the end of each partition: the offset behind its last record
      */
-    record Positions(Map<Integer, Long> offsets, Map<Integer, Long> ends) {}
+    public record Positions(Map<Integer, Long> offsets, Map<Integer, Long> ends) {}
 
     /** Finds the positions at which a reader begins. */
-    void begin(Start wanted, Consumer<Positions> next) {
+    public void begin(Start wanted, Consumer<Positions> next) {
         find(wanted.offsets().keySet(), Start.END, ends -> {
             List<Integer> unknown = wanted.offsets().entrySet().stream()
                     .filter(position -> position.getValue() < 0)
@@ -75,7 +75,7 @@ final class OffsetLookup {
     }
 
     /** Finds the first offset of a partition. */
-    void findStart(int partition, Consumer<Long> next) {
+    public void findStart(int partition, Consumer<Long> next) {
         find(List.of(partition), Start.START, found -> next.accept(found.get(partition)));
     }
 
@@ -116,7 +116,7 @@ final class OffsetLookup {
         next.accept(found);
     }
 
-    static Problem outOfRange(int partition, long position, long end) {
+    public static Problem outOfRange(int partition, long position, long end) {
         return new Problem(
                 ProblemType.OFFSET_OUT_OF_RANGE,
                 "offset " + position + " is not in the log of partition " + partition + ", which ends at " + end,
@@ -124,7 +124,7 @@ final class OffsetLookup {
     }
 
     /** The problem of a partition that could not be read. */
-    static Problem problem(ErrorCode error, int partition) {
+    public static Problem problem(ErrorCode error, int partition) {
         String detail = "partition " + partition + ": " + error.words();
         return switch (error) {
             case TOPIC_AUTHORIZATION_FAILED -> Problem.denied(detail);

@@ -45,7 +45,7 @@ final class ReadStream implements RequestBody {
         this.limit = limit;
         this.waitMs = waitMs;
         this.lookup = new OffsetLookup(exchange, start.topic(), this::end);
-        this.tail = new Tail(exchange, start.topic());
+        this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
         this.lines = new RecordLines(exchange.allocator());
     }
 

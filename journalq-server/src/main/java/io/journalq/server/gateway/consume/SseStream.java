@@ -63,7 +63,7 @@ final class SseStream implements RequestBody {
         this.start = start;
         this.images = images;
         this.lookup = new OffsetLookup(exchange, start.topic(), this::end);
-        this.tail = new Tail(exchange, start.topic());
+        this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
         this.lines = new RecordLines(exchange.allocator());
     }
 

@@ -12,6 +12,7 @@ import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /**
  * Where a reader begins, as the parameters of its request say.
@@ -27,15 +28,15 @@ import java.util.TreeMap;
  * @param exact whether an offset that is not in the log is an error of the client
  * @param allPartitions whether partitions that are added to the topic belong to it
  */
-record Start(String topic, Map<Integer, Long> offsets, long timestamp, boolean exact, boolean allPartitions) {
+public record Start(String topic, Map<Integer, Long> offsets, long timestamp, boolean exact, boolean allPartitions) {
     /** Partitions that one request reads. Their cursor fits into the head of the next request. */
-    static final int MAX_PARTITIONS = 256;
+    public static final int MAX_PARTITIONS = 256;
 
     /** The parameters that {@link #of} reads. */
-    static final List<String> PARAMETERS = List.of("from", "offset", "time", "cursor", "partition");
+    public static final List<String> PARAMETERS = List.of("from", "offset", "time", "cursor", "partition");
 
     /** Special timestamps of ListOffsets. */
-    static final long END = -1;
+    public static final long END = -1;
 
     static final long START = -2;
 
@@ -47,13 +48,28 @@ record Start(String topic, Map<Integer, Long> offsets, long timestamp, boolean e
      * @param byDefault where it begins without them: {@link #START} or {@link #END}
      */
     static Start of(HttpExchange exchange, MetadataImage image, long byDefault) {
-        TopicImage topic = topic(exchange, image);
+        return of(exchange, exchange.pathParameter("topic"), exchange::parameter, image, byDefault);
+    }
+
+    /**
+     * Reads the parameters of a request or message.
+     *
+     * @param parameters returns the value of a parameter, or null
+     * @param byDefault where it begins without them: {@link #START} or {@link #END}
+     */
+    public static Start of(
+            HttpExchange exchange,
+            String name,
+            UnaryOperator<String> parameters,
+            MetadataImage image,
+            long byDefault) {
+        TopicImage topic = topic(exchange, name, image);
         int count = topic.partitions().size();
-        String from = exchange.parameter("from");
-        String time = exchange.parameter("time");
-        String cursor = exchange.parameter("cursor");
-        Long offset = number(exchange, "offset", Long.MAX_VALUE);
-        Long partition = number(exchange, "partition", Integer.MAX_VALUE);
+        String from = parameters.apply("from");
+        String time = parameters.apply("time");
+        String cursor = parameters.apply("cursor");
+        Long offset = number("offset", parameters.apply("offset"), Long.MAX_VALUE);
+        Long partition = number("partition", parameters.apply("partition"), Integer.MAX_VALUE);
         int starts =
                 (from == null ? 0 : 1) + (time == null ? 0 : 1) + (cursor == null ? 0 : 1) + (offset == null ? 0 : 1);
         if (starts > 1) {
@@ -84,7 +100,7 @@ record Start(String topic, Map<Integer, Long> offsets, long timestamp, boolean e
         if (lastEventId == null || lastEventId.isEmpty()) {
             return first;
         }
-        int count = topic(exchange, image).partitions().size();
+        int count = topic(exchange, exchange.pathParameter("topic"), image).partitions().size();
         Map<Integer, Long> offsets = Cursor.parse(lastEventId);
         if (first.allPartitions) {
             unknown(null, count).forEach(offsets::putIfAbsent);
@@ -93,9 +109,9 @@ record Start(String topic, Map<Integer, Long> offsets, long timestamp, boolean e
         return new Start(first.topic, offsets, START, false, first.allPartitions);
     }
 
-    private static TopicImage topic(HttpExchange exchange, MetadataImage image) {
-        exchange.checkRight(ApiKey.FETCH, Right.READ_TOPIC, exchange.pathParameter("topic"));
-        TopicImage topic = image.topic(exchange.pathParameter("topic"));
+    private static TopicImage topic(HttpExchange exchange, String name, MetadataImage image) {
+        exchange.checkRight(ApiKey.FETCH, Right.READ_TOPIC, name);
+        TopicImage topic = image.topic(name);
         if (topic == null) {
             throw new Problem(
                             ProblemType.UNKNOWN_TOPIC,
@@ -165,7 +181,10 @@ record Start(String topic, Map<Integer, Long> offsets, long timestamp, boolean e
 
     /** A parameter that is a number; null if it is not given. */
     static Long number(HttpExchange exchange, String name, long max) {
-        String text = exchange.parameter(name);
+        return number(name, exchange.parameter(name), max);
+    }
+
+    private static Long number(String name, String text, long max) {
         if (text == null) {
             return null;
         }

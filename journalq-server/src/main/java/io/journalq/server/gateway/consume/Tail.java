@@ -12,6 +12,7 @@ import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
+import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
@@ -23,13 +24,13 @@ import java.util.TreeMap;
  * kept only while the client reads. If it stops for {@link #DROP_MS}, or if the memory for responses is used up, they are
  * dropped, and fetched again when the client goes on. On the connection's loop.
  */
-final class Tail {
+public final class Tail {
     private static final int FETCH_VERSION = 12;
     private static final byte READ_COMMITTED = 1;
     private static final int NO_SESSION = -1;
 
-    /** Size of a fetch, unless a single batch is larger. */
-    private static final int FETCH_BYTES = 64 * 1024;
+    /** Size of a fetch for records that become JSON, unless a single batch is larger. */
+    public static final int FETCH_BYTES = 64 * 1024;
 
     /** Larger batches are not decompressed on the loop. */
     private static final int MAX_DECOMPRESSED_BYTES = 16 * 1024 * 1024;
@@ -41,6 +42,7 @@ final class Tail {
 
     private final HttpExchange exchange;
     private final String topic;
+    private final int fetchBytes;
     private final BatchReader reader;
 
     /** The next offset of each partition. */
@@ -68,12 +70,19 @@ final class Tail {
     /** The part of {@link #heldBytes} that is decompressed records. */
     private long heldDecompressedBytes;
 
+    /** The batches of the last {@link #nextBatches}, which {@link #records} owns. */
+    private ByteBuf batches;
+
+    private int batchRecords;
+
     private Loop.Timer drop;
+    private boolean fetching;
     private boolean closed;
+    private Runnable onIdle = () -> {};
 
     /** What comes next. */
-    enum Step {
-        /** The next record of {@link Tail#partition}. */
+    public enum Step {
+        /** The next record of {@link Tail#partition}, or its next batches, depending on the method. */
         RECORD,
         /** The results of {@link Tail#partition} begin. They may have no records. */
         PARTITION,
@@ -87,14 +96,16 @@ final class Tail {
         FETCH
     }
 
-    Tail(HttpExchange exchange, String topic) {
+    /** @param fetchBytes size of a fetch, unless a single batch is larger */
+    public Tail(HttpExchange exchange, String topic, int fetchBytes) {
         this.exchange = exchange;
         this.topic = topic;
+        this.fetchBytes = fetchBytes;
         this.reader = new BatchReader(exchange.allocator(), MAX_DECOMPRESSED_BYTES, false);
     }
 
     /** Sets the positions at which the reading begins. */
-    void begin(Map<Integer, Long> offsets) {
+    public void begin(Map<Integer, Long> offsets) {
         positions.putAll(offsets);
     }
 
@@ -105,7 +116,7 @@ final class Tail {
     }
 
     /** The next offset of each partition. */
-    Map<Integer, Long> positions() {
+    public Map<Integer, Long> positions() {
         return positions;
     }
 
@@ -119,22 +130,22 @@ final class Tail {
     }
 
     /** The partition of the last step. */
-    int partition() {
+    public int partition() {
         return partition;
     }
 
     /** The current record, and its batch. */
-    BatchReader record() {
+    public BatchReader record() {
         return reader;
     }
 
     /** Why the partition cannot be read. */
-    ErrorCode error() {
+    public ErrorCode error() {
         return error;
     }
 
     /** Whether the results of the partition have records. */
-    boolean hasRecords() {
+    public boolean hasRecords() {
         return records != null;
     }
 
@@ -145,7 +156,7 @@ final class Tail {
      * @param waitMs how long the broker may wait for a record
      * @param onFetched is called when {@link #next} can be called, unless the request has ended before
      */
-    void fetch(Collection<Integer> partitions, int waitMs, Runnable onFetched) {
+    public void fetch(Collection<Integer> partitions, int waitMs, Runnable onFetched) {
         if (closed) {
             return;
         }
@@ -162,7 +173,7 @@ final class Tail {
         FetchRequest request = new FetchRequest()
                 .setMaxWaitMs(waitMs)
                 .setMinBytes(waitMs == 0 ? 0 : 1)
-                .setMaxBytes(FETCH_BYTES)
+                .setMaxBytes(fetchBytes)
                 .setSessionEpoch(NO_SESSION)
                 .setIsolationLevel(READ_COMMITTED)
                 .setTopics(List.of(new FetchRequest.FetchTopic()
@@ -171,12 +182,14 @@ final class Tail {
                                 .map(number -> new FetchRequest.FetchPartition()
                                         .setPartition(number)
                                         .setFetchOffset(positions.get(number))
-                                        .setPartitionMaxBytes(FETCH_BYTES))
+                                        .setPartitionMaxBytes(fetchBytes))
                                 .toList())));
+        fetching = true;
         exchange.call(ApiKey.FETCH, FETCH_VERSION, request, 0, response -> onFetched(response, onFetched));
     }
 
     private void onFetched(ApiMessage message, Runnable onFetched) {
+        fetching = false;
         refused = !(message instanceof FetchResponse);
         if (message instanceof FetchResponse response) {
             throttleMs = response.throttleTimeMs();
@@ -189,6 +202,7 @@ final class Tail {
         }
         if (closed) {
             drop();
+            onIdle.run();
         } else {
             onFetched.run();
         }
@@ -205,7 +219,7 @@ final class Tail {
      *
      * @throws io.journalq.common.record.InvalidBatchException if a batch cannot be decompressed
      */
-    Step next() {
+    public Step next() {
         if (refused) {
             error = ErrorCode.UNKNOWN_SERVER_ERROR;
             return Step.FAILED;
@@ -237,6 +251,52 @@ final class Tail {
         }
     }
 
+    /**
+     * Steps forward as {@link #next}, but by whole batches. Batches of aborted transactions, and markers, are left out.
+     *
+     * @param maxBytes size at which a step ends, behind a batch
+     * @param maxRecords records at which a step ends, behind a batch
+     */
+    public Step nextBatches(int maxBytes, long maxRecords) {
+        if (refused) {
+            error = ErrorCode.UNKNOWN_SERVER_ERROR;
+            return Step.FAILED;
+        }
+        while (true) {
+            int from = -1;
+            int to = 0;
+            batchRecords = 0;
+            while (records != null
+                    && (from < 0 || (to - from < maxBytes && batchRecords < maxRecords))
+                    && reader.nextBatch()) {
+                pass(reader.nextOffset());
+                if (aborted.isReadable(reader, records.buffer())) {
+                    from = from < 0 ? reader.batchIndex() : from;
+                    to = reader.nextIndex();
+                    batchRecords += reader.recordCount();
+                } else if (from >= 0) {
+                    break;
+                }
+            }
+            if (from >= 0) {
+                batches = records.buffer().slice(from, to - from);
+                return Step.RECORD;
+            }
+            releaseRecords();
+            return fetched.isEmpty() ? Step.FETCH : beginPartition(fetched.remove());
+        }
+    }
+
+    /** The current batches, which the caller retains if it keeps them. The first can begin before the position. */
+    public ByteBuf batches() {
+        return batches;
+    }
+
+    /** The number of records in {@link #batches}. */
+    public int batchRecords() {
+        return batchRecords;
+    }
+
     private void pass(long offset) {
         positions.merge(partition, Math.min(offset, end(partition)), Math::max);
     }
@@ -259,7 +319,7 @@ final class Tail {
     }
 
     /** The problem of a batch that cannot be decompressed. */
-    Problem problem(InvalidBatchException unreadable) {
+    public Problem problem(InvalidBatchException unreadable) {
         return new Problem(
                 ProblemType.INTERNAL_ERROR,
                 "a batch of partition " + partition + " at offset " + positions.get(partition)
@@ -268,27 +328,35 @@ final class Tail {
     }
 
     /** Continues at another offset of a partition. */
-    void seek(int number, long offset) {
+    public void seek(int number, long offset) {
         positions.put(number, offset);
     }
 
     /** Runs {@code work} when the client has read most of the response. Keeps the fetched records for a while. */
-    void awaitClient(Runnable work) {
+    public void awaitClient(Runnable work) {
         long decompressedBytes = Math.max(0, reader.decompressedBytes() - heldDecompressedBytes);
         heldDecompressedBytes += decompressedBytes;
         hold(decompressedBytes);
         if (exchange.isMemoryShort()) {
             drop();
         } else {
-            drop = exchange.schedule(this::drop, DROP_MS);
+            keep();
         }
         exchange.whenWritable(() -> {
-            stopTimer();
+            goOn();
             work.run();
         });
     }
 
-    private void stopTimer() {
+    /** Keeps the fetched records for a while, because the client takes no more now. */
+    public void keep() {
+        if (drop == null && heldBytes > 0) {
+            drop = exchange.schedule(this::drop, DROP_MS);
+        }
+    }
+
+    /** The client takes more. Ends {@link #keep}. */
+    public void goOn() {
         if (drop != null) {
             drop.cancel();
             drop = null;
@@ -305,7 +373,8 @@ final class Tail {
     }
 
     /** Drops what was fetched and not read. It can be fetched again. */
-    void drop() {
+    public void drop() {
+        goOn();
         releaseRecords();
         fetched.forEach(data -> data.records().release());
         fetched.clear();
@@ -315,9 +384,20 @@ final class Tail {
     }
 
     /** The request has ended. */
-    void close() {
+    public void close() {
         closed = true;
-        stopTimer();
         drop();
+    }
+
+    /**
+     * Ends the reading while the request goes on.
+     *
+     * @param idle is called when no fetch is in flight any more; not called if none is
+     * @return whether a fetch is in flight
+     */
+    public boolean close(Runnable idle) {
+        onIdle = idle;
+        close();
+        return fetching;
     }
 }

@@ -58,6 +58,8 @@ public final class RequestGuard {
         if (changesSomething(request.method())) {
             checkOrigin(request.headers(), host);
             checkType(request.headers());
+        } else if (request.headers().contains(HttpHeaderNames.UPGRADE)) {
+            checkOrigin(request.headers(), host); // A WebSocket can change something.
         }
     }
 

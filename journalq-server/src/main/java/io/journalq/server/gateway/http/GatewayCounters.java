@@ -15,6 +15,7 @@ public final class GatewayCounters {
 
     final AtomicInteger openConnections = new AtomicInteger();
     private final AtomicInteger openStreams = new AtomicInteger();
+    private final AtomicInteger openWebSockets = new AtomicInteger();
     final LongAdder connectionsOverLimit = new LongAdder();
     private final Map<Kind, LongAdder> responses = new ConcurrentHashMap<>();
     private final Map<ProblemType, LongAdder> problems = new EnumMap<>(ProblemType.class);
@@ -61,6 +62,21 @@ public final class GatewayCounters {
     /** A stream of events has ended. */
     public void onStreamEnded() {
         openStreams.decrementAndGet();
+    }
+
+    /** A WebSocket was opened. */
+    public void onWebSocketOpened() {
+        openWebSockets.incrementAndGet();
+    }
+
+    /** A WebSocket was closed. */
+    public void onWebSocketClosed() {
+        openWebSockets.decrementAndGet();
+    }
+
+    /** WebSockets that are open. */
+    public int openWebSockets() {
+        return openWebSockets.get();
     }
 
     /** Records were written to responses. */

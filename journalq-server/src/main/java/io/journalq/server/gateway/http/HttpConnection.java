@@ -16,10 +16,12 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
@@ -69,6 +71,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     private boolean headOnly;
     private boolean hasBody;
     private boolean bodyComplete;
+    /** Whether the connection does not speak HTTP any more. */
+    private boolean upgraded;
     /** Whether the client waits for a permission to send the body. */
     private boolean expectsContinue;
 
@@ -154,6 +158,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     /** A part of a request was read from the socket. */
     private void onBytes(int sizeBytes) {
         pace.onBytes(sizeBytes);
+        if (upgraded) {
+            pace.onProgress(nanoTime());
+            return;
+        }
         if (state == State.IDLE && !pace.isWithinHead()) {
             pace.beginHead(nanoTime());
         }
@@ -186,7 +194,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
             return;
         }
         boolean blocked = isBlocked();
-        if (!blocked && decoder.hasRest()) {
+        if (!blocked && !upgraded && decoder.hasRest()) {
             loop.cycle().enqueue(decoder::goOn);
         }
         if (channel.config().isAutoRead() == blocked) {
@@ -245,7 +253,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         if (current.isClosed()) {
             return;
         }
-        if (current.hasResponse()) {
+        if (upgraded && body != null) {
+            upgraded = false; // If this fails, too, the connection is closed.
+            cutShort(problem);
+        } else if (current.hasResponse()) {
             close(problem.detail()); // The response has begun, and cannot become a problem.
         } else {
             current.fail(problem);
@@ -447,6 +458,28 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         onResponded();
     }
 
+    void upgrade(Map<String, String> headers) {
+        keepAlive = false;
+        hasBody = true;
+        bodyComplete = false;
+        upgraded = true;
+        state = State.BODY;
+        services.counters().onResponse(route, HttpResponseStatus.SWITCHING_PROTOCOLS.code());
+        output.write(HttpResponses.upgrade(headers));
+        channel.pipeline().remove(HttpResponseEncoder.class);
+        channel.pipeline().replace(decoder, null, new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext handlerContext, Object message) {
+                onBytes(((ByteBuf) message).readableBytes());
+                handlerContext.fireChannelRead(new DefaultHttpContent((ByteBuf) message));
+            }
+        });
+    }
+
+    void endUpgraded() {
+        onResponded();
+    }
+
     private void onFlushed() {
         if (!turnEnded) {
             turnBytes = 0;
@@ -525,7 +558,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         long nowNanos = nanoTime();
         switch (state) {
             case IDLE -> judge(isBlocked() ? ClientPace.Verdict.FAST_ENOUGH : pace.checkHead(nowNanos));
-            case BODY -> judge(isBlocked() ? ClientPace.Verdict.FAST_ENOUGH : pace.checkBody(nowNanos));
+            case BODY -> {
+                if (upgraded) {
+                    loop.cycle().begin();
+                    guarded(exchange, ((UpgradedBody) body)::onCheck);
+                } else {
+                    judge(isBlocked() ? ClientPace.Verdict.FAST_ENOUGH : pace.checkBody(nowNanos));
+                }
+            }
             case CLOSING -> {
                 if (nowNanos - lingerNanos >= LINGER_NANOS) {
                     channel.close();
@@ -582,7 +622,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
 
     @Override
     public boolean isStalling(long nowNanos, boolean begins) {
-        boolean holds = state == State.BODY && reservation != null && reservation.isGranted();
+        boolean holds = state == State.BODY
+                && (upgraded
+                        ? ((UpgradedBody) body).holdsMemory()
+                        : reservation != null && reservation.isGranted());
         return pace.isStalling(nowNanos, holds, begins);
     }
 

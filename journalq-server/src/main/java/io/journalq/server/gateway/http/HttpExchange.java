@@ -8,6 +8,7 @@ import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.network.FrameReservation;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
@@ -232,6 +233,44 @@ public final class HttpExchange {
         } else {
             connection.output().stream(part);
         }
+    }
+
+    /**
+     * Ends HTTP on this connection. The body of the request, an {@link UpgradedBody}, receives everything that arrives
+     * from here. Called from {@link RequestBody#onEnd}.
+     *
+     * @param headers headers of the response, whose status is 101
+     */
+    public void upgrade(Map<String, String> headers) {
+        if (!closed && !hasResponse) {
+            hasResponse = true;
+            connection.upgrade(headers);
+        }
+    }
+
+    /** Sends bytes on an upgraded connection. Takes ownership of them. */
+    public void sendBytes(ByteBuf bytes) {
+        if (closed) {
+            bytes.release();
+        } else {
+            connection.output().bytes(bytes);
+        }
+    }
+
+    /** Closes an upgraded connection when everything was sent. */
+    public void endUpgraded() {
+        if (!closed) {
+            connection.endUpgraded();
+        }
+    }
+
+    /**
+     * Memory for something that arrives in parts.
+     *
+     * @param onRoom is called when a wait for it has ended
+     */
+    public FrameReservation reservation(Runnable onRoom) {
+        return connection.loop().reservation(() -> connection.guarded(this, onRoom));
     }
 
     /** Completes the response. */

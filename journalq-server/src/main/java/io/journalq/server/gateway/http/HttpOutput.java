@@ -7,6 +7,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayDeque;
 
 /**
  * What a connection sends. Everything that is written in an iteration of the loop is flushed at its end. On the
@@ -22,7 +23,7 @@ final class HttpOutput {
     private final Runnable onFlushed;
     private final Runnable flush = this::flush;
     private ChannelHandlerContext context;
-    private Runnable onWritable;
+    private final ArrayDeque<Runnable> onWritable = new ArrayDeque<>(1);
     private boolean flushRegistered;
     private boolean closed;
 
@@ -50,13 +51,21 @@ final class HttpOutput {
 
     /** Writes a part of a response whose size is not known. Takes ownership of it. */
     void stream(ByteBuf part) {
-        int sizeBytes = part.readableBytes();
+        write(new DefaultHttpContent(part), part.readableBytes());
+    }
+
+    /** Writes bytes to a connection that does not speak HTTP any more. Takes ownership of them. */
+    void bytes(ByteBuf bytes) {
+        write(bytes, bytes.readableBytes());
+    }
+
+    private void write(Object message, int sizeBytes) {
         if (closed || sizeBytes < LARGE_PART_BYTES) {
-            write(new DefaultHttpContent(part));
+            write(message);
             return;
         }
         loop.memory().takeForResponse(sizeBytes);
-        context.write(new DefaultHttpContent(part))
+        context.write(message)
                 .addListener(sent -> loop.memory().giveBackFromResponse(sizeBytes));
         flushLater();
     }
@@ -81,22 +90,20 @@ final class HttpOutput {
         if (channel.isWritable()) {
             loop.cycle().enqueue(work);
         } else {
-            onWritable = work;
+            onWritable.add(work);
         }
     }
 
     /** The client has read most of what was sent. */
     void onWritable() {
-        Runnable work = onWritable;
-        onWritable = null;
-        if (work != null) {
-            loop.cycle().enqueue(work);
+        while (!onWritable.isEmpty()) {
+            loop.cycle().enqueue(onWritable.remove());
         }
     }
 
     /** The response has ended. */
     void forgetWork() {
-        onWritable = null;
+        onWritable.clear();
     }
 
     /** Changes while the client reads. */

@@ -23,6 +23,14 @@ final class HttpResponses {
         return new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER);
     }
 
+    /** Ends HTTP on the connection, which speaks another protocol from here. */
+    static HttpResponse upgrade(Map<String, String> headers) {
+        HttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.SWITCHING_PROTOCOLS, Unpooled.EMPTY_BUFFER);
+        headers.forEach(response.headers()::set);
+        return response;
+    }
+
     /**
      * A complete response.
      *

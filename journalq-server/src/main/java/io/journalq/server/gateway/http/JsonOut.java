@@ -28,17 +28,23 @@ public final class JsonOut {
         return JSON.createGenerator(out);
     }
 
-    /** Writes an object and the end of its line to a new buffer, which the caller owns. */
-    public static ByteBuf object(ByteBufAllocator allocator, Document members) {
-        ByteBuf buffer = allocator.buffer();
+    /** Writes an object. */
+    public static void write(ByteBuf buffer, Document members) {
         try (JsonGenerator json = generator(new ByteBufOutputStream(buffer))) {
             json.writeStartObject();
             members.write(json);
             json.writeEndObject();
-            json.writeRaw('\n');
         } catch (IOException impossible) {
-            buffer.release();
             throw new UncheckedIOException(impossible);
+        }
+    }
+
+    /** Writes an object and the end of its line to a new buffer, which the caller owns. */
+    public static ByteBuf object(ByteBufAllocator allocator, Document members) {
+        ByteBuf buffer = allocator.buffer();
+        try {
+            write(buffer, members);
+            buffer.writeByte('\n');
         } catch (RuntimeException failure) {
             buffer.release();
             throw failure;

@@ -26,6 +26,7 @@ public enum ProblemType {
     UNSUPPORTED_MEDIA_TYPE(HttpResponseStatus.UNSUPPORTED_MEDIA_TYPE, "The type of the body is not accepted"),
     OFFSET_OUT_OF_RANGE(HttpResponseStatus.REQUESTED_RANGE_NOT_SATISFIABLE, "The offset is not in the log"),
     EXPECTATION_FAILED(HttpResponseStatus.EXPECTATION_FAILED, "The expectation is not supported"),
+    UPGRADE_REQUIRED(HttpResponseStatus.UPGRADE_REQUIRED, "The resource needs a WebSocket"),
     WRONG_HOST(HttpResponseStatus.MISDIRECTED_REQUEST, "The Host header is not a name of this listener"),
     QUOTA_EXCEEDED(HttpResponseStatus.TOO_MANY_REQUESTS, "The client has used up its quota"),
     HEAD_TOO_LARGE(HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "The headers are too large"),

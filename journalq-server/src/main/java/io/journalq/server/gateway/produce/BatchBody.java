@@ -22,7 +22,7 @@ final class BatchBody implements RequestBody {
     private static final int FIRST_PART_BYTES = 64 * 1024;
 
     private final HttpExchange exchange;
-    private final ProduceRoute.Target target;
+    private final Targets.Target target;
     private final RecordSink sink;
     private final int partition;
 
@@ -34,12 +34,17 @@ final class BatchBody implements RequestBody {
 
     private int batches;
 
-    BatchBody(HttpExchange exchange, ProduceRoute.Target target) {
+    /** A body of a request. */
+    BatchBody(HttpExchange exchange, Targets.Target target) {
+        this(exchange, target, RawBody.number(exchange, RawBody.PARTITION), new RecordSink(exchange, target));
+    }
+
+    /** @param chosen the partition that the client has chosen; null for none */
+    BatchBody(HttpExchange exchange, Targets.Target target, Long chosen, RecordSink sink) {
         this.exchange = exchange;
         this.target = target;
-        Long chosen = RawBody.number(exchange, RawBody.PARTITION);
         this.partition = chosen == null ? target.keyless() : target.checked(chosen);
-        this.sink = new RecordSink(exchange, target);
+        this.sink = sink;
     }
 
     /** The batch that arrives, twice while its buffer grows, and those without a response. */
@@ -53,7 +58,7 @@ final class BatchBody implements RequestBody {
     @Override
     public void onData(ByteBuf data) {
         int index = data.readerIndex();
-        while (index < data.writerIndex() && !exchange.isClosed()) {
+        while (index < data.writerIndex() && !sink.hasEnded()) {
             if (batch == null) {
                 batch = exchange.allocator().directBuffer(Math.min(data.writerIndex() - index, FIRST_PART_BYTES));
                 batchBytes = 0;
@@ -74,8 +79,7 @@ final class BatchBody implements RequestBody {
                 }
             } catch (ProblemException refusal) {
                 // The batches before it are appended, and the response says so.
-                exchange.hold();
-                sink.finish(refusal.problem());
+                sink.cutShort(refusal.problem());
                 return;
             }
         }
@@ -132,8 +136,7 @@ final class BatchBody implements RequestBody {
 
     @Override
     public boolean onCutShort(Problem problem) {
-        exchange.hold();
-        sink.finish(problem);
+        sink.cutShort(problem);
         return true;
     }
 

@@ -27,7 +27,7 @@ final class JsonRecord {
 
     private static final int MAX_HEADERS = 1_000;
 
-    private final ProduceRoute.Target target;
+    private final Targets.Target target;
     private final RecordSink sink;
     private int sizeBytes;
     private byte[] key;
@@ -58,7 +58,7 @@ final class JsonRecord {
         HEADER_VALUE
     }
 
-    JsonRecord(ProduceRoute.Target target, RecordSink sink) {
+    JsonRecord(Targets.Target target, RecordSink sink) {
         this.target = target;
         this.sink = sink;
     }

@@ -1,25 +1,10 @@
 package io.journalq.server.gateway.produce;
 
-import io.journalq.common.protocol.ApiKey;
-import io.journalq.common.record.Murmur2;
-import io.journalq.server.config.BrokerConfig;
-import io.journalq.server.config.TopicConfig;
-import io.journalq.server.config.TopicSettings;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
-import io.journalq.server.gateway.problem.Problem;
-import io.journalq.server.gateway.problem.ProblemType;
-import io.journalq.server.metadata.InternalTopics;
-import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.QuotaKeys;
-import io.journalq.server.metadata.TopicImage;
-import io.journalq.server.security.Right;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 /**
  * {@code POST /v1/topics/{topic}/records}: appends records. The type of the body decides its format:
@@ -39,45 +24,11 @@ public final class ProduceRoute implements Route {
     private static final String RAW = "raw";
     private static final List<String> PARAMETERS = List.of("format");
 
-    private final Supplier<MetadataImage> images;
-    private final BrokerConfig config;
-    private final LongSupplier epochMs;
+    private final Targets targets;
 
-    /**
-     * Creates the route.
-     *
-     * @param images supplies the newest image
-     * @param epochMs the time of day, for records without a timestamp
-     */
-    public ProduceRoute(Supplier<MetadataImage> images, BrokerConfig config, LongSupplier epochMs) {
-        this.images = images;
-        this.config = config;
-        this.epochMs = epochMs;
-    }
-
-    /**
-     * Where records go.
-     *
-     * @param keyless the partition of records without a key and a partition
-     * @param maxMessageBytes maximum size of a batch that the topic accepts
-     */
-    record Target(String topic, int partitions, int keyless, int maxMessageBytes, LongSupplier epochMs) {
-        /** Chooses the partition of a record, as Kafka's Java client does. */
-        int partition(byte[] key) {
-            return key == null ? keyless : Murmur2.partition(key, partitions);
-        }
-
-        /** Checks a partition that a client has chosen. */
-        int checked(long partition) {
-            if (partition < 0 || partition >= partitions) {
-                throw new Problem(
-                                ProblemType.UNKNOWN_PARTITION,
-                                "the topic has no partition " + partition,
-                                "choose one from 0 to " + (partitions - 1))
-                        .exception();
-            }
-            return (int) partition;
-        }
+    /** @param targets finds the topics */
+    public ProduceRoute(Targets targets) {
+        this.targets = targets;
     }
 
     @Override
@@ -93,9 +44,7 @@ public final class ProduceRoute implements Route {
     @Override
     public RequestBody open(HttpExchange exchange) {
         exchange.checkParameters(PARAMETERS);
-        exchange.checkQuota(QuotaKeys.PRODUCE_BYTES);
-        exchange.checkRight(ApiKey.PRODUCE, Right.WRITE_TOPIC, exchange.pathParameter("topic"));
-        Target target = target(exchange.pathParameter("topic"));
+        Targets.Target target = targets.find(exchange, exchange.pathParameter("topic"));
         String format = exchange.parameter("format");
         if (format != null && !format.equals(RAW)) {
             throw HttpExchange.invalid("unknown format", "use format=raw, or leave it out");
@@ -111,24 +60,5 @@ public final class ProduceRoute implements Route {
             return new BatchBody(exchange, target);
         }
         return new RawBody(exchange, target);
-    }
-
-    private Target target(String name) {
-        TopicImage topic = images.get().topic(name);
-        if (topic == null) {
-            throw new Problem(
-                            ProblemType.UNKNOWN_TOPIC,
-                            "there is no topic of this name",
-                            "check its name, or create the topic")
-                    .exception();
-        }
-        if (InternalTopics.contains(name)) {
-            throw new Problem(
-                            ProblemType.RECORDS_REFUSED, "the broker writes this topic itself", "choose another topic")
-                    .exception();
-        }
-        int partitions = topic.partitions().size();
-        int maxMessageBytes = TopicConfig.of(config, topic.configs()).get(TopicSettings.MAX_MESSAGE_BYTES);
-        return new Target(name, partitions, ThreadLocalRandom.current().nextInt(partitions), maxMessageBytes, epochMs);
     }
 }

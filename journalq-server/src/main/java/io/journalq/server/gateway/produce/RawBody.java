@@ -40,7 +40,7 @@ final class RawBody implements RequestBody {
     private final List<Header> headers;
     private ByteBuf value;
 
-    RawBody(HttpExchange exchange, ProduceRoute.Target target) {
+    RawBody(HttpExchange exchange, Targets.Target target) {
         if (exchange.bodyLength() > target.maxMessageBytes()) {
             throw new Problem(
                             ProblemType.RECORD_TOO_LARGE,

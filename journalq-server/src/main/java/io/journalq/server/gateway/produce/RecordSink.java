@@ -46,7 +46,8 @@ final class RecordSink {
     private static final int FIRST_BATCH_BYTES = 512;
 
     private final HttpExchange exchange;
-    private final ProduceRoute.Target target;
+    private final Targets.Target target;
+    private final Owner owner;
     private final int maxBatchBytes;
     private final Map<Integer, Batches> open = new TreeMap<>();
     private final Map<Integer, List<Range>> appended = new TreeMap<>();
@@ -88,9 +89,53 @@ final class RecordSink {
     /** One batch of a request. */
     private record Sent(int partition, ByteBuf batch, int records) {}
 
-    RecordSink(HttpExchange exchange, ProduceRoute.Target target) {
+    /** What waits for the results. */
+    interface Owner {
+        /** Stops or continues the body whose records are added. */
+        void setHeld(boolean held);
+
+        /**
+         * Everything has its result.
+         *
+         * @param problem null if everything was appended
+         * @param appended writes what was appended: {@code records} and {@code offsets}; null if that is nothing, and
+         *     there is a problem
+         */
+        void onDone(Problem problem, JsonOut.Document appended);
+    }
+
+    /** A sink for the body of a request, which gets the response. */
+    RecordSink(HttpExchange exchange, Targets.Target target) {
+        this(exchange, target, new Owner() {
+            @Override
+            public void setHeld(boolean held) {
+                if (held) {
+                    exchange.hold();
+                } else {
+                    exchange.release();
+                }
+            }
+
+            @Override
+            public void onDone(Problem problem, JsonOut.Document appended) {
+                if (problem == null) {
+                    exchange.respond(HttpResponseStatus.OK, JsonOut.object(exchange.allocator(), json -> {
+                        json.writeStringField("topic", target.topic());
+                        appended.write(json);
+                    }));
+                } else if (appended == null) {
+                    exchange.fail(problem);
+                } else {
+                    exchange.fail(problem, appended);
+                }
+            }
+        });
+    }
+
+    RecordSink(HttpExchange exchange, Targets.Target target, Owner owner) {
         this.exchange = exchange;
         this.target = target;
+        this.owner = owner;
         this.maxBatchBytes = Math.min(MAX_BATCH_BYTES, target.maxMessageBytes());
     }
 
@@ -195,7 +240,7 @@ final class RecordSink {
         inFlight++;
         inFlightBytes += requestBytes;
         if (inFlightBytes > MAX_IN_FLIGHT_BYTES && !ended) {
-            exchange.hold();
+            owner.setHeld(true);
         }
         exchange.call(
                 ApiKey.PRODUCE,
@@ -223,14 +268,14 @@ final class RecordSink {
         }
         if (failure != null && !ended) {
             // What follows in the body must not be appended behind what is missing.
-            exchange.hold();
+            owner.setHeld(true);
             close();
             ended = true;
         }
         if (ended) {
             respondIfDone();
         } else if (inFlightBytes <= MAX_IN_FLIGHT_BYTES) {
-            exchange.release();
+            owner.setHeld(false);
         }
     }
 
@@ -293,19 +338,20 @@ final class RecordSink {
         respondIfDone();
     }
 
+    /** Appends what was added, and responds with a problem of the rest of the body. */
+    void cutShort(Problem problem) {
+        owner.setHeld(true);
+        finish(problem);
+    }
+
+    /** Whether it takes no more records, because of {@link #finish} or because of a failure. */
+    boolean hasEnded() {
+        return ended;
+    }
+
     private void respondIfDone() {
-        if (sending || inFlight > 0 || exchange.isClosed()) {
-            return;
-        }
-        if (failure == null) {
-            exchange.respond(HttpResponseStatus.OK, JsonOut.object(exchange.allocator(), json -> {
-                json.writeStringField("topic", target.topic());
-                writeAppended(json);
-            }));
-        } else if (appended.isEmpty()) {
-            exchange.fail(failure);
-        } else {
-            exchange.fail(failure, this::writeAppended);
+        if (!sending && inFlight == 0 && !exchange.isClosed()) {
+            owner.onDone(failure, failure != null && appended.isEmpty() ? null : this::writeAppended);
         }
     }
 

@@ -57,7 +57,7 @@ final class RecordsBody implements RequestBody {
         BEHIND_DOCUMENT
     }
 
-    RecordsBody(HttpExchange exchange, ProduceRoute.Target target, boolean lines) {
+    RecordsBody(HttpExchange exchange, Targets.Target target, boolean lines) {
         this.exchange = exchange;
         this.sink = new RecordSink(exchange, target);
         this.record = new JsonRecord(target, sink);
@@ -126,16 +126,14 @@ final class RecordsBody implements RequestBody {
         if (!lines) {
             throw problem.exception();
         }
-        exchange.hold();
-        sink.finish(problem);
+        sink.cutShort(problem);
     }
 
     /** The records of NDJSON that are complete are appended, and the response says so. */
     @Override
     public boolean onCutShort(Problem problem) {
         if (lines) {
-            exchange.hold();
-            sink.finish(problem);
+            sink.cutShort(problem);
         }
         return lines;
     }

@@ -1,0 +1,162 @@
+package io.journalq.bench.cli;
+
+import io.journalq.bench.compare.Side;
+import io.journalq.bench.driver.JournalQBroker;
+import io.journalq.bench.load.GatewayLoad;
+import io.journalq.bench.load.GatewayLoad.Format;
+import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.output.OutputOptions;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code journalq-bench gateway}: throughput of the HTTP gateway, from requests to a WebSocket. */
+@Command(
+        name = "gateway",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Measures the HTTP gateway of JournalQ, end to end.",
+            "Starts a broker and posts requests that were made before the measurement, over plain sockets. One WebSocket"
+                    + " receives all messages and checks the number and the checksum of each. Each repetition has a warm-up"
+                    + " of the same length.",
+            "Exit code: 0 on success, 1 if a message is missing or the broker failed, 2 if the command line is wrong."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  journalq-bench gateway --size 537 --repetitions 5",
+            "  journalq-bench gateway --format batch --size 1024",
+            "  journalq-bench gateway --format single --size 1024 --in-flight 32"
+        })
+final class GatewayCommand implements Callable<Integer> {
+    private static final int SINGLE_REQUESTS = 200_000;
+    private static final int MANY_REQUESTS = 200;
+
+    @Option(
+            names = "--format",
+            defaultValue = "json",
+            paramLabel = "FORMAT",
+            description = "json: documents in, JSON out. batch: record batches in and out. single: a message in each"
+                    + " request, and no receiver (default: ${DEFAULT-VALUE}).")
+    private Format format;
+
+    @Option(
+            names = "--size",
+            defaultValue = "537",
+            paramLabel = "BYTES",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Size of a message (default: ${DEFAULT-VALUE}).")
+    private int sizeBytes;
+
+    @Option(
+            names = "--messages",
+            defaultValue = "20000",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Messages in a request (default: ${DEFAULT-VALUE}).")
+    private int messages;
+
+    @Option(
+            names = "--in-flight",
+            defaultValue = "16",
+            paramLabel = "REQUESTS",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Requests in flight, each on its own connection (default: ${DEFAULT-VALUE}).")
+    private int inFlight;
+
+    @Option(
+            names = "--partitions",
+            defaultValue = "4",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Partitions of the topic (default: ${DEFAULT-VALUE}).")
+    private int partitions;
+
+    @Option(
+            names = "--requests",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Requests of a repetition (default: " + MANY_REQUESTS + ", or " + SINGLE_REQUESTS
+                    + " with --format single).")
+    private Integer requests;
+
+    @Option(
+            names = "--repetitions",
+            defaultValue = "5",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Repetitions (default: ${DEFAULT-VALUE}).")
+    private int repetitions;
+
+    @Option(
+            names = "--delivery-mode",
+            defaultValue = "consistent",
+            paramLabel = "MODE",
+            description = "Delivery mode of the topic (default: ${DEFAULT-VALUE}).")
+    private String deliveryMode;
+
+    @Option(
+            names = "--broker-setting",
+            paramLabel = "NAME=VALUE",
+            description = "Setting of the broker, by its own name. Can be repeated.")
+    private Map<String, String> brokerSettings = new TreeMap<>();
+
+    @Mixin
+    private OutputOptions output;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        long count = requests != null ? requests : format == Format.SINGLE ? SINGLE_REQUESTS : MANY_REQUESTS;
+        Map<String, Object> settings = new LinkedHashMap<>();
+        settings.put("format", format.name().toLowerCase(Locale.ROOT));
+        settings.put("message_bytes", sizeBytes);
+        settings.put("messages_per_request", format == Format.SINGLE ? 1 : messages);
+        settings.put("in_flight", inFlight);
+        settings.put("partitions", partitions);
+        settings.put("requests", count);
+        settings.put("delivery_mode", deliveryMode);
+        List<Map<String, Object>> rows = new ArrayList<>();
+        try (JournalQBroker broker = JournalQBroker.withGateway(brokerSettings)) {
+            broker.start();
+            settings.put("broker_settings", broker.settings().toString());
+            for (int repetition = 1; repetition <= repetitions; repetition++) {
+                String topic = "gateway-" + repetition;
+                broker.createTopic(topic, partitions, Map.of("delivery.mode", deliveryMode));
+                GatewayLoad load = new GatewayLoad(
+                        Side.address(broker.gatewayAddress()),
+                        new GatewayLoad.Shape(topic, partitions, format, sizeBytes, messages, inFlight));
+                rows.add(row(
+                        repetition,
+                        load.run(count, broker.pid(), broker.metricsAddress().orElse(null))));
+                broker.deleteTopic(topic);
+                broker.settle();
+            }
+        }
+        output.emit(settings, rows, Map.of());
+        return 0;
+    }
+
+    private static Map<String, Object> row(int repetition, GatewayLoad.Result result) {
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("repetition", repetition);
+        row.put("messages_per_s", Math.round(result.messagesPerSecond()));
+        row.put("broker_cpu_us_per_message", Statistics.thousandths(result.use().brokerMicrosPer(result.messages())));
+        row.put("broker_cores", Statistics.hundredths(result.use().brokerCores()));
+        row.put("client_cores", Statistics.hundredths(result.use().clientCores()));
+        row.put("broker_rss_mib", result.use().brokerResidentBytes() >> 20);
+        row.put("load_average", Statistics.hundredths(
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
+        return row;
+    }
+}

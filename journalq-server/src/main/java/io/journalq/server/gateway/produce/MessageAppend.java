@@ -1,0 +1,98 @@
+package io.journalq.server.gateway.produce;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.JsonOut;
+import io.journalq.server.gateway.problem.Problem;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+
+/** Appends the records of messages, of which several can be in flight on a connection. On the loop of the connection. */
+public final class MessageAppend {
+    private final HttpExchange exchange;
+    private final Targets targets;
+
+    /** Receives the result of a message. */
+    @FunctionalInterface
+    public interface Outcome {
+        /**
+         * Everything has its result.
+         *
+         * @param problem null if everything was appended
+         * @param appended writes what was appended: {@code records} and {@code offsets}; null if that is nothing, and
+         *     there is a problem
+         */
+        void onDone(Problem problem, JsonOut.Document appended);
+    }
+
+    /** @param exchange that of the connection */
+    public MessageAppend(HttpExchange exchange, Targets targets) {
+        this.exchange = exchange;
+        this.targets = targets;
+    }
+
+    /**
+     * Appends records if all of them are valid.
+     *
+     * @param parser has read the start of the array of records; reads up to its end
+     * @param outcome is not called after an exception
+     * @throws io.journalq.server.gateway.problem.ProblemException if a record is invalid or must not be appended
+     * @throws IOException if it is not JSON
+     */
+    public void append(String topic, JsonParser parser, Outcome outcome) throws IOException {
+        Targets.Target target = targets.find(exchange, topic);
+        RecordSink sink = new RecordSink(exchange, target, owner(outcome));
+        try {
+            JsonRecord record = new JsonRecord(target, sink);
+            for (JsonToken token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
+                if (token != JsonToken.START_OBJECT) {
+                    throw JsonRecord.invalid("a record is not an object");
+                }
+                record.begin();
+                while (!record.onToken(parser, parser.nextToken())) {
+                    // the record is read
+                }
+            }
+            if (parser.nextToken() != JsonToken.END_OBJECT || parser.nextToken() != null) {
+                throw JsonRecord.invalid("there is something behind \"records\"");
+            }
+        } catch (IOException | RuntimeException invalid) {
+            sink.close();
+            throw invalid;
+        }
+        sink.finish(null);
+        sink.close();
+    }
+
+    /**
+     * Appends record batches. Those before an invalid one are appended.
+     *
+     * @param partition the partition; null for any
+     * @param batches borrowed
+     * @throws io.journalq.server.gateway.problem.ProblemException if nothing must be appended
+     */
+    public void appendBatches(String topic, Long partition, ByteBuf batches, Outcome outcome) {
+        Targets.Target target = targets.find(exchange, topic);
+        RecordSink sink = new RecordSink(exchange, target, owner(outcome));
+        BatchBody body = new BatchBody(exchange, target, partition, sink);
+        body.onData(batches);
+        if (!sink.hasEnded()) {
+            body.onEnd();
+        }
+        body.onClosed();
+    }
+
+    /** The connection limits what is in flight. */
+    private static RecordSink.Owner owner(Outcome outcome) {
+        return new RecordSink.Owner() {
+            @Override
+            public void setHeld(boolean held) {}
+
+            @Override
+            public void onDone(Problem problem, JsonOut.Document appended) {
+                outcome.onDone(problem, appended);
+            }
+        };
+    }
+}

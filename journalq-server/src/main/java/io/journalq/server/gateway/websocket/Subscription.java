@@ -1,0 +1,383 @@
+package io.journalq.server.gateway.websocket;
+
+import io.journalq.common.record.InvalidBatchException;
+import io.journalq.server.gateway.consume.Cursor;
+import io.journalq.server.gateway.consume.OffsetLookup;
+import io.journalq.server.gateway.consume.RecordJson;
+import io.journalq.server.gateway.consume.Start;
+import io.journalq.server.gateway.consume.Tail;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.JsonOut;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.metadata.TopicImage;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The records of one topic for one WebSocket, from a position on. It fetches while the session has credit, the client
+ * reads, and the subscription is not paused. On the connection's loop.
+ */
+final class Subscription {
+    private static final int WAIT_MS = 10_000;
+
+    /** Time until the next fetch if one has found nothing and has not waited. */
+    private static final int PAUSE_MS = 100;
+
+    /** Limits of a message of JSON. One record can be larger. */
+    private static final int MAX_MESSAGE_BYTES = 64 * 1024;
+
+    private static final int MAX_MESSAGE_RECORDS = 1_000;
+
+    private static final int BATCH_FETCH_BYTES = 512 * 1024;
+    private static final int MAX_BATCH_MESSAGE_BYTES = 256 * 1024;
+
+    /** Size of messages after which other connections have their turns. */
+    private static final int TURN_BYTES = 512 * 1024;
+
+    private static final int FIRST_MESSAGE_BYTES = 1024;
+
+    private final WebSocketSession session;
+    private final HttpExchange exchange;
+    private final Start start;
+    private final OffsetLookup lookup;
+    private final Tail tail;
+    private final byte[] prefix;
+
+    /** The partitions in the order of their next turns. */
+    private final List<Integer> turns = new ArrayList<>();
+
+    /** Partitions of the last fetch that had records. */
+    private final List<Integer> read = new ArrayList<>();
+
+    /** The id of the message that has begun this. */
+    private JsonOut.Document id = json -> {};
+
+    /** The message that is written; null if none. */
+    private ByteBuf message;
+
+    private int messageRecords;
+    private int nextMessageBytes = FIRST_MESSAGE_BYTES;
+    private long fetchedNanos;
+    private boolean fetched;
+
+    /** Whether a lookup, a fetch or the client is waited for. */
+    private boolean busy = true;
+
+    private boolean paused;
+    private boolean closed;
+
+    Subscription(WebSocketSession session, Start start, boolean paused) {
+        this.session = session;
+        this.exchange = session.exchange();
+        this.start = start;
+        this.paused = paused;
+        this.lookup = new OffsetLookup(exchange, start.topic(), this::fail);
+        this.tail = new Tail(
+                exchange, start.topic(), session.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
+        this.prefix = ("{\"type\":\"records\",\"topic\":\"" + start.topic() + "\",\"records\":[")
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    String topic() {
+        return start.topic();
+    }
+
+    boolean isPaused() {
+        return paused;
+    }
+
+    /**
+     * Finds the position and informs the client.
+     *
+     * @param response type of the message that tells the client the position
+     * @param itsId the id of the message that has caused this
+     */
+    void begin(String response, JsonOut.Document itsId) {
+        id = itsId;
+        lookup.begin(start, found -> {
+            if (closed) {
+                return;
+            }
+            if (!start.exact()) {
+                begin(response, found);
+                return;
+            }
+            // An offset that retention has removed is an error of the client here, and a gap later.
+            int partition = found.offsets().keySet().iterator().next();
+            lookup.findStart(partition, first -> {
+                long wanted = found.offsets().get(partition);
+                if (wanted < first) {
+                    fail(OffsetLookup.outOfRange(
+                            partition, wanted, found.ends().get(partition)));
+                } else if (!closed) {
+                    begin(response, found);
+                }
+            });
+        });
+    }
+
+    private void begin(String response, OffsetLookup.Positions found) {
+        tail.begin(found.offsets());
+        turns.addAll(found.offsets().keySet());
+        session.sendObject(response, json -> {
+            id.write(json);
+            json.writeStringField("topic", topic());
+            json.writeStringField("cursor", Cursor.format(found.offsets()));
+        });
+        id = json -> {};
+        busy = false;
+        go();
+    }
+
+    private void fail(Problem problem) {
+        if (!closed) {
+            session.fail(this, id, problem);
+        }
+    }
+
+    void setPaused(boolean isPaused) {
+        paused = isPaused;
+        go();
+    }
+
+    private boolean mayRead() {
+        return !paused && session.credit() > 0;
+    }
+
+    /** Goes on if nothing is waited for: the client has given credit, or what was waited for is there. */
+    void go() {
+        if (busy || closed) {
+            return;
+        }
+        if (mayRead()) {
+            tail.goOn();
+            write();
+        } else {
+            tail.keep();
+        }
+    }
+
+    private void endWait() {
+        busy = false;
+        go();
+    }
+
+    /** Writes records while the client takes them and the turn lasts. */
+    private void write() {
+        int turnBytes = 0;
+        try {
+            while (!closed) {
+                if (!mayRead()) {
+                    send();
+                    tail.keep();
+                    return;
+                }
+                boolean ready = false;
+                switch (session.sendsBatches()
+                        ? tail.nextBatches(MAX_BATCH_MESSAGE_BYTES, session.credit())
+                        : tail.next()) {
+                    case RECORD -> {
+                        turnBytes += session.sendsBatches() ? sendBatches() : add();
+                        ready = message == null
+                                || message.readableBytes() >= MAX_MESSAGE_BYTES
+                                || messageRecords == MAX_MESSAGE_RECORDS;
+                    }
+                    case PARTITION -> {
+                        if (tail.hasRecords()) {
+                            read.add(tail.partition());
+                        }
+                    }
+                    case OUT_OF_RANGE -> {
+                        send();
+                        busy = true;
+                        lookup.findStart(tail.partition(), this::onStart);
+                        return;
+                    }
+                    case FAILED -> {
+                        send();
+                        fail(OffsetLookup.problem(tail.error(), tail.partition()));
+                        return;
+                    }
+                    case END, FETCH -> {
+                        endRound();
+                        return;
+                    }
+                }
+                if (ready && !continues(turnBytes)) {
+                    return;
+                }
+            }
+        } catch (InvalidBatchException unreadable) {
+            send();
+            fail(tail.problem(unreadable));
+        }
+    }
+
+    /** Sends what is complete. Returns whether more can be written now. */
+    private boolean continues(int turnBytes) {
+        send();
+        if (!exchange.isWritable()) {
+            busy = true;
+            tail.awaitClient(this::endWait);
+            return false;
+        }
+        if (turnBytes >= TURN_BYTES) {
+            busy = true;
+            exchange.later(this::endWait);
+            return false;
+        }
+        return true;
+    }
+
+    /** Returns the size of the record. */
+    private int add() {
+        if (message == null) {
+            message = Frames.begin(exchange.allocator().directBuffer(nextMessageBytes));
+            message.writeBytes(prefix);
+        } else {
+            message.writeByte(',');
+        }
+        int before = message.writerIndex();
+        RecordJson.write(message, tail.partition(), tail.record());
+        messageRecords++;
+        session.useCredit(1);
+        return message.writerIndex() - before;
+    }
+
+    private void send() {
+        if (message == null) {
+            return;
+        }
+        ByteBuf complete = message;
+        message = null;
+        complete.writeByte(']').writeByte('}');
+        nextMessageBytes = Math.min(MAX_MESSAGE_BYTES + MAX_MESSAGE_BYTES / 16, 2 * complete.readableBytes());
+        exchange.counters().onRead(messageRecords);
+        exchange.charge(complete.readableBytes());
+        messageRecords = 0;
+        exchange.sendBytes(Frames.end(complete, Frames.TEXT, 0));
+    }
+
+    /** Sends batches as they are in the log, behind a line that describes them. Returns their size. */
+    private int sendBatches() {
+        ByteBuf batches = tail.batches();
+        ByteBuf head = Frames.begin(exchange.allocator().directBuffer(FIRST_MESSAGE_BYTES));
+        JsonOut.write(head, json -> {
+            json.writeStringField("type", "records");
+            json.writeStringField("topic", topic());
+            json.writeNumberField("partition", tail.partition());
+        });
+        head.writeByte('\n');
+        int sizeBytes = batches.readableBytes();
+        exchange.sendBytes(Frames.end(head, Frames.BINARY, sizeBytes));
+        exchange.sendBytes(batches.retain());
+        exchange.counters().onRead(tail.batchRecords());
+        exchange.charge(sizeBytes);
+        session.useCredit(tail.batchRecords());
+        return sizeBytes;
+    }
+
+    /** Everything that was fetched is written. */
+    private void endRound() {
+        tail.drop();
+        send();
+        boolean foundNothing = fetched && read.isEmpty();
+        boolean waited = nanoTime() - fetchedNanos >= TimeUnit.MILLISECONDS.toNanos(WAIT_MS / 2);
+        turns.removeAll(read);
+        turns.addAll(read);
+        read.clear();
+        fetched = false;
+        busy = true;
+        if (!exchange.isWritable()) {
+            exchange.whenWritable(this::fetch);
+        } else if (foundNothing && !waited) {
+            exchange.schedule(this::fetch, PAUSE_MS);
+        } else {
+            fetch();
+        }
+    }
+
+    private void fetch() {
+        if (closed || exchange.isClosed()) {
+            return;
+        }
+        busy = false;
+        if (!mayRead() || !addNewPartitions()) {
+            return;
+        }
+        busy = true;
+        fetchedNanos = nanoTime();
+        tail.fetch(turns, WAIT_MS, () -> {
+            fetched = true;
+            endWait();
+        });
+    }
+
+    /** Returns whether the subscription goes on. */
+    private boolean addNewPartitions() {
+        TopicImage topic = session.images().get().topic(topic());
+        if (topic == null || !start.allPartitions()) {
+            return true; // the fetch fails if the topic was deleted
+        }
+        int count = topic.partitions().size();
+        if (count > Start.MAX_PARTITIONS) {
+            fail(new Problem(
+                    ProblemType.INVALID_PARAMETER,
+                    "the topic has more than " + Start.MAX_PARTITIONS + " partitions now",
+                    "read them one by one with partition"));
+            return false;
+        }
+        for (int partition = 0; partition < count; partition++) {
+            if (!tail.positions().containsKey(partition)) {
+                tail.seek(partition, 0);
+                turns.add(partition);
+            }
+        }
+        return true;
+    }
+
+    /** Retention has removed the records at the position. */
+    private void onStart(long first) {
+        if (closed) {
+            return;
+        }
+        int partition = tail.partition();
+        long position = tail.positions().get(partition);
+        if (first <= position) {
+            fail(OffsetLookup.problem(tail.error(), partition));
+            return;
+        }
+        tail.seek(partition, first);
+        session.sendObject("gap", json -> {
+            json.writeStringField("topic", topic());
+            json.writeNumberField("partition", partition);
+            json.writeNumberField("from", position);
+            json.writeNumberField("to", first);
+        });
+        read.add(partition);
+        endWait();
+    }
+
+    private long nanoTime() {
+        return exchange.cycle().loop().nanoTime();
+    }
+
+    /**
+     * Ends the subscription.
+     *
+     * @param idle is called when no fetch is in flight any more; not called if none is
+     * @return whether a fetch is in flight
+     */
+    boolean close(Runnable idle) {
+        closed = true;
+        if (message != null) {
+            message.release();
+            message = null;
+        }
+        return tail.close(idle);
+    }
+}
