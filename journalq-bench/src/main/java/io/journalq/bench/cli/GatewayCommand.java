@@ -116,7 +116,7 @@ final class GatewayCommand implements Callable<Integer> {
     private OutputOptions output;
 
     @Override
-    public Integer call() throws IOException, InterruptedException {
+    public Integer call() throws IOException {
         long count = requests != null ? requests : format == Format.SINGLE ? SINGLE_REQUESTS : MANY_REQUESTS;
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("format", format.name().toLowerCase(Locale.ROOT));
@@ -155,8 +155,10 @@ final class GatewayCommand implements Callable<Integer> {
         row.put("broker_cores", Statistics.hundredths(result.use().brokerCores()));
         row.put("client_cores", Statistics.hundredths(result.use().clientCores()));
         row.put("broker_rss_mib", result.use().brokerResidentBytes() >> 20);
-        row.put("load_average", Statistics.hundredths(
-                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
+        row.put(
+                "load_average",
+                Statistics.hundredths(
+                        ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()));
         return row;
     }
 }

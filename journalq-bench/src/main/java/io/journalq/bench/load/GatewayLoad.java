@@ -32,7 +32,8 @@ public final class GatewayLoad {
     private static final String JSON_TYPE = "application/json";
     private static final String BYTES_TYPE = "application/octet-stream";
     private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
-    private static final byte[] LETTERS = "abcdefghijklmnopqrstuvwxyz 0123456789,.:-".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] LETTERS =
+            "abcdefghijklmnopqrstuvwxyz 0123456789,.:-".getBytes(StandardCharsets.US_ASCII);
 
     private final InetSocketAddress address;
     private final Shape shape;
@@ -158,7 +159,7 @@ public final class GatewayLoad {
      *
      * @param requestCount requests of the measurement, and of the warm-up
      */
-    public Result run(long requestCount, long brokerPid, String metricsAddress) throws IOException, InterruptedException {
+    public Result run(long requestCount, long brokerPid, String metricsAddress) throws IOException {
         try (GatewayPosts posts = new GatewayPosts(address, requests, shape.inFlight())) {
             if (shape.format() == Format.SINGLE) {
                 posts.post(requestCount);
@@ -175,13 +176,11 @@ public final class GatewayLoad {
                     shape.messageBytes(),
                     requests.size() * shape.messages())) {
                 Thread thread = new Thread(receiver, "gateway-receiver");
+                thread.setDaemon(true);
                 thread.start();
                 measure(posts, receiver, requestCount, 0, null);
                 receiver.reset();
-                Result result = measure(posts, receiver, requestCount, brokerPid, metricsAddress);
-                receiver.close();
-                thread.join();
-                return result;
+                return measure(posts, receiver, requestCount, brokerPid, metricsAddress);
             }
         }
     }

@@ -151,7 +151,8 @@ final class GatewayReceiver implements Runnable, AutoCloseable {
                 return length;
             }
             if (opcode != PING) {
-                throw new IOException("a frame of opcode " + opcode + ": " + new String(frame, 0, length, StandardCharsets.UTF_8));
+                throw new IOException(
+                        "a frame of opcode " + opcode + ": " + new String(frame, 0, length, StandardCharsets.UTF_8));
             }
         }
     }

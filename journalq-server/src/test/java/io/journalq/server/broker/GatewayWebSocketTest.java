@@ -165,7 +165,9 @@ class GatewayWebSocketTest {
         String topic = topic(1);
         append(topic, 0, 2_500);
         gateway.post(
-                "/v1/topics/" + topic + "/records", NDJSON, ("{\"value\":\"" + "x".repeat(1_000) + "\"}\n").repeat(500));
+                "/v1/topics/" + topic + "/records",
+                NDJSON,
+                ("{\"value\":\"" + "x".repeat(1_000) + "\"}\n").repeat(500));
         try (RawWebSocket socket = RawWebSocket.open(gateway, JSON)) {
             socket.send(subscribe(topic, ",\"from\":\"start\",\"credit\":3000"));
             assertThat(socket.message().get("type").asText()).isEqualTo("subscribed");
@@ -183,14 +185,17 @@ class GatewayWebSocketTest {
     void shouldEchoTheIdWhenRecordsAreAppended() throws Exception {
         String topic = topic(2);
         try (RawWebSocket socket = RawWebSocket.open(gateway, JSON)) {
-            socket.send(message("produce", topic, ",\"id\":\"a\",\"records\":[{\"partition\":1,\"value\":\"x\"},"
-                    + "{\"partition\":1,\"value\":{\"y\":1}}]"));
+            socket.send(message(
+                    "produce",
+                    topic,
+                    ",\"id\":\"a\",\"records\":[{\"partition\":1,\"value\":\"x\"},"
+                            + "{\"partition\":1,\"value\":{\"y\":1}}]"));
             assertThat(socket.read().text())
                     .isEqualTo("{\"type\":\"produced\",\"id\":\"a\",\"topic\":\"" + topic
                             + "\",\"records\":2,\"offsets\":[{\"partition\":1,\"first\":0,\"last\":1}]}");
             for (int i = 0; i < 300; i++) {
-                socket.send(message("produce", topic, ",\"id\":" + i + ",\"records\":[{\"partition\":0,\"value\":\"" + i
-                        + "\"}]"));
+                socket.send(message(
+                        "produce", topic, ",\"id\":" + i + ",\"records\":[{\"partition\":0,\"value\":\"" + i + "\"}]"));
             }
             for (int i = 0; i < 300; i++) {
                 assertThat(socket.message().get("id").asInt()).isEqualTo(i);
@@ -234,7 +239,7 @@ class GatewayWebSocketTest {
     }
 
     @Test
-    void shouldContinueElsewhereWhenTheClientSeeks() throws Exception {
+    void shouldContinueAtTheNewPositionWhenTheClientSeeks() throws Exception {
         String topic = topic(1);
         append(topic, 0, 10);
         try (RawWebSocket socket = RawWebSocket.open(gateway, JSON)) {
@@ -244,7 +249,9 @@ class GatewayWebSocketTest {
             // when the client goes back while a fetch at the end waits
             socket.send(message("seek", topic, ",\"id\":\"s\",\"cursor\":\"0:4\""));
             JsonNode sought = socket.message();
-            assertThat(sought.get("type").asText() + sought.get("id").asText() + sought.get("cursor").asText())
+            assertThat(sought.get("type").asText()
+                            + sought.get("id").asText()
+                            + sought.get("cursor").asText())
                     .isEqualTo("soughts0:4");
             assertThat(socket.values(6)).isEqualTo(numbers(4, 10));
 
@@ -312,10 +319,12 @@ class GatewayWebSocketTest {
         try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", topic))) {
             producer.initTransactions();
             producer.beginTransaction();
-            producer.send(new ProducerRecord<>(topic, "aborted".getBytes(UTF_8))).get(20, TimeUnit.SECONDS);
+            producer.send(new ProducerRecord<>(topic, "aborted".getBytes(UTF_8)))
+                    .get(20, TimeUnit.SECONDS);
             producer.abortTransaction();
             producer.beginTransaction();
-            producer.send(new ProducerRecord<>(topic, "committed".getBytes(UTF_8))).get(20, TimeUnit.SECONDS);
+            producer.send(new ProducerRecord<>(topic, "committed".getBytes(UTF_8)))
+                    .get(20, TimeUnit.SECONDS);
             producer.commitTransaction();
         }
         append(topic, 7, 9);
@@ -355,7 +364,8 @@ class GatewayWebSocketTest {
         String topic = topic(2);
         try (RawWebSocket socket = RawWebSocket.open(gateway, BATCH)) {
             ByteArrayOutputStream payload = new ByteArrayOutputStream();
-            payload.writeBytes(message("produce", topic, ",\"id\":1,\"partition\":1\n}\n").getBytes(UTF_8));
+            payload.writeBytes(
+                    message("produce", topic, ",\"id\":1,\"partition\":1\n}\n").getBytes(UTF_8));
             socket.write(frame(LAST | BINARY, payload.toByteArray()));
             assertThat(socket.closeCode()).isEqualTo(1007); // the line ends within the object
         }
@@ -419,11 +429,20 @@ class GatewayWebSocketTest {
                 Arguments.of("fragmented ping", 1002, frame(PING, bytes("x"))),
                 Arguments.of("large ping", 1002, frame(LAST | PING, new byte[126])),
                 Arguments.of("lone continuation", 1002, frame(LAST | CONTINUATION, bytes("x"))),
-                Arguments.of("message in message", 1002, concat(frame(TEXT, bytes("{")), frame(LAST | TEXT, bytes("}")))),
-                Arguments.of("length not shortest", 1002, new byte[] {(byte) 0x81, (byte) 0xfe, 0, 2, 0, 0, 0, 0, '{', '}'}),
-                Arguments.of("negative length", 1002, new byte[] {(byte) 0x81, (byte) 0xff, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0}),
-                Arguments.of("too large", 1009, new byte[] {(byte) 0x81, (byte) 0xff, 0, 0, 0, 0, 0, 0x10, 0, 1, 0, 0, 0, 0}),
-                Arguments.of("too large in parts", 1009, concat(frame(TEXT, new byte[600_000]), frame(LAST | CONTINUATION, new byte[600_000]))),
+                Arguments.of(
+                        "message in message", 1002, concat(frame(TEXT, bytes("{")), frame(LAST | TEXT, bytes("}")))),
+                Arguments.of(
+                        "length not shortest", 1002, new byte[] {(byte) 0x81, (byte) 0xfe, 0, 2, 0, 0, 0, 0, '{', '}'}),
+                Arguments.of("negative length", 1002, new byte[] {
+                    (byte) 0x81, (byte) 0xff, -1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0
+                }),
+                Arguments.of(
+                        "too large", 1009, new byte[] {(byte) 0x81, (byte) 0xff, 0, 0, 0, 0, 0, 0x10, 0, 1, 0, 0, 0, 0
+                        }),
+                Arguments.of(
+                        "too large in parts",
+                        1009,
+                        concat(frame(TEXT, new byte[600_000]), frame(LAST | CONTINUATION, new byte[600_000]))),
                 Arguments.of("not utf8", 1007, frame(LAST | TEXT, new byte[] {'"', (byte) 0xff, '"'})),
                 Arguments.of("not json", 1007, frame(LAST | TEXT, bytes("{]"))),
                 Arguments.of("empty", 1002, frame(LAST | CLOSE, new byte[] {3})),
@@ -460,12 +479,7 @@ class GatewayWebSocketTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "http://evil.example, 403",
-        "http://localhost.evil.example, 403",
-        "null, 403",
-        "http://localhost, 101"
-    })
+    @CsvSource({"http://evil.example, 403", "http://localhost.evil.example, 403", "null, 403", "http://localhost, 101"})
     void shouldRefuseAWebSocketOfAForeignPage(String origin, int status) throws Exception {
         String response = handshake(RawWebSocket.handshake(JSON, "Origin: " + origin + "\r\n"));
         assertThat(response).startsWith("HTTP/1.1 " + status + " ");
@@ -481,7 +495,8 @@ class GatewayWebSocketTest {
     @Test
     void shouldRefuseAHandshakeWhenAPartOfItIsWrong() throws Exception {
         String right = RawWebSocket.handshake(JSON, "");
-        assertThat(handshake(right.replace("Host: localhost", "Host: evil.example"))).startsWith("HTTP/1.1 421 ");
+        assertThat(handshake(right.replace("Host: localhost", "Host: evil.example")))
+                .startsWith("HTTP/1.1 421 ");
         assertThat(handshake(right.replace("Version: 13", "Version: 8")))
                 .startsWith("HTTP/1.1 426 ")
                 .containsIgnoringCase("Sec-WebSocket-Version: 13");
@@ -567,21 +582,20 @@ class GatewayWebSocketTest {
         WebSocket socket = HttpClient.newHttpClient()
                 .newWebSocketBuilder()
                 .subprotocols(JSON)
-                .buildAsync(
-                        URI.create("ws://127.0.0.1:" + broker.gatewayPort() + "/v1/ws"), new WebSocket.Listener() {
-                            private final StringBuilder text = new StringBuilder();
+                .buildAsync(URI.create("ws://127.0.0.1:" + broker.gatewayPort() + "/v1/ws"), new WebSocket.Listener() {
+                    private final StringBuilder text = new StringBuilder();
 
-                            @Override
-                            public CompletionStage<?> onText(WebSocket from, CharSequence part, boolean last) {
-                                text.append(part);
-                                if (last) {
-                                    received.add(text.toString());
-                                    text.setLength(0);
-                                }
-                                from.request(1);
-                                return null;
-                            }
-                        })
+                    @Override
+                    public CompletionStage<?> onText(WebSocket from, CharSequence part, boolean last) {
+                        text.append(part);
+                        if (last) {
+                            received.add(text.toString());
+                            text.setLength(0);
+                        }
+                        from.request(1);
+                        return null;
+                    }
+                })
                 .get(20, TimeUnit.SECONDS);
         assertThat(socket.getSubprotocol()).isEqualTo(JSON);
 

@@ -109,7 +109,8 @@ final class RawWebSocket implements AutoCloseable {
             out.write(0x80 | payload.length);
         } else if (payload.length < 0x10000) {
             out.write(0x80 | 126);
-            out.writeBytes(ByteBuffer.allocate(2).putShort((short) payload.length).array());
+            out.writeBytes(
+                    ByteBuffer.allocate(2).putShort((short) payload.length).array());
         } else {
             out.write(0x80 | 127);
             out.writeBytes(ByteBuffer.allocate(8).putLong(payload.length).array());
@@ -159,7 +160,8 @@ final class RawWebSocket implements AutoCloseable {
             if (!message.path("type").asText().equals("records")) {
                 throw new AssertionError(message);
             }
-            message.get("records").forEach(record -> values.add(record.get("value").asText()));
+            message.get("records")
+                    .forEach(record -> values.add(record.get("value").asText()));
         }
         return values;
     }

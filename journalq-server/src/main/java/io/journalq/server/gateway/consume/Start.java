@@ -58,11 +58,7 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
      * @param byDefault where it begins without them: {@link #START} or {@link #END}
      */
     public static Start of(
-            HttpExchange exchange,
-            String name,
-            UnaryOperator<String> parameters,
-            MetadataImage image,
-            long byDefault) {
+            HttpExchange exchange, String name, UnaryOperator<String> parameters, MetadataImage image, long byDefault) {
         TopicImage topic = topic(exchange, name, image);
         int count = topic.partitions().size();
         String from = parameters.apply("from");
@@ -100,7 +96,9 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
         if (lastEventId == null || lastEventId.isEmpty()) {
             return first;
         }
-        int count = topic(exchange, exchange.pathParameter("topic"), image).partitions().size();
+        int count = topic(exchange, exchange.pathParameter("topic"), image)
+                .partitions()
+                .size();
         Map<Integer, Long> offsets = Cursor.parse(lastEventId);
         if (first.allPartitions) {
             unknown(null, count).forEach(offsets::putIfAbsent);

@@ -623,9 +623,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     @Override
     public boolean isStalling(long nowNanos, boolean begins) {
         boolean holds = state == State.BODY
-                && (upgraded
-                        ? ((UpgradedBody) body).holdsMemory()
-                        : reservation != null && reservation.isGranted());
+                && (upgraded ? ((UpgradedBody) body).holdsMemory() : reservation != null && reservation.isGranted());
         return pace.isStalling(nowNanos, holds, begins);
     }
 

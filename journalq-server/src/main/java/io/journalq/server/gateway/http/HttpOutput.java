@@ -65,8 +65,7 @@ final class HttpOutput {
             return;
         }
         loop.memory().takeForResponse(sizeBytes);
-        context.write(message)
-                .addListener(sent -> loop.memory().giveBackFromResponse(sizeBytes));
+        context.write(message).addListener(sent -> loop.memory().giveBackFromResponse(sizeBytes));
         flushLater();
     }
 

@@ -8,7 +8,7 @@ import io.journalq.server.gateway.problem.Problem;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 
-/** Appends the records of messages, of which several can be in flight on a connection. On the loop of the connection. */
+/** Appends the records of messages. Several can be in flight on a connection. On the loop of the connection. */
 public final class MessageAppend {
     private final HttpExchange exchange;
     private final Targets targets;

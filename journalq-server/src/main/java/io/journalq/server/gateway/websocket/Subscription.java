@@ -76,8 +76,7 @@ final class Subscription {
         this.start = start;
         this.paused = paused;
         this.lookup = new OffsetLookup(exchange, start.topic(), this::fail);
-        this.tail = new Tail(
-                exchange, start.topic(), session.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
+        this.tail = new Tail(exchange, start.topic(), session.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
         this.prefix = ("{\"type\":\"records\",\"topic\":\"" + start.topic() + "\",\"records\":[")
                 .getBytes(StandardCharsets.US_ASCII);
     }
@@ -111,8 +110,7 @@ final class Subscription {
             lookup.findStart(partition, first -> {
                 long wanted = found.offsets().get(partition);
                 if (wanted < first) {
-                    fail(OffsetLookup.outOfRange(
-                            partition, wanted, found.ends().get(partition)));
+                    fail(OffsetLookup.outOfRange(partition, wanted, found.ends().get(partition)));
                 } else if (!closed) {
                     begin(response, found);
                 }

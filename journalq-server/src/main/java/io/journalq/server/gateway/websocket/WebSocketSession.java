@@ -7,7 +7,6 @@ import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.http.UpgradedBody;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
-import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.produce.MessageAppend;
 import io.journalq.server.gateway.produce.Targets;
 import io.journalq.server.metadata.MetadataImage;
@@ -554,8 +553,8 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         } else if (silentSeconds >= SILENCE_S) {
             close(CloseCode.POLICY, "nothing arrived for 60 s, not even a pong");
         } else if (silentSeconds > 0 && silentSeconds % PING_S == 0) {
-            exchange.sendBytes(Frames.end(
-                    Frames.begin(exchange.allocator().buffer(Frames.MAX_HEAD_BYTES)), Frames.PING, 0));
+            exchange.sendBytes(
+                    Frames.end(Frames.begin(exchange.allocator().buffer(Frames.MAX_HEAD_BYTES)), Frames.PING, 0));
         }
     }
 
