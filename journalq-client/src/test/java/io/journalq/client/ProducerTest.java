@@ -30,6 +30,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -260,6 +261,45 @@ final class ProducerTest {
             assertThat(producer.send(to(0, "value 6")).offset()).isEqualTo(6);
         }
         assertThat(cluster.values(FIRST)).hasSize(7);
+    }
+
+    /** CVE-2026-35554 of Kafka's client: memory of an expired batch was used for another one while it was sent. */
+    @Test
+    @Tag("CVE-2026-35554")
+    void shouldSendNoBytesOfABatchToAnotherTopicWhenItExpiresInFlight() throws Exception {
+        // given responses that come later than records may take
+        cluster.topic("audit", 1);
+        TopicPartition audit = new TopicPartition("audit", 0);
+        cluster.faults(key -> key == ApiKey.PRODUCE ? Fault.DELAY : Fault.NONE);
+        int expired = 0;
+
+        // when
+        try (Producer producer = producer()
+                .batchSizeBytes(2_000)
+                .requestTimeout(Duration.ofMillis(40))
+                .deliveryTimeout(Duration.ofMillis(50))
+                .build()) {
+            for (int round = 0; round < 20; round++) {
+                List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
+                for (int i = 0; i < 50; i++) {
+                    String topic = i % 2 == 0 ? "orders" : "audit";
+                    sent.add(producer.sendAsync(
+                            ProducerRecord.of(topic, 0, null, (topic + " ".repeat(i) + i).getBytes(UTF_8))));
+                }
+                for (CompletableFuture<RecordMetadata> record : sent) {
+                    try {
+                        record.get(20, TimeUnit.SECONDS);
+                    } catch (ExecutionException late) {
+                        expired++;
+                    }
+                }
+            }
+        }
+
+        // then
+        assertThat(expired).isPositive();
+        assertThat(cluster.values(FIRST)).isNotEmpty().allMatch(value -> value.startsWith("orders"));
+        assertThat(cluster.values(audit)).isNotEmpty().allMatch(value -> value.startsWith("audit"));
     }
 
     @Test

@@ -47,6 +47,24 @@ class PrincipalRulesTest {
                 .hasMessageContaining("no rule");
     }
 
+    /** CVE-2026-33248 of NATS: names were compared without the order of their parts. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "OU=services,CN=billing,O=Example",
+                "O=Example,OU=services,CN=billing",
+                "CN=billing,O=Example,OU=services",
+                "CN=billing,OU=services,O=Example,CN=root",
+                "CN=root\\,OU=services\\,O=Example,OU=guests",
+                " CN=billing,OU=services,O=Example"
+            })
+    void shouldRefuseANameWhenItsPartsAreInAnotherOrder(String name) {
+        PrincipalRules rules = PrincipalRules.parse("RULE:^CN=([^,]+),OU=services,O=Example$/$1/");
+
+        assertThat(rules.nameOf("CN=billing,OU=services,O=Example")).isEqualTo("billing");
+        assertThatThrownBy(() -> rules.nameOf(name)).isInstanceOf(IllegalArgumentException.class);
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "default", "RULE:", "RULE:a", "RULE:a/b", "RULE:(/b/", "RULE:a/b/X", "DEFAULT DEFAULT"})
     void shouldRefuseRulesWhenTheyAreMalformed(String rules) {
