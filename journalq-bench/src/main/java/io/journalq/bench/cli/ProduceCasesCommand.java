@@ -3,11 +3,13 @@ package io.journalq.bench.cli;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.measure.ProcessFinder;
 import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.option.SecurityOptions;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.Callers;
@@ -156,6 +158,11 @@ final class ProduceCasesCommand implements Callable<Integer> {
             description = "Address of a running broker (default: starts a broker).")
     private String bootstrap;
 
+    @Mixin
+    private SecurityOptions securityOptions;
+
+    private ConnectionSecurity security;
+
     @Option(
             names = "--broker",
             defaultValue = "journalq",
@@ -194,10 +201,10 @@ final class ProduceCasesCommand implements Callable<Integer> {
         JOURNALQ,
         KAFKA_CLIENTS;
 
-        private ClientDriver open() {
+        private ClientDriver open(ConnectionSecurity security) {
             return switch (this) {
-                case JOURNALQ -> new JournalQClientDriver();
-                case KAFKA_CLIENTS -> new KafkaClientsDriver();
+                case JOURNALQ -> new JournalQClientDriver(security, null);
+                case KAFKA_CLIENTS -> new KafkaClientsDriver(security);
             };
         }
 
@@ -212,6 +219,7 @@ final class ProduceCasesCommand implements Callable<Integer> {
         List<ProduceCase> chosen = cases.required("--case");
         Workload workload = work.workload(topic, messageSizeBytes, consumers);
         PayloadPool pool = work.pool(messageSizeBytes);
+        security = securityOptions.security(bootstrap);
         if (bootstrap != null && shards.isGiven()) {
             throw BenchException.wrongUsage(
                     "the shards of a running broker cannot be chosen", "leave --shards or --bootstrap out");
@@ -244,7 +252,12 @@ final class ProduceCasesCommand implements Callable<Integer> {
     private ProduceResult run(BrokerDriver brokerDriver, ProduceSettings settings, PayloadPool pool)
             throws InterruptedException {
         return new ProduceRun(
-                        brokerDriver, client.open(), new KafkaClientsDriver(), settings, pool, System.err::println)
+                        brokerDriver,
+                        client.open(security),
+                        new KafkaClientsDriver(security),
+                        settings,
+                        pool,
+                        System.err::println)
                 .run();
     }
 
@@ -269,6 +282,6 @@ final class ProduceCasesCommand implements Callable<Integer> {
     private BrokerDriver openBroker(Map<String, String> settings) {
         return bootstrap == null
                 ? broker.open(settings)
-                : new ExternalBroker(broker.toString(), bootstrap, ProcessFinder.listeningAt(bootstrap));
+                : new ExternalBroker(broker.toString(), bootstrap, ProcessFinder.listeningAt(bootstrap), security);
     }
 }

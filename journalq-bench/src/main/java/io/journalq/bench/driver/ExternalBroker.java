@@ -10,12 +10,24 @@ public final class ExternalBroker extends KafkaProtocolBroker {
     private final String name;
     private final String bootstrap;
     private final long pid;
+    private final ConnectionSecurity security;
 
     /** {@code pid} is 0 if the process is unknown or on another machine. */
     public ExternalBroker(String name, String bootstrap, long pid) {
+        this(name, bootstrap, pid, ConnectionSecurity.NONE);
+    }
+
+    /** The same for a broker that is not reached by plain connections. */
+    public ExternalBroker(String name, String bootstrap, long pid, ConnectionSecurity security) {
         this.name = name;
         this.bootstrap = bootstrap;
         this.pid = pid;
+        this.security = security;
+    }
+
+    @Override
+    ConnectionSecurity security() {
+        return security;
     }
 
     @Override

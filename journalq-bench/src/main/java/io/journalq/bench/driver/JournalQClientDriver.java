@@ -7,6 +7,7 @@ import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.seal.SealPolicy;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.time.Duration;
@@ -18,6 +19,24 @@ import java.util.Map;
 
 /** JournalQ's Java client. */
 public final class JournalQClientDriver implements ClientDriver {
+    private final ConnectionSecurity security;
+    private final SealPolicy seal;
+
+    /** A client with plain connections. */
+    public JournalQClientDriver() {
+        this(ConnectionSecurity.NONE, null);
+    }
+
+    /**
+     * Creates a driver.
+     *
+     * @param seal seals what is sent, and opens what is received; null for neither
+     */
+    public JournalQClientDriver(ConnectionSecurity security, SealPolicy seal) {
+        this.security = security;
+        this.seal = seal;
+    }
+
     @Override
     public String name() {
         return "journalq";
@@ -47,7 +66,7 @@ public final class JournalQClientDriver implements ClientDriver {
 
     @Override
     public MessageConsumer openConsumer(ConsumerSettings settings) {
-        Consumer.Builder builder = Consumer.builder().bootstrapServers(settings.bootstrap());
+        Consumer.Builder builder = consumer(settings.bootstrap());
         settings.extra().forEach((name, value) -> JournalQClientSettings.apply(builder, name, value));
         Consumer consumer = builder.build();
         Map<TopicPartition, Long> starts = new LinkedHashMap<>();
@@ -75,20 +94,29 @@ public final class JournalQClientDriver implements ClientDriver {
         return new JournalQConsumer(consumer);
     }
 
-    private static Consumer.Builder member(GroupSettings settings) {
-        Consumer.Builder builder =
-                Consumer.builder().bootstrapServers(settings.bootstrap()).groupId(settings.group());
+    private Consumer.Builder consumer(String bootstrap) {
+        Consumer.Builder builder = Consumer.builder().bootstrapServers(bootstrap);
+        security.apply(builder);
+        return seal == null ? builder : builder.open(seal);
+    }
+
+    private Consumer.Builder member(GroupSettings settings) {
+        Consumer.Builder builder = consumer(settings.bootstrap()).groupId(settings.group());
         settings.extra().forEach((name, value) -> JournalQClientSettings.apply(builder, name, value));
         return builder;
     }
 
-    /** A producer with acks=leader and without idempotence, like those of the other brokers. */
-    private static Producer open(ProducerSettings settings) {
+    /** A producer with acks=leader and without idempotence, like those of the other brokers, unless it seals. */
+    private Producer open(ProducerSettings settings) {
         Producer.Builder builder = Producer.builder()
                 .bootstrapServers(settings.bootstrap())
                 .compression(CompressionCodec.valueOf(settings.compression().toUpperCase(Locale.ROOT)))
                 .acks(Acks.LEADER)
-                .idempotent(false);
+                .idempotent(seal != null);
+        security.apply(builder);
+        if (seal != null) {
+            builder.seal(seal);
+        }
         settings.extra().forEach((name, value) -> JournalQClientSettings.apply(builder, name, value));
         return builder.build();
     }

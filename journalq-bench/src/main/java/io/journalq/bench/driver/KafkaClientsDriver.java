@@ -27,6 +27,17 @@ import org.apache.kafka.common.utils.AppInfoParser;
 public final class KafkaClientsDriver implements ClientDriver {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
 
+    private final ConnectionSecurity security;
+
+    /** A client with plain connections. */
+    public KafkaClientsDriver() {
+        this(ConnectionSecurity.NONE);
+    }
+
+    public KafkaClientsDriver(ConnectionSecurity security) {
+        this.security = security;
+    }
+
     @Override
     public String name() {
         return "kafka-clients";
@@ -91,13 +102,13 @@ public final class KafkaClientsDriver implements ClientDriver {
         return new KafkaClientsConsumer(consumer);
     }
 
-    private static KafkaConsumer<byte[], byte[]> open(
-            String bootstrap, Map<String, Object> group, Map<String, String> extra) {
+    private KafkaConsumer<byte[], byte[]> open(String bootstrap, Map<String, Object> group, Map<String, String> extra) {
         Map<String, Object> config = new HashMap<>();
         config.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
         config.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         config.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         config.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+        config.putAll(security.kafkaSettings());
         config.putAll(group);
         config.putAll(extra);
         try {
@@ -108,7 +119,7 @@ public final class KafkaClientsDriver implements ClientDriver {
         }
     }
 
-    private static KafkaProducer<byte[], byte[]> open(ProducerSettings settings) {
+    private KafkaProducer<byte[], byte[]> open(ProducerSettings settings) {
         Map<String, Object> config = new HashMap<>();
         config.put(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, settings.bootstrap());
         config.put(ProducerConfig.KEY_SERIALIZER_CLASS_CONFIG, ByteArraySerializer.class);
@@ -116,6 +127,7 @@ public final class KafkaClientsDriver implements ClientDriver {
         config.put(ProducerConfig.COMPRESSION_TYPE_CONFIG, settings.compression());
         config.put(ProducerConfig.ACKS_CONFIG, "1");
         config.put(ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG, "false");
+        config.putAll(security.kafkaSettings());
         config.putAll(settings.extra());
         try {
             return new KafkaProducer<>(config);

@@ -12,9 +12,14 @@ abstract class KafkaProtocolBroker implements BrokerDriver {
     /** Opened on first use, because the address of a broker that this program starts is unknown before. */
     final TopicAdmin admin() {
         if (admin == null) {
-            admin = new TopicAdmin(bootstrap());
+            admin = new TopicAdmin(bootstrap(), security());
         }
         return admin;
+    }
+
+    /** How to connect. A broker that this program starts has plain connections. */
+    ConnectionSecurity security() {
+        return ConnectionSecurity.NONE;
     }
 
     @Override

@@ -39,10 +39,12 @@ final class TopicAdmin implements AutoCloseable {
     private static final int MAX_PARTITIONS_PER_REQUEST = 5_000;
 
     private final String bootstrap;
+    private final ConnectionSecurity security;
     private Admin admin;
 
-    TopicAdmin(String bootstrap) {
+    TopicAdmin(String bootstrap, ConnectionSecurity security) {
         this.bootstrap = bootstrap;
+        this.security = security;
     }
 
     /** Whether the broker responds within {@code timeoutMs}. */
@@ -177,13 +179,11 @@ final class TopicAdmin implements AutoCloseable {
 
     private Admin open(int timeoutMs) {
         try {
-            return Admin.create(Map.of(
-                    AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
-                    bootstrap,
-                    AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
-                    timeoutMs,
-                    AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG,
-                    timeoutMs));
+            Map<String, Object> settings = new HashMap<>(security.kafkaSettings());
+            settings.put(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, bootstrap);
+            settings.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, timeoutMs);
+            settings.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, timeoutMs);
+            return Admin.create(settings);
         } catch (org.apache.kafka.common.KafkaException e) {
             throw new BenchException("cannot connect to " + bootstrap, "give --bootstrap as host:port", e);
         }

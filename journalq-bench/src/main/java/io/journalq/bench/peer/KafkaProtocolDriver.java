@@ -8,12 +8,15 @@ import io.journalq.bench.driver.ClientDriver.GroupSettings;
 import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
 import io.journalq.bench.driver.ClientDriver.Publisher;
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQBroker;
+import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.measure.ProcessFinder;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -35,10 +38,19 @@ final class KafkaProtocolDriver implements PubSubDriver {
     private final PubSubSettings settings;
     private final BrokerDriver broker;
     private final BrokerDriver subscribed;
+    /** Null if messages are not sealed. */
+    private final SealedTopics sealedTopics;
+
     private final Map<String, Integer> partitionsByTopic = new TreeMap<>();
 
     KafkaProtocolDriver(String name, String brokerName, ClientDriver client, PubSubSettings settings) {
+        this(name, brokerName, client, settings, null);
+    }
+
+    private KafkaProtocolDriver(
+            String name, String brokerName, ClientDriver client, PubSubSettings settings, SealedTopics sealedTopics) {
         this.name = name;
+        this.sealedTopics = sealedTopics;
         this.client = client;
         this.settings = settings;
         if (settings.isExternal()) {
@@ -124,6 +136,9 @@ final class KafkaProtocolDriver implements PubSubDriver {
     public void createTopic(String topic, int partitions) {
         broker.createTopic(topic, partitions, topicSettings());
         partitionsByTopic.put(topic, broker.partitionCount(topic));
+        if (sealedTopics != null) {
+            sealedTopics.add(topic);
+        }
     }
 
     /** By default, both brokers acknowledge from the page cache. */
@@ -204,6 +219,23 @@ final class KafkaProtocolDriver implements PubSubDriver {
     }
 
     @Override
+    public PubSubDriver sealed() {
+        if (!(client instanceof JournalQClientDriver)) {
+            return PubSubDriver.super.sealed();
+        }
+        String address = broker.bootstrap();
+        SealedTopics topics = new SealedTopics(address);
+        PubSubSettings sameBroker = new PubSubSettings(
+                settings.delivery(), List.of(address), "", settings.compression(), Map.of(), settings.clientSettings());
+        return new KafkaProtocolDriver(
+                name,
+                broker.name(),
+                new JournalQClientDriver(ConnectionSecurity.NONE, topics.policy()),
+                sameBroker,
+                topics);
+    }
+
+    @Override
     public double restart(boolean kill) {
         return broker.restart(kill);
     }
@@ -228,12 +260,14 @@ final class KafkaProtocolDriver implements PubSubDriver {
 
     private static final class KafkaProtocolSubscriber implements Subscriber {
         private final MessageConsumer consumer;
+        /** Messages that arrived with the assignment. */
+        private final List<byte[]> early = new ArrayList<>();
 
         KafkaProtocolSubscriber(MessageConsumer consumer) {
             this.consumer = consumer;
         }
 
-        /** Waits for the assignment of all partitions. Called before anything is published, so no message is missed. */
+        /** Waits for the assignment of all partitions. */
         void awaitShare(int partitions) {
             long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(JOIN_TIMEOUT_S);
             try {
@@ -241,7 +275,7 @@ final class KafkaProtocolDriver implements PubSubDriver {
                     if (System.nanoTime() > deadlineNs) {
                         throw new BenchException("a group did not receive its partitions", "check the broker's log");
                     }
-                    consumer.poll(JOIN_POLL, all(value -> {}));
+                    consumer.poll(JOIN_POLL, all(early::add));
                 }
             } catch (RuntimeException e) {
                 consumer.close();
@@ -254,6 +288,8 @@ final class KafkaProtocolDriver implements PubSubDriver {
 
         @Override
         public void poll(Duration timeout, Visitor visitor) throws Exception {
+            early.forEach(visitor::onMessage);
+            early.clear();
             consumer.poll(timeout, all(visitor));
         }
 

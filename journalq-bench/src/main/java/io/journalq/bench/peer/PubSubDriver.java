@@ -1,5 +1,6 @@
 package io.journalq.bench.peer;
 
+import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ClientDriver.Publisher;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -69,12 +70,17 @@ public interface PubSubDriver extends AutoCloseable {
      * responds.
      *
      * @return seconds from the start of the new process until it responded
-     * @throws io.journalq.bench.BenchException if this program did not start the broker
+     * @throws BenchException if this program did not start the broker
      */
     double restart(boolean kill);
 
     /** Whether every partition of a topic is served, which means that its end offset can be read. May wait for seconds. */
     boolean isServed(String topic);
+
+    /** A driver of the same broker, whose publishers seal messages and whose subscribers open them (JQE1). */
+    default PubSubDriver sealed() {
+        throw BenchException.wrongUsage(name() + " cannot seal messages", "use --brokers journalq");
+    }
 
     /** Stops the process that {@link #start} started, and deletes its files. */
     @Override

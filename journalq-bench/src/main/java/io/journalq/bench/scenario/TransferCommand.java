@@ -13,7 +13,10 @@ import io.journalq.bench.peer.PubSubDriver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +35,8 @@ import picocli.CommandLine.Option;
             "Each line of a file is one document. The receiver writes the documents that it receives to a file. The time"
                     + " is that from the first line sent to the last line received, including reading and writing the"
                     + " files. The brokers take turns; while one is measured, the others are frozen.",
+            "With --sealed, each run is repeated with messages that the broker cannot read: sealed in batches (JQE1), and"
+                    + " encrypted one by one with AES-256-GCM under a key of their own, which RSA-2048 encrypts.",
             "Exit code: 0 if every line was received exactly once, 1 if not, 2 if the command line is wrong."
         },
         footer = {
@@ -39,7 +44,8 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  journalq-bench transfer --brokers journalq,kafka,jetstream",
             "  journalq-bench transfer --senders 3 --counts 1000000 --keep-files",
-            "  journalq-bench transfer --input orders.jsonl"
+            "  journalq-bench transfer --input orders.jsonl",
+            "  journalq-bench transfer --sealed --message-size 537 --counts 100000"
         })
 public final class TransferCommand implements Callable<Integer> {
     private static final String TOPIC = "transfer-bench-";
@@ -84,6 +90,11 @@ public final class TransferCommand implements Callable<Integer> {
             description = "Messages in a batch (default: ${DEFAULT-VALUE}).")
     private int batchSize;
 
+    @Option(
+            names = "--sealed",
+            description = "Also measures messages that the broker cannot read. Needs --brokers journalq.")
+    private boolean sealed;
+
     @Option(names = "--keep-files", description = "Keeps the files that were sent and received.")
     private boolean keepFiles;
 
@@ -103,9 +114,14 @@ public final class TransferCommand implements Callable<Integer> {
     private OutputOptions output;
 
     private final List<Map<String, Object>> rows = new ArrayList<>();
+    /** Drivers whose clients seal, by those whose clients do not. */
+    private final Map<PubSubDriver, PubSubDriver> sealing = new HashMap<>();
+
+    private KeyPair receiverKey;
 
     @Override
     public Integer call() throws InterruptedException {
+        receiverKey = sealed ? receiverKey() : null;
         List<Long> chosen = input == null ? counts : List.of(lines(input));
         try (BrokerTurns measured =
                 BrokerTurns.start(turns.brokers(), topic.delivery(), brokers).required()) {
@@ -113,7 +129,13 @@ public final class TransferCommand implements Callable<Integer> {
                 for (int senderCount : senders) {
                     List<Path> files = files(senderCount, count);
                     for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
-                        measured.eachInTurn(driver -> transfer(driver, files, count));
+                        measured.eachInTurn(driver -> {
+                            for (MessageProtection protection : MessageProtection.values()) {
+                                if (sealed || protection == MessageProtection.NONE) {
+                                    transfer(driver, protection, files, count);
+                                }
+                            }
+                        });
                     }
                     remove(input == null ? files : List.of());
                 }
@@ -124,6 +146,8 @@ public final class TransferCommand implements Callable<Integer> {
             about.put("message_size_bytes", input == null ? sizeBytes : "as in " + input);
             about.put("delivery", topic.delivery().toString());
             output.emit(about, rows, Map.of(), results);
+        } finally {
+            sealing.values().forEach(PubSubDriver::close);
         }
         return rows.stream().allMatch(row -> row.get("success").equals("yes")) ? 0 : 1;
     }
@@ -144,15 +168,34 @@ public final class TransferCommand implements Callable<Integer> {
         return files;
     }
 
-    private void transfer(PubSubDriver driver, List<Path> files, long count) throws InterruptedException {
+    private static KeyPair receiverKey() {
+        try {
+            return MessageProtection.PerMessage.newReceiver();
+        } catch (GeneralSecurityException missing) {
+            throw new BenchException("this Java has no RSA", "use another one", missing);
+        }
+    }
+
+    private void transfer(PubSubDriver plain, MessageProtection protection, List<Path> files, long count)
+            throws InterruptedException {
+        PubSubDriver driver =
+                protection == MessageProtection.JQE1 ? sealing.computeIfAbsent(plain, PubSubDriver::sealed) : plain;
         String name = TOPIC + System.nanoTime();
         driver.createTopic(name, topic.partitions());
         Path received = results.file("received-%s-%d-%d.jsonl".formatted(driver.name(), files.size(), count));
         long expected = count * files.size();
         try {
-            TransferRun.Result result =
-                    new TransferRun(driver, name, batchSize).run(files, expected, received, brokers.pid(driver));
-            rows.add(row(driver.name(), files.size(), count, expected, result));
+            TransferRun run = new TransferRun(
+                    driver, name, batchSize, protection == MessageProtection.RSA_PER_MESSAGE ? receiverKey : null);
+            TransferRun.Result result = run.run(files, expected, received, brokers.pid(plain));
+            Map<String, Object> row = row(driver.name(), files.size(), count, expected, result);
+            if (sealed) {
+                row.put("protection", protection.toString());
+                row.put(
+                        "client_cpu_percent",
+                        Statistics.tenths(100 * result.use().clientCores()));
+            }
+            rows.add(row);
         } finally {
             driver.deleteTopic(name);
             remove(List.of(received));

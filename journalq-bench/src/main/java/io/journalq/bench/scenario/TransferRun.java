@@ -6,6 +6,7 @@ import io.journalq.bench.measure.ProcessUsage;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.peer.PubSubDriver.Subscriber;
+import io.journalq.bench.scenario.MessageProtection.PerMessage;
 import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -14,6 +15,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +38,9 @@ final class TransferRun {
     private final PubSubDriver driver;
     private final String topic;
     private final int batchSize;
+    /** The key of a receiver of messages that are encrypted one by one; null if they are not. */
+    private final KeyPair receiverKey;
+
     private final LongAdder acknowledged = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder received = new LongAdder();
@@ -42,7 +48,8 @@ final class TransferRun {
     private volatile boolean running = true;
     private volatile long lastReceivedNs;
 
-    TransferRun(PubSubDriver driver, String topic, int batchSize) {
+    TransferRun(PubSubDriver driver, String topic, int batchSize, KeyPair receiverKey) {
+        this.receiverKey = receiverKey;
         this.driver = driver;
         this.topic = topic;
         this.batchSize = batchSize;
@@ -132,13 +139,16 @@ final class TransferRun {
     private Runnable receiving(Subscriber subscriber, OutputStream out) {
         return () -> {
             try (subscriber) {
+                PerMessage cipher = receiverKey == null ? null : new PerMessage(receiverKey);
                 while (running) {
                     subscriber.poll(POLL_TIMEOUT, value -> {
                         try {
-                            out.write(value);
+                            out.write(cipher == null ? value : cipher.decrypt(value));
                             out.write('\n');
                         } catch (IOException e) {
                             throw new UncheckedIOException(e);
+                        } catch (GeneralSecurityException e) {
+                            throw new IllegalStateException("a message cannot be decrypted", e);
                         }
                         received.increment();
                         lastReceivedNs = System.nanoTime();
@@ -154,12 +164,14 @@ final class TransferRun {
         Semaphore room = new Semaphore(batchSize * BATCHES_IN_FLIGHT);
         try (publisher;
                 BufferedReader lines = Files.newBufferedReader(file)) {
+            PerMessage cipher = receiverKey == null ? null : new PerMessage(receiverKey);
             String line = lines.readLine();
             while (line != null) {
                 room.acquire(batchSize);
                 int sent = 0;
                 for (; sent < batchSize && line != null; sent++) {
-                    sendOne(publisher, line, room);
+                    byte[] message = line.getBytes(StandardCharsets.UTF_8);
+                    sendOne(publisher, cipher == null ? message : cipher.encrypt(message), room);
                     line = lines.readLine();
                 }
                 room.release(batchSize - sent);
@@ -170,8 +182,8 @@ final class TransferRun {
         }
     }
 
-    private void sendOne(Publisher publisher, String line, Semaphore room) throws Exception {
-        publisher.publish(line.getBytes(StandardCharsets.UTF_8), failure -> {
+    private void sendOne(Publisher publisher, byte[] message, Semaphore room) throws Exception {
+        publisher.publish(message, failure -> {
             room.release();
             if (failure == null) {
                 acknowledged.increment();

@@ -161,6 +161,22 @@ class SuiteTest {
     }
 
     @Test
+    void shouldReceiveEveryLineOnceWhenTheBrokerCannotReadThem() throws IOException {
+        int exitCode =
+                run("transfer", "--sealed", "--brokers=journalq", "--senders=1,3", "--counts=250", "--partitions=4");
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(exitCode).isZero();
+        assertThat(result()).hasSize(6);
+        for (JsonNode row : result()) {
+            assertThat(row.get("success").asText()).isEqualTo("yes");
+            assertThat(row.get("missing").asLong() + row.get("extra").asLong()).isZero();
+        }
+        assertThat(result().findValuesAsText("protection"))
+                .containsExactly("none", "jqe1", "rsa-per-message", "none", "jqe1", "rsa-per-message");
+    }
+
+    @Test
     void shouldCatchUpWhenAReaderIsBehind() throws IOException {
         int exitCode =
                 run("backlog", "--size=5MiB", "--rate=500", "--partitions=4", "--warmup=100ms", "--duration=500ms");

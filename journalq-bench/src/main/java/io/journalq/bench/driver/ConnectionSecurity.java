@@ -1,0 +1,72 @@
+package io.journalq.bench.driver;
+
+import io.journalq.bench.BenchException;
+import io.journalq.client.ClientBuilder;
+import io.journalq.client.security.SaslConfig;
+import io.journalq.client.security.TlsConfig;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * How both client libraries connect to a broker: with TLS, a certificate, and a login by SCRAM-SHA-256. Immutable.
+ *
+ * @param authorities PEM file with the authorities to trust; null for connections without TLS
+ * @param certificate PEM file with a certificate and its private key; null for none
+ * @param user null for no login
+ * @param passwordFile file with the password of the user
+ */
+public record ConnectionSecurity(Path authorities, Path certificate, String user, Path passwordFile) {
+    /** Plain connections. */
+    public static final ConnectionSecurity NONE = new ConnectionSecurity(null, null, null, null);
+
+    private static final String MECHANISM = "SCRAM-SHA-256";
+
+    /** Configures a client of JournalQ. */
+    void apply(ClientBuilder<?> builder) {
+        if (authorities != null) {
+            TlsConfig.Builder tls = TlsConfig.builder().trustPem(authorities);
+            builder.tls((certificate == null ? tls : tls.keyPem(certificate)).build());
+        }
+        if (user != null) {
+            builder.sasl(SaslConfig.scramSha256(user, password().toCharArray()));
+        }
+    }
+
+    /** The settings of Kafka's client. */
+    Map<String, Object> kafkaSettings() {
+        Map<String, Object> settings = new HashMap<>();
+        String transport = authorities == null ? "PLAINTEXT" : "SSL";
+        settings.put("security.protocol", user == null ? transport : "SASL_" + transport);
+        if (authorities != null) {
+            settings.put("ssl.truststore.type", "PEM");
+            settings.put("ssl.truststore.location", authorities.toString());
+        }
+        if (certificate != null) {
+            settings.put("ssl.keystore.type", "PEM");
+            settings.put("ssl.keystore.location", certificate.toString());
+        }
+        if (user != null) {
+            settings.put("sasl.mechanism", MECHANISM);
+            settings.put(
+                    "sasl.jaas.config",
+                    "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"" + escaped(user)
+                            + "\" password=\"" + escaped(password()) + "\";");
+        }
+        return settings;
+    }
+
+    private static String escaped(String text) {
+        return text.replace("\\", "\\\\").replace("\"", "\\\"");
+    }
+
+    private String password() {
+        try {
+            return Files.readString(passwordFile).stripTrailing();
+        } catch (IOException unreadable) {
+            throw new BenchException("cannot read " + passwordFile, "check --password-file", unreadable);
+        }
+    }
+}
