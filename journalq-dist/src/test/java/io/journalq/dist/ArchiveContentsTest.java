@@ -29,6 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ArchiveContentsTest {
     /** Jars with classes that are found by name when a program runs. No class outside refers to those classes. */
     private static final Set<String> LOADED_BY_NAME = Set.of(
+            // Files without classes.
+            "journalq-console",
             "netty-tcnative-boringssl-static",
             "netty-transport-native-epoll",
             "slf4j-jdk-platform-logging",

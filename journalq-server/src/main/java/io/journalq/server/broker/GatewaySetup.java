@@ -4,10 +4,14 @@ import io.journalq.server.api.ClientSession;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.config.ListenerSettings;
+import io.journalq.server.gateway.BrokerView;
+import io.journalq.server.gateway.console.ConsoleRoute;
 import io.journalq.server.gateway.consume.EventsRoute;
 import io.journalq.server.gateway.consume.ReadRoute;
 import io.journalq.server.gateway.guard.OriginRule;
 import io.journalq.server.gateway.guard.RequestGuard;
+import io.journalq.server.gateway.history.History;
+import io.journalq.server.gateway.history.HistoryRoute;
 import io.journalq.server.gateway.http.GatewayCounters;
 import io.journalq.server.gateway.http.HttpDoor;
 import io.journalq.server.gateway.http.Route;
@@ -17,6 +21,7 @@ import io.journalq.server.gateway.produce.ProduceRoute;
 import io.journalq.server.gateway.produce.Targets;
 import io.journalq.server.gateway.rest.RestRoutes;
 import io.journalq.server.gateway.websocket.WebSocketRoute;
+import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.network.Acceptor;
@@ -84,7 +89,13 @@ final class GatewaySetup {
                 new ReadRoute(images),
                 new EventsRoute(images),
                 new WebSocketRoute(images, targets)));
-        all.addAll(RestRoutes.all(images, new LocalBrokerView(core, parts, counters)));
+        BrokerView view = new LocalBrokerView(core, parts, counters);
+        History history = new History(view, parts.epochMs());
+        LoopCycle first = parts.cycles().get(0);
+        first.execute(() -> history.start(first.loop()));
+        all.addAll(RestRoutes.all(images, view));
+        all.add(new HistoryRoute(history));
+        all.addAll(ConsoleRoute.all(parts.blockingPool()));
         Routes routes = new Routes(all);
         RequestGuard guard = new RequestGuard(
                 BrokerNames.of(config, address.host(), config.get(ListenerSettings.GATEWAY_ALLOWED_HOSTS)),

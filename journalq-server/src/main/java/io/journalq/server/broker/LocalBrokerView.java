@@ -70,6 +70,27 @@ final class LocalBrokerView implements BrokerView {
     }
 
     @Override
+    public Counters counters() {
+        long records = 0;
+        long appendedBytes = 0;
+        long fetchedBytes = 0;
+        for (LoopCycle cycle : parts.cycles()) {
+            records += cycle.counters().appendedMessages();
+            appendedBytes += cycle.counters().appendedBytes();
+            fetchedBytes += cycle.counters().fetchedBytes();
+        }
+        Runtime runtime = Runtime.getRuntime();
+        return new Counters(
+                records,
+                appendedBytes,
+                fetchedBytes,
+                parts.network().requests(),
+                parts.network().openConnections(),
+                runtime.totalMemory() - runtime.freeMemory(),
+                TimeUnit.NANOSECONDS.toMillis(core.shards().oldestUnsyncedAgeNanos()));
+    }
+
+    @Override
     public CompletionStage<BrokerHealth> health() {
         return parts.directories().describe().thenApply(this::health);
     }

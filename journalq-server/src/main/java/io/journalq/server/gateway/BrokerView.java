@@ -14,6 +14,9 @@ public interface BrokerView {
     /** The release of the broker. */
     String version();
 
+    /** The counters of this broker now. Reads memory only. */
+    Counters counters();
+
     /** The health of this broker now. */
     CompletionStage<BrokerHealth> health();
 
@@ -27,6 +30,20 @@ public interface BrokerView {
 
     /** What is not known. */
     long UNKNOWN = -1L;
+
+    /**
+     * Counters since the start, and values of now.
+     *
+     * @param oldestUnsyncedMs as in {@link BrokerHealth}
+     */
+    record Counters(
+            long appendedRecords,
+            long appendedBytes,
+            long fetchedBytes,
+            long requests,
+            int connections,
+            long heapUsedBytes,
+            long oldestUnsyncedMs) {}
 
     /** An offset of a partition. */
     record Position(String topic, int partition, long offset) {}

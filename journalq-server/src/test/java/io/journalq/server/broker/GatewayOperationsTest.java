@@ -369,6 +369,33 @@ class GatewayOperationsTest {
     }
 
     @Test
+    void shouldReturnAValuePerSecondWhenTheHistoryIsAsked() throws Exception {
+        String topic = topic(1);
+        append(topic, 500);
+        broker.await(() -> {
+            try {
+                return Pattern.compile("\"appendedRecordsPerSecond\":\\[[^]]*[1-9]")
+                        .matcher(get("/v1/history"))
+                        .find();
+            } catch (Exception failure) {
+                throw new AssertionError(failure);
+            }
+        });
+
+        assertThat(get("/v1/history")).contains("\"stepMs\":1000").contains("\"heapUsedBytes\":[");
+        assertThat(get("/v1/history?step=1m")).contains("\"stepMs\":60000");
+        assertThat(gateway.get("/v1/history?step=1h").statusCode()).isEqualTo(400);
+    }
+
+    @Test
+    void shouldSayHowToGetTheConsoleWhenItIsNotOnTheClassPath() throws Exception {
+        HttpResponse<String> response = gateway.get("/");
+
+        assertThat(response.statusCode()).isEqualTo(404);
+        assertThat(response.body()).contains("add journalq-console");
+    }
+
+    @Test
     void shouldDescribeTheClusterAndItsBrokerWhenAsked() throws Exception {
         append(topic(1), 1);
 

@@ -194,7 +194,12 @@ public final class HttpExchange {
         respond(status, JSON, document, Map.of());
     }
 
-    private void respond(HttpResponseStatus status, String type, ByteBuf document, Map<String, String> headers) {
+    /**
+     * Sends a document, which is the complete response. Takes ownership of it.
+     *
+     * @param headers additional headers, which replace those that all responses have
+     */
+    public void respond(HttpResponseStatus status, String type, ByteBuf document, Map<String, String> headers) {
         if (closed || hasResponse) {
             document.release();
             return;

@@ -1,0 +1,143 @@
+/** The live tail of a topic, and the form that produces records. */
+import { useEffect, useRef, useState } from "/console/preact.js";
+import { change, count, plural, send, topicPath } from "/console/api.js";
+import { Empty, Failure, html, link, Table, toast } from "/console/ui.js";
+import { RecordDialog, recordColumns } from "/console/records.js";
+
+/** Rows that are kept and shown. Older ones are dropped, so that the memory of the tab is bounded. */
+const MAX_ROWS = 200;
+const DRAW_MS = 250;
+const ROWS_PER_DRAW = 50;
+
+export function Tail({ topic }) {
+  const [rows, setRows] = useState([]);
+  const [seen, setSeen] = useState(0);
+  const [state, setState] = useState("connecting");
+  const [paused, setPaused] = useState(false);
+  const [opened, setOpened] = useState();
+  const held = useRef({ rows: [], seen: 0, paused: false });
+  held.current.paused = paused;
+
+  useEffect(() => {
+    const source = new EventSource(`${topicPath(topic)}/events`);
+    const mine = held.current;
+    source.onopen = () => setState("connected");
+    source.onerror = () => setState(source.readyState === EventSource.CLOSED ? "failed" : "reconnecting");
+    source.onmessage = (event) => {
+      mine.seen++;
+      if (!mine.paused) {
+        mine.rows.push(event.data);
+        if (mine.rows.length > ROWS_PER_DRAW) {
+          mine.rows.shift();
+        }
+      }
+    };
+    source.addEventListener("problem", () => {
+      source.close();
+      setState("failed");
+    });
+    const timer = setInterval(() => {
+      setSeen(mine.seen);
+      if (mine.rows.length) {
+        const fresh = mine.rows.splice(0).map((line) => JSON.parse(line)).reverse();
+        setRows((before) => [...fresh, ...before].slice(0, MAX_ROWS));
+      }
+    }, DRAW_MS);
+    return () => {
+      source.close();
+      clearInterval(timer);
+    };
+  }, [topic]);
+
+  const tags = { connected: "good", connecting: "", reconnecting: "warn", failed: "bad" };
+  return html`<div class="panel row"><span class=${`tag ${tags[state]}`} role="status">${state}</span>
+      <span class="dim">${plural(seen, "record")} since the page was opened; the newest ${MAX_ROWS} are kept, at most 200 per second are shown</span>
+      <button class="btn" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? "Go on" : "Pause"}</button>
+      <button class="btn" onClick=${() => setRows([])}>Clear</button></div>
+    <div class="panel flush">${rows.length
+      ? html`<${Table} caption="Live tail" items=${rows} columns=${recordColumns(setOpened)} keyOf=${(record) => `${record.partition}:${record.offset}`} />`
+      : html`<${Empty} title="Waiting for new records">They appear here as they are appended.<br />
+          <a class="btn" href=${link("topics", topic, "produce")}>Produce a record</a></${Empty}>`}</div>
+    ${opened && html`<${RecordDialog} record=${opened} onClose=${() => setOpened()} />`}`;
+}
+
+export function Produce({ topic, partitions, internal }) {
+  const [key, setKey] = useState("");
+  const [value, setValue] = useState("");
+  const [partition, setPartition] = useState("");
+  const [headers, setHeaders] = useState([]);
+  const [tombstone, setTombstone] = useState(false);
+  const [failure, setFailure] = useState();
+  const [last, setLast] = useState();
+  if (internal) {
+    return html`<div class="panel"><${Empty} title="The broker writes this topic itself">Choose another topic.</${Empty}></div>`;
+  }
+  const submit = async (event) => {
+    event.preventDefault();
+    const record = { value: tombstone ? null : value };
+    if (key) {
+      record.key = key;
+    }
+    if (partition !== "") {
+      record.partition = Number(partition);
+    }
+    if (headers.length) {
+      record.headers = headers.filter(([name]) => name).map(([name, text]) => ({ name, value: text }));
+    }
+    try {
+      const result = await change("POST", `${topicPath(topic)}/records`, { records: [record] });
+      setFailure();
+      setLast(result.offsets[0]);
+      toast("The record was appended");
+    } catch (problem) {
+      setFailure(problem);
+    }
+  };
+  const upload = async (event) => {
+    const file = event.target.files[0];
+    if (!file) {
+      return;
+    }
+    try {
+      const response = await send(`${topicPath(topic)}/records`, {
+        method: "POST", headers: { "Content-Type": "application/x-ndjson" }, body: file,
+      });
+      const result = await response.json();
+      setFailure();
+      toast(`${plural(result.records, "record")} were appended`);
+    } catch (problem) {
+      setFailure(problem);
+    }
+    event.target.value = "";
+  };
+  const isJson = (() => {
+    try {
+      return value.trim() !== "" && typeof JSON.parse(value) === "object";
+    } catch {
+      return false;
+    }
+  })();
+  return html`<form class="panel stack" onSubmit=${submit} onKeyDown=${(event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        submit(event);
+      }
+    }}><${Failure} of=${failure} />
+    ${last && html`<div class="note" role="status"><p>Appended to partition ${last.partition} at offset ${count(last.first)}.
+      ${" "}<a href=${`${link("topics", topic, "messages")}?partition=${last.partition}&offset=${last.first}`}>Show it</a></p></div>`}
+    <div class="row"><label class="wide">Key; records with the same key stay in order <input class="mono" value=${key} onInput=${(event) => setKey(event.target.value)} /></label>
+      <label>Partition <select value=${partition} onChange=${(event) => setPartition(event.target.value)}><option value="">by the key</option>
+        ${Array.from({ length: Math.min(partitions, 1000) }, (none, number) => html`<option>${number}</option>`)}</select></label></div>
+    <label>Value <textarea value=${value} disabled=${tombstone} spellcheck="false" onInput=${(event) => setValue(event.target.value)}></textarea></label>
+    <div class="row"><label class="check"><input type="checkbox" checked=${tombstone} onChange=${(event) => setTombstone(event.target.checked)} />
+        Tombstone: no value, deletes the key in a compacted topic</label>
+      ${isJson && html`<button type="button" class="btn small" onClick=${() => setValue(JSON.stringify(JSON.parse(value), null, 2))}>Format JSON</button>`}</div>
+    ${headers.map(([name, text], index) => html`<div class="row"><label>Header <input value=${name} onInput=${(event) =>
+        setHeaders(headers.map((one, place) => (place === index ? [event.target.value, text] : one)))} /></label>
+      <label class="wide">Its value <input value=${text} onInput=${(event) =>
+        setHeaders(headers.map((one, place) => (place === index ? [name, event.target.value] : one)))} /></label>
+      <button type="button" class="btn" onClick=${() => setHeaders(headers.filter((one, place) => place !== index))}>Remove</button></div>`)}
+    <div class="row"><button class="btn main-action">Produce</button>
+      <button type="button" class="btn" onClick=${() => setHeaders([...headers, ["", ""]])}>Add a header</button>
+      <span class="hint">Ctrl+Enter produces, too.</span></div></form>
+    <div class="panel"><label>Or append a file with a record in each line (NDJSON) <input type="file" onChange=${upload} /></label></div>`;
+}

@@ -1,0 +1,97 @@
+/** How records are shown: in a row, as a tree of JSON, as text, and as bytes. */
+import { useState } from "/console/preact.js";
+import { bytes, count, time } from "/console/api.js";
+import { Dialog, html } from "/console/ui.js";
+
+const MAX_CHILDREN = 200;
+const MAX_SHOWN_BYTES = 64 * 1024;
+
+function decode(base64) {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+/** The bytes of a key, a value or a header; null if there are none. */
+export function bytesOf(record, name) {
+  if (record[`${name}Base64`] !== undefined) {
+    return decode(record[`${name}Base64`]);
+  }
+  return record[name] == null ? null : new TextEncoder().encode(record[name]);
+}
+
+/** Its text; bytes that are not UTF-8 are shown as their number. */
+export function textOf(record, name) {
+  if (record[`${name}Base64`] !== undefined) {
+    return `(${bytes(decode(record[`${name}Base64`]).length)} that are not text)`;
+  }
+  return record[name] == null ? "" : record[name];
+}
+
+export function jsonOf(record) {
+  try {
+    return record.value == null ? undefined : JSON.parse(record.value);
+  } catch {
+    return undefined;
+  }
+}
+
+function hex(array) {
+  const lines = [];
+  for (let from = 0; from < Math.min(array.length, MAX_SHOWN_BYTES); from += 16) {
+    const row = [...array.subarray(from, from + 16)];
+    const numbers = row.map((byte) => byte.toString(16).padStart(2, "0")).join(" ").padEnd(48);
+    const text = row.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : ".")).join("");
+    lines.push(`${from.toString(16).padStart(6, "0")}  ${numbers} ${text}`);
+  }
+  return lines.join("\n");
+}
+
+function Tree({ name, value, open }) {
+  const key = name !== undefined && html`<span class="key">${name}: </span>`;
+  if (value === null || typeof value !== "object") {
+    return html`<div>${key}<span class=${typeof value === "string" ? "str" : "lit"}>${JSON.stringify(value)}</span></div>`;
+  }
+  const entries = Object.entries(value);
+  const what = Array.isArray(value) ? `[ ${entries.length} ]` : `{ ${entries.length} }`;
+  return html`<details open=${open}><summary>${key}${what}</summary>
+    ${entries.slice(0, MAX_CHILDREN).map(([child, of]) => html`<${Tree} name=${child} value=${of} open=${entries.length < 20} />`)}
+    ${entries.length > MAX_CHILDREN && html`<div class="dim">and ${count(entries.length - MAX_CHILDREN)} more</div>`}</details>`;
+}
+
+function Content({ record, name, label }) {
+  const content = bytesOf(record, name);
+  const json = name === "value" ? jsonOf(record) : undefined;
+  const isJson = json !== undefined && typeof json === "object" && json !== null;
+  const isText = record[`${name}Base64`] === undefined;
+  const [form, setForm] = useState(isJson ? "tree" : isText ? "text" : "hex");
+  if (content === null) {
+    return html`<div><h3>${label}</h3><span class="dim">none${name === "value" ? " (tombstone)" : ""}</span></div>`;
+  }
+  const forms = [isJson && ["tree", "JSON"], isText && ["text", "Text"], ["hex", "Hex"]].filter(Boolean);
+  return html`<div><div class="row" style="justify-content:space-between"><h3>${label}, ${bytes(content.length)}</h3>
+    <div class="row" role="group" aria-label=${`Show the ${name} as`}>${forms.map(([id, text]) => html`<button class="btn small"
+      aria-pressed=${form === id} style=${form === id ? "border-color:var(--strong)" : ""} onClick=${() => setForm(id)}>${text}</button>`)}
+      ${isText && html`<button class="btn small" onClick=${() => navigator.clipboard?.writeText(record[name])}>Copy</button>`}</div></div>
+    ${form === "tree" && html`<div class="tree"><${Tree} value=${json} open /></div>`}
+    ${form === "text" && html`<pre tabindex="0">${record[name].slice(0, MAX_SHOWN_BYTES)}</pre>`}
+    ${form === "hex" && html`<pre tabindex="0">${hex(content)}</pre>`}
+    ${content.length > MAX_SHOWN_BYTES && form !== "tree" && html`<p class="hint">The first 64 KiB are shown.</p>`}</div>`;
+}
+
+export function RecordDialog({ record, onClose }) {
+  return html`<${Dialog} title=${`Partition ${record.partition}, offset ${count(record.offset)}`} onClose=${onClose}>
+    <p class="dim">${time(record.timestamp)}</p>
+    <${Content} record=${record} name="key" label="Key" /><${Content} record=${record} name="value" label="Value" />
+    <div><h3>Headers</h3>${record.headers?.length
+      ? html`<dl class="facts">${record.headers.map((header) => html`<dt>${header.name}</dt><dd class="mono">${textOf(header, "value")}</dd>`)}</dl>`
+      : html`<span class="dim">none</span>`}</div>
+    <div class="row end"><button class="btn" onClick=${onClose}>Close</button></div></${Dialog}>`;
+}
+
+export const recordColumns = (onOpen) => [
+  { label: "Offset", cell: (record) => html`<button class="btn small" onClick=${() => onOpen(record)}
+    aria-label=${`Open the record at offset ${record.offset} of partition ${record.partition}`}>${record.partition}:${record.offset}</button>` },
+  { label: "Time", cell: (record) => html`<span style="white-space:nowrap">${time(record.timestamp)}</span>`, small: true },
+  { label: "Key", cell: (record) => html`<div class="clip mono" style="max-width:13rem">${textOf(record, "key") || html`<span class="dim">none</span>`}</div>` },
+  { label: "Value", grow: true, cell: (record) => html`<div class="clip mono">${record.value === null
+    ? html`<span class="tag">tombstone</span>` : textOf(record, "value").slice(0, 300)}</div>` },
+];
