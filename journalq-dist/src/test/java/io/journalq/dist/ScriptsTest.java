@@ -29,7 +29,8 @@ class ScriptsTest {
     void copyScripts() throws IOException {
         home = Files.createDirectory(directory.resolve("checkout"));
         Files.createDirectories(home.resolve("bin/lib"));
-        for (String file : List.of("bin/journalq", "bin/journalq-server", "bin/lib/journalq-env.sh")) {
+        for (String file : List.of(
+                "bin/journalq", "bin/journalq-server", "bin/lib/journalq-env.sh", "bin/lib/journalq-cluster.sh")) {
             Files.copy(CHECKOUT.resolve(file), home.resolve(file));
             assertThat(home.resolve(file).toFile().setExecutable(true)).isTrue();
         }

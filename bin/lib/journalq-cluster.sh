@@ -1,0 +1,120 @@
+# shellcheck shell=bash
+# Several brokers of one cluster on this machine. A script sources this after journalq-env.sh.
+#
+# The directory of a cluster has one directory for each broker, named by its node id: its configuration, its data and
+# its log.
+
+# Whether nobody listens at a port of this machine. The shell itself connects: no other program is needed for it.
+port_is_free() {
+  ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+# Prints the first free port from $1 on. Fails if none of a hundred is free.
+free_port() {
+  local port=$1
+  while ! port_is_free "$port"; do
+    port=$((port + 1))
+    if [ "$port" -ge $(($1 + 100)) ]; then
+      printf '%s: no free port from %d to %d\n' "${0##*/}" "$1" "$port" >&2
+      return 1
+    fi
+  done
+  printf '%s\n' "$port"
+}
+
+# Prints the configurations of the brokers of the cluster in directory $1, by node id.
+cluster_configs() {
+  local config
+  for config in "$1"/broker-*/journalq.yaml; do
+    [ ! -f "$config" ] || printf '%s\n' "$config"
+  done
+}
+
+# Prints the address at which clients reach the broker with configuration $1.
+cluster_address() {
+  sed -n 's|^listeners: PLAINTEXT://||p' "$1"
+}
+
+# Prints the addresses of all brokers of the cluster in directory $1, separated by commas.
+cluster_bootstrap() {
+  local config addresses=
+  for config in $(cluster_configs "$1"); do
+    addresses=$addresses${addresses:+,}$(cluster_address "$config")
+  done
+  printf '%s\n' "$addresses"
+}
+
+# Writes the configurations of the brokers 1 to $2 of a new cluster in directory $1. The first founds the cluster, and
+# the others join it.
+cluster_configure() {
+  local directory=$1 count=$2 id home first=
+  local port=9092 admin_port=9644 gateway_port=8082 quorum_port=9192
+  for ((id = 1; id <= count; id++)); do
+    port=$(free_port "$port") || return 1
+    admin_port=$(free_port "$admin_port") || return 1
+    gateway_port=$(free_port "$gateway_port") || return 1
+    quorum_port=$(free_port "$quorum_port") || return 1
+    home=$directory/broker-$id
+    mkdir -p "$home"
+    cat >"$home/journalq.yaml.new" <<TEXT
+# Broker $id of $count on this machine. All settings: conf/journalq.yaml
+node.id: $id
+listeners: PLAINTEXT://localhost:$port
+admin.listener: localhost:$admin_port
+gateway.listener: localhost:$gateway_port
+quorum.listener: localhost:$quorum_port
+cluster.join: [${first:+"$first"}]
+data.directories: ["$home/data"]
+TEXT
+    mv "$home/journalq.yaml.new" "$home/journalq.yaml"
+    : "${first:=localhost:$port}"
+    port=$((port + 1)) admin_port=$((admin_port + 1)) gateway_port=$((gateway_port + 1))
+    quorum_port=$((quorum_port + 1))
+  done
+}
+
+# Starts the broker with configuration $1, with its log beside it, unless it runs.
+cluster_start_broker() {
+  local state=0
+  "$JOURNALQ_BIN/journalq-server" status --config "$1" >/dev/null 2>&1 || state=$?
+  if [ "$state" -lt 2 ]; then
+    printf 'The broker at %s is running.\n' "$(cluster_address "$1")"
+    return
+  fi
+  JOURNALQ_HEAP=${JOURNALQ_HEAP:-256m} JOURNALQ_LOG_DIR=${1%/*}/log \
+    "$JOURNALQ_BIN/journalq-server" start --config "$1"
+}
+
+# Starts all brokers of the cluster in directory $1. A broker joins alone; those that have joined before start together,
+# because more than half of them are needed to elect a controller.
+cluster_start() {
+  local config failed=false job
+  local -a jobs=()
+  for config in $(cluster_configs "$1"); do
+    if [ -d "${config%/*}/data" ]; then
+      cluster_start_broker "$config" &
+      jobs+=($!)
+    fi
+  done
+  for job in "${jobs[@]+"${jobs[@]}"}"; do
+    wait "$job" || failed=true
+  done
+  for config in $(cluster_configs "$1"); do
+    [ -d "${config%/*}/data" ] || cluster_start_broker "$config" || return 1
+  done
+  ! $failed
+}
+
+# Stops all brokers of the cluster in directory $1 that run.
+cluster_stop() {
+  local config failed=false job
+  local -a jobs=()
+  for config in $(cluster_configs "$1"); do
+    "$JOURNALQ_BIN/journalq-server" stop --config "$config" &
+    jobs+=($!)
+  done
+  for job in "${jobs[@]+"${jobs[@]}"}"; do
+    wait "$job" || failed=true
+  done
+  ! $failed
+}
