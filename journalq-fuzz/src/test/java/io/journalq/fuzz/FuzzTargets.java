@@ -1,5 +1,7 @@
 package io.journalq.fuzz;
 
+import io.journalq.server.gateway.produce.JsonRecordsTarget;
+import io.journalq.server.gateway.websocket.FramesTarget;
 import io.journalq.server.network.ServerTarget;
 import java.util.List;
 
@@ -23,7 +25,9 @@ public final class FuzzTargets {
                 new SegmentTarget(),
                 new WriteAheadTarget(),
                 new SaslTarget(),
-                new SealTarget());
+                new SealTarget(),
+                new JsonRecordsTarget(),
+                new FramesTarget());
     }
 
     /** The target of that name. */

@@ -1,12 +1,9 @@
 package io.journalq.server.gateway.produce;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.problem.Problem;
 import io.netty.buffer.ByteBuf;
-import java.io.IOException;
 
 /** Appends the records of messages. Several can be in flight on a connection. On the loop of the connection. */
 public final class MessageAppend {
@@ -35,34 +32,20 @@ public final class MessageAppend {
     /**
      * Appends records if all of them are valid.
      *
-     * @param parser has read the start of the array of records; reads up to its end
+     * @param json the rest of the message behind the start of the array of records; borrowed
      * @param outcome is not called after an exception
      * @throws io.journalq.server.gateway.problem.ProblemException if a record is invalid or must not be appended
-     * @throws IOException if it is not JSON
      */
-    public void append(String topic, JsonParser parser, Outcome outcome) throws IOException {
+    public void append(String topic, ByteBuf json, Outcome outcome) {
         Targets.Target target = targets.find(exchange, topic);
         RecordSink sink = new RecordSink(exchange, target, owner(outcome));
-        try {
-            JsonRecord record = new JsonRecord(target, sink);
-            for (JsonToken token = parser.nextToken(); token != JsonToken.END_ARRAY; token = parser.nextToken()) {
-                if (token != JsonToken.START_OBJECT) {
-                    throw JsonRecord.invalid("a record is not an object");
-                }
-                record.begin();
-                while (!record.onToken(parser, parser.nextToken())) {
-                    // the record is read
-                }
-            }
-            if (parser.nextToken() != JsonToken.END_OBJECT || parser.nextToken() != null) {
-                throw JsonRecord.invalid("there is something behind \"records\"");
-            }
-        } catch (IOException | RuntimeException invalid) {
+        try (RecordsParser parser = new RecordsParser(exchange.allocator(), RecordsParser.Form.ARRAY, target, sink)) {
+            parser.parse(json);
+            parser.end();
+            sink.finish(null);
+        } finally {
             sink.close();
-            throw invalid;
         }
-        sink.finish(null);
-        sink.close();
     }
 
     /**

@@ -31,7 +31,7 @@ import java.util.TreeMap;
  * their offsets. The requests to the handler are sent without waiting for each other; a partition appends their batches in
  * this order. On the connection's loop.
  */
-final class RecordSink {
+final class RecordSink implements JsonRecord.Receiver {
     /** Maximum size of a batch, unless the topic's limit is lower or one record is larger. */
     private static final int MAX_BATCH_BYTES = 1024 * 1024;
 
@@ -62,7 +62,7 @@ final class RecordSink {
 
     /** The batches of a partition that are not sent. */
     private static final class Batches {
-        private final BatchBuilder builder;
+        private BatchBuilder builder;
         private final ArrayDeque<ByteBuf> full = new ArrayDeque<>(0);
 
         Batches(BatchBuilder builder) {
@@ -139,13 +139,8 @@ final class RecordSink {
         this.maxBatchBytes = Math.min(MAX_BATCH_BYTES, target.maxMessageBytes());
     }
 
-    /**
-     * Adds a record.
-     *
-     * @param key null for none
-     * @param value copied; null for none
-     */
-    void add(int partition, long timestampMs, byte[] key, ByteBuf value, List<Header> headers) {
+    @Override
+    public void add(int partition, long timestampMs, byte[] key, ByteBuf value, List<Header> headers) {
         count(1);
         Batches batches = open.computeIfAbsent(
                 partition,
@@ -156,6 +151,10 @@ final class RecordSink {
         BatchBuilder builder = batches.builder;
         if (builder.recordCount() > 0 && builder.sizeBytes() + maxBytes > maxBatchBytes) {
             batches.full.add(builder.build());
+            builder.close();
+            // Others of this size probably follow, and do not have to grow step by step.
+            builder = new BatchBuilder(exchange.allocator(), CompressionCodec.NONE, maxBatchBytes);
+            batches.builder = builder;
         }
         long beforeBytes = builder.sizeBytes();
         builder.append(timestampMs, key == null ? null : Unpooled.wrappedBuffer(key), value, headers);

@@ -93,13 +93,9 @@ final class Command implements AutoCloseable {
         }
     }
 
-    /** Has read the start of the array of records, if the message has one. */
-    JsonParser parser() {
-        return parser;
-    }
-
-    boolean hasRecords() {
-        return hasRecords;
+    /** The bytes of the message up to the start of the array of records; -1 if it has none. */
+    int recordsIndex() {
+        return hasRecords ? (int) parser.currentLocation().getByteOffset() : -1;
     }
 
     /** The text of a member; null if there is none. */

@@ -273,10 +273,11 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             return;
         }
         JsonOut.Document id = json -> {};
+        int start = payload.readerIndex();
         try (Command command = Command.read(payload)) {
             id = command.id();
             if (command.type().equals("produce")) {
-                produce(command, message);
+                produce(command, payload.readerIndex(start), message);
             } else {
                 message.end();
                 run(command);
@@ -292,13 +293,13 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         }
     }
 
-    private void produce(Command command, Held message) throws IOException {
+    private void produce(Command command, ByteBuf payload, Held message) {
         command.checkMembers(List.of("topic", "records"));
-        if (!command.hasRecords()) {
+        if (command.recordsIndex() < 0) {
             throw Command.invalid("the message has no \"records\"");
         }
         String topic = command.needed("topic");
-        append.append(topic, command.parser(), outcome(topic, command.id(), message));
+        append.append(topic, payload.skipBytes(command.recordsIndex()), outcome(topic, command.id(), message));
     }
 
     /** Batches, behind a line that describes them. */
