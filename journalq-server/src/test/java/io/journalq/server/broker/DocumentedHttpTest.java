@@ -27,7 +27,7 @@ class DocumentedHttpTest {
     private Path directory;
 
     @ParameterizedTest
-    @CsvSource({"http.md, orders, 8", "http-operations.md, , 6"})
+    @CsvSource({"http.md, orders, 9", "http-operations.md, , 6"})
     void shouldPrintWhatTheGuideSaysWhenItsExamplesRun(String guide, String topic, int examples) throws Exception {
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/curl")), "apt-get install curl");
         try (TestBroker broker = new TestBroker(directory)

@@ -13,6 +13,8 @@ import java.util.List;
  * <li>{@code application/json}: {@code {"records": [...]}}. Nothing is appended unless all of it parses.
  * <li>{@code application/x-ndjson}: a record in each line. Records are appended as they arrive.
  * <li>{@code application/vnd.journalq.batch}: record batches for one partition. Each is appended when it is complete.
+ * <li>{@code application/cloudevents+json}, {@code application/cloudevents-batch+json}, or any type with the header {@code
+ *     ce-specversion}: CloudEvents.
  * <li>Any other type, or {@code format=raw}: the body is the value of one record, and headers describe the rest.
  * </ul>
  *
@@ -21,6 +23,7 @@ import java.util.List;
 public final class ProduceRoute implements Route {
     private static final String JSON = "application/json";
     private static final String NDJSON = "application/x-ndjson";
+    private static final String EVENT_VERSION = "ce-specversion";
     private static final String RAW = "raw";
     private static final List<String> PARAMETERS = List.of("format");
 
@@ -50,6 +53,9 @@ public final class ProduceRoute implements Route {
             throw HttpExchange.invalid("unknown format", "use format=raw, or leave it out");
         }
         String type = exchange.bodyType();
+        if (format == null && exchange.header(EVENT_VERSION) != null) {
+            return RawBody.ofCloudEvent(exchange, target);
+        }
         if (format == null && type.equals(JSON)) {
             return new RecordsBody(exchange, target, false);
         }
@@ -58,6 +64,9 @@ public final class ProduceRoute implements Route {
         }
         if (format == null && type.equals(BatchBody.TYPE)) {
             return new BatchBody(exchange, target);
+        }
+        if (format == null && (type.equals(CloudEventsBody.TYPE) || type.equals(CloudEventsBody.BATCH_TYPE))) {
+            return new CloudEventsBody(exchange, target, type.equals(CloudEventsBody.BATCH_TYPE));
         }
         return new RawBody(exchange, target);
     }

@@ -7,12 +7,14 @@ import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A body that is the value of one record. Its key, partition, timestamp and headers are in headers of the request. On the
@@ -23,6 +25,7 @@ final class RawBody implements RequestBody {
     private static final String KEY_BASE64 = "JQ-Key-Base64";
     static final String PARTITION = "JQ-Partition";
     private static final String TIMESTAMP = "JQ-Timestamp";
+    private static final String ATTRIBUTE_PREFIX = "ce-";
     private static final String HEADER_PREFIX = "jq-header-";
     private static final int MAX_NUMBER_DIGITS = 18;
 
@@ -41,6 +44,45 @@ final class RawBody implements RequestBody {
     private ByteBuf value;
 
     RawBody(HttpExchange exchange, Targets.Target target) {
+        this(exchange, target, key(exchange), headers(exchange));
+    }
+
+    /**
+     * A CloudEvent in binary mode. Its attributes are headers of the request, and become headers of the record, as the
+     * Kafka binding says.
+     */
+    static RawBody ofCloudEvent(HttpExchange exchange, Targets.Target target) {
+        Map<String, String> attributes = new TreeMap<>();
+        for (Map.Entry<String, String> header : exchange.request().headers()) {
+            String name = header.getKey().toLowerCase(Locale.ROOT);
+            if (name.startsWith(ATTRIBUTE_PREFIX)
+                    && attributes.put(name.substring(ATTRIBUTE_PREFIX.length()), attribute(header.getValue()))
+                            != null) {
+                throw HttpExchange.invalid("the header " + name + " is given twice", "give it once");
+            }
+        }
+        CloudEventsBody.check(attributes);
+        String partitionKey = attributes.get(CloudEventsBody.PARTITION_KEY);
+        byte[] key = partitionKey == null ? key(exchange) : partitionKey.getBytes(StandardCharsets.UTF_8);
+        List<Header> headers = headers(exchange);
+        headers.add(new Header("content-type", exchange.header("Content-Type").getBytes(StandardCharsets.ISO_8859_1)));
+        attributes.forEach(
+                (name, value) -> headers.add(new Header("ce_" + name, value.getBytes(StandardCharsets.UTF_8))));
+        return new RawBody(exchange, target, key, headers);
+    }
+
+    /** The value of an attribute, which can be quoted and percent-encoded. */
+    private static String attribute(String text) {
+        boolean quoted = text.length() >= 2 && text.startsWith("\"") && text.endsWith("\"");
+        String value = quoted ? text.substring(1, text.length() - 1).replaceAll("\\\\(.)", "$1") : text;
+        try {
+            return URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException malformed) {
+            throw HttpExchange.invalid("an attribute of the event is not percent-encoded", "encode % as %25");
+        }
+    }
+
+    private RawBody(HttpExchange exchange, Targets.Target target, byte[] key, List<Header> headers) {
         if (exchange.bodyLength() > target.maxMessageBytes()) {
             throw new Problem(
                             ProblemType.RECORD_TOO_LARGE,
@@ -49,12 +91,12 @@ final class RawBody implements RequestBody {
                     .exception();
         }
         this.exchange = exchange;
-        this.key = key(exchange);
+        this.key = key;
         Long chosen = number(exchange, PARTITION);
         this.partition = chosen == null ? target.partition(key) : target.checked(chosen);
         Long timestamp = number(exchange, TIMESTAMP);
         this.timestampMs = timestamp == null ? target.epochMs().getAsLong() : timestamp;
-        this.headers = headers(exchange);
+        this.headers = headers;
         this.sink = new RecordSink(exchange, target);
     }
 
