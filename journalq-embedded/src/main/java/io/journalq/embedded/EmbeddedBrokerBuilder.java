@@ -1,14 +1,20 @@
 package io.journalq.embedded;
 
 import io.journalq.server.broker.Broker;
+import io.journalq.server.broker.OfflineUsers;
 import io.journalq.server.broker.StartException;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
  * The settings of an embedded broker. Not thread-safe. {@link #start} can be called several times, and starts a new
@@ -19,6 +25,7 @@ public final class EmbeddedBrokerBuilder {
     private static final String MEMORY = "memory";
 
     private BrokerConfig config = BrokerConfig.defaults();
+    private final Map<String, byte[]> users = new LinkedHashMap<>();
     private Path directory;
     private boolean memoryOnly;
 
@@ -49,6 +56,19 @@ public final class EmbeddedBrokerBuilder {
         }
     }
 
+    /**
+     * Creates a user with a password, or gives it another one, before the broker starts. The user logs in by SCRAM at the
+     * listeners of SASL_SSL and SASL_PLAINTEXT that {@code set("listeners", …)} names. A broker in memory cannot have
+     * users.
+     */
+    public EmbeddedBrokerBuilder user(String name, char[] password) {
+        ByteBuffer encoded = StandardCharsets.UTF_8.encode(CharBuffer.wrap(password));
+        byte[] utf8 = new byte[encoded.remaining()];
+        encoded.get(utf8);
+        users.put(name, utf8);
+        return this;
+    }
+
     /** Keeps all data in memory. The broker does not use a disk, and its data is lost when it is closed. */
     public EmbeddedBrokerBuilder inMemory() {
         memoryOnly = true;
@@ -72,18 +92,34 @@ public final class EmbeddedBrokerBuilder {
      */
     public EmbeddedBroker start() {
         if (memoryOnly) {
+            if (!users.isEmpty()) {
+                throw new IllegalStateException("a broker in memory cannot have users; leave inMemory() out");
+            }
             set("data.directories", MEMORY);
             return start(null, () -> Broker.startInMemory(config));
         }
         Path temporary = directory == null ? temporaryDirectory() : null;
         set("data.directories", (directory == null ? temporary : directory).toString());
-        return start(temporary, () -> Broker.start(config));
+        return start(temporary, () -> {
+            addUsers();
+            return Broker.start(config);
+        });
+    }
+
+    private void addUsers() {
+        try {
+            for (Map.Entry<String, byte[]> user : users.entrySet()) {
+                new OfflineUsers(config).add(user.getKey(), user.getValue());
+            }
+        } catch (IOException refused) {
+            throw new IllegalStateException(refused.getMessage(), refused);
+        }
     }
 
     private static EmbeddedBroker start(Path temporary, Start start) {
         try {
             return new EmbeddedBroker(start.start(), temporary);
-        } catch (StartException refused) {
+        } catch (StartException | IllegalStateException refused) {
             if (temporary != null) {
                 EmbeddedBroker.delete(temporary);
             }

@@ -108,6 +108,39 @@ class EmbeddedBrokerTest {
                 .collect(Collectors.toSet());
     }
 
+    @Test
+    void shouldLetAUserLogInWhenItHasOne() throws Exception {
+        EmbeddedBrokerBuilder builder = JournalQ.embedded()
+                .set("listeners", "SASL_PLAINTEXT://127.0.0.1:0")
+                .user("billing", "secret".toCharArray());
+        assertThatThrownBy(() -> JournalQ.embedded()
+                        .user("billing", "secret".toCharArray())
+                        .inMemory()
+                        .start())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("cannot have users");
+
+        try (EmbeddedBroker broker = builder.start();
+                KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                        Map.of(
+                                "bootstrap.servers",
+                                broker.bootstrapServers(),
+                                "security.protocol",
+                                "SASL_PLAINTEXT",
+                                "sasl.mechanism",
+                                "SCRAM-SHA-512",
+                                "sasl.jaas.config",
+                                "org.apache.kafka.common.security.scram.ScramLoginModule required"
+                                        + " username=\"billing\" password=\"secret\";"),
+                        new ByteArraySerializer(),
+                        new ByteArraySerializer())) {
+            assertThat(producer.send(new ProducerRecord<>("orders", new byte[1]))
+                            .get(PATIENCE_SECONDS, TimeUnit.SECONDS)
+                            .offset())
+                    .isZero();
+        }
+    }
+
     private static void send(EmbeddedBroker broker, String topic, byte[] value) throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", broker.bootstrapServers()),

@@ -4,7 +4,6 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Passwords;
-import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.broker.OfflineUsers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -12,7 +11,6 @@ import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -55,7 +53,7 @@ public final class UsersCommand extends CommandGroup {
             byte[] utf8 = utf8(password);
             Arrays.fill(password, '\0');
             try {
-                boolean existed = users.add(name, utf8, List.of(ScramMechanism.values()));
+                boolean existed = users.add(name, utf8);
                 terminal().printLine((existed ? "changed the password of user " : "added user ") + name);
             } catch (IOException refused) {
                 throw new CommandFailure(refused.getMessage());

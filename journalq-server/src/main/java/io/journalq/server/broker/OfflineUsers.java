@@ -38,6 +38,11 @@ public final class OfflineUsers {
         this.config = config;
     }
 
+    /** As {@link #add(String, byte[], List)}, for a user who can log in by each mechanism. */
+    public boolean add(String user, byte[] password) throws IOException {
+        return add(user, password, List.of(ScramMechanism.values()));
+    }
+
     /**
      * Creates a user, or gives an existing one another password.
      *

@@ -48,7 +48,7 @@ final class FloodedBroker implements AutoCloseable {
                 new ArrayList<>(BrokerCommand.inForeground(DEFAULT_HEAP, List.of("-XX:+ExitOnOutOfMemoryError")));
         Path data = directory.resolve("data");
         Map<String, String> all = new HashMap<>(settings);
-        all.put("listeners", "PLAINTEXT://127.0.0.1:0");
+        all.putIfAbsent("listeners", "PLAINTEXT://127.0.0.1:0");
         all.put("admin.listener", "127.0.0.1:0");
         all.put("gateway.listener", "");
         all.put("data.directories", data.toString());
@@ -93,6 +93,15 @@ final class FloodedBroker implements AutoCloseable {
     /** Size of all objects that survive a full collection. */
     long liveHeapBytes() throws IOException, InterruptedException {
         return HeapUse.liveBytes(process.pid());
+    }
+
+    /** Memory of the process that is not swapped out. */
+    long residentBytes() throws IOException {
+        return Files.readAllLines(Path.of("/proc", String.valueOf(process.pid()), "status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1_024)
+                .findFirst()
+                .orElseThrow();
     }
 
     /** Used heap, from the metrics page. */
