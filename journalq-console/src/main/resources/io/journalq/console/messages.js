@@ -1,12 +1,12 @@
 /** The messages of a topic: from any position, and searched to the end. */
 import { useEffect, useRef, useState } from "/console/preact.js";
-import { count, get, plural, readLines, topicPath, withParameters } from "/console/api.js";
+import { count, get, plural, Problem, readLines, topicPath, withParameters } from "/console/api.js";
 import { Empty, Failure, html, link, Table } from "/console/ui.js";
-import { bytesOf, jsonOf, RecordDialog, recordColumns } from "/console/records.js";
+import { RecordDialog, recordColumns } from "/console/records.js";
 
 const PAGE = 100;
-const STEP = 5000;
 const MAX_MATCHES = 200;
+const DRAW_MS = 150;
 
 /** The positions of the newest records, as a cursor. */
 async function newestCursor(topic, partition, wanted) {
@@ -19,35 +19,7 @@ async function newestCursor(topic, partition, wanted) {
   } while (cursor);
   const chosen = partitions.filter((one) => (partition === "" || one.partition === Number(partition)) && one.end >= 0);
   const each = Math.ceil(wanted / Math.max(1, chosen.filter((one) => one.end > one.start).length));
-  return {
-    cursor: chosen.map((one) => `${one.partition}:${Math.max(one.start, one.end - each)}`).join(","),
-    total: chosen.reduce((sum, one) => sum + one.end - one.start, 0),
-  };
-}
-
-function valueAt(json, path) {
-  return path.replace(/^\$\.?/, "").split(/[.[\]]+/).filter(Boolean).reduce((value, key) => value?.[key], json);
-}
-
-function matcher({ text, where, path }) {
-  const wanted = text.toLowerCase();
-  const decoder = new TextDecoder();
-  const has = (of, name) => {
-    const content = bytesOf(of, name);
-    return content !== null && decoder.decode(content).toLowerCase().includes(wanted);
-  };
-  const headers = (record) => (record.headers || []).some((header) =>
-    header.name.toLowerCase().includes(wanted) || has(header, "value"));
-  switch (where) {
-    case "key": return (record) => has(record, "key");
-    case "value": return (record) => has(record, "value");
-    case "headers": return headers;
-    case "path": return (record) => {
-      const value = valueAt(jsonOf(record), path);
-      return value !== undefined && (typeof value === "string" ? value : JSON.stringify(value)).toLowerCase().includes(wanted);
-    };
-    default: return (record) => has(record, "key") || has(record, "value") || headers(record);
-  }
+  return chosen.map((one) => `${one.partition}:${Math.max(one.start, one.end - each)}`).join(",");
 }
 
 export function Messages({ topic, parameters, empty }) {
@@ -78,46 +50,52 @@ export function Messages({ topic, parameters, empty }) {
     const abort = new AbortController();
     running.current = abort;
     const searches = text !== "";
-    const matches = matcher({ text, where, path });
     const records = cursor ? [...state.records] : [];
-    let scanned = cursor ? state.scanned : 0;
-    let position = cursor ? { cursor } : begin(searches);
-    try {
-      const bounds = await newestCursor(topic, partition, PAGE);
-      const newest = position === null;
-      position = newest ? { cursor: bounds.cursor } : position;
-      if (newest && !bounds.cursor) {
-        setState({ records, done: true, scanned });
-        return;
+    let now = { searches, scanned: cursor ? state.scanned : 0, busy: searches };
+    const scannedBefore = now.scanned;
+    let drawn = 0;
+    const show = (more) => {
+      now = { ...now, ...more };
+      drawn = performance.now();
+      setState({ ...now, records: [...records] });
+    };
+    const onLine = (line) => {
+      if (line.offset !== undefined) {
+        records.push(line);
+      } else if (line.progress) {
+        now = { ...now, ...line.progress, scanned: scannedBefore + line.progress.scanned };
+      } else if (line.error) {
+        throw new Problem(line.error);
+      } else if (line.cursor !== undefined) {
+        now = { ...now, cursor: line.cursor, done: line.atEnd };
       }
-      const before = records.length;
-      let done = false;
-      while (!done && !abort.signal.aborted && records.length - before < (searches ? MAX_MATCHES : PAGE)) {
-        let read = 0;
-        const limit = searches ? STEP : newest ? 10 * PAGE : PAGE;
-        await readLines(withParameters(`${topicPath(topic)}/records`, { ...position, limit }), abort.signal, (line) => {
-          if (line.offset !== undefined) {
-            read++;
-            if (!searches || matches(line)) {
-              records.push(line);
-            }
-          } else if (line.cursor !== undefined) {
-            position = { cursor: line.cursor };
-          } else if (line.detail) {
-            throw new Error(line.detail);
-          }
-        });
-        scanned += read;
-        done = read < limit || newest;
-        setState({ records: [...records], scanned, total: bounds.total, busy: !done && searches, cursor: position.cursor, searches });
+      if (performance.now() - drawn > DRAW_MS) {
+        show();
+      }
+    };
+    try {
+      let position = cursor ? { cursor } : begin(searches);
+      const newest = position === null;
+      if (newest) {
+        position = { cursor: await newestCursor(topic, partition, PAGE) };
+      }
+      show();
+      if (searches) {
+        const wanted = { ...position, text, in: where, path: where === "path" ? path : "", limit: MAX_MATCHES };
+        await readLines(withParameters(`${topicPath(topic)}/search`, wanted), abort.signal, onLine);
+      } else if (!newest || position.cursor) {
+        const limit = newest ? 10 * PAGE : PAGE;
+        await readLines(withParameters(`${topicPath(topic)}/records`, { ...position, limit }), abort.signal, onLine);
       }
       if (newest) {
         records.sort((left, right) => right.timestamp - left.timestamp || right.offset - left.offset);
       }
-      setState({ records: [...records], scanned, total: bounds.total, done, cursor: position.cursor, searches });
+      show({ busy: false, done: now.done || newest });
     } catch (failure) {
-      setState({ records: [...records], scanned, cursor: position?.cursor, searches,
-        stopped: failure.name === "AbortError", failure: failure.name === "AbortError" ? undefined : failure });
+      const stopped = failure.name === "AbortError";
+      if (running.current === abort) {
+        show({ busy: false, stopped, failure: stopped ? undefined : failure });
+      }
     }
   };
 
@@ -146,10 +124,10 @@ export function Messages({ topic, parameters, empty }) {
       ${where === "path" && html`<label>JSON path <input class="mono" placeholder="$.customer.id" required value=${path} onInput=${(event) => setPath(event.target.value)} /></label>`}
       ${state.busy ? html`<button type="button" class="btn danger" onClick=${() => running.current.abort()}>Stop</button>`
         : html`<button class="btn main-action">${text ? "Search" : "Show"}</button>`}</div>
-      ${state.searches && html`<div aria-live="polite">${state.busy && html`<progress max=${state.total} value=${state.scanned}
+      ${state.searches && html`<div aria-live="polite">${state.busy && html`<progress max=${state.totalOffsets} value=${state.offsets}
           aria-label="Progress of the search"></progress>`}
         <span class="dim">${state.busy ? "Searching: " : state.stopped ? "Stopped: " : ""}${count(state.records.length)} found in
-          ${" "}${plural(state.scanned, "record")}${state.total > 0 && ` of ${count(state.total)}`}.</span>
+          ${" "}${plural(state.scanned, "record")}${state.done ? ", to the end of the topic" : ""}.</span>
         ${!state.busy && !state.done && state.cursor && html` <button type="button" class="btn small" onClick=${(event) => load(event, state.cursor)}>Search on</button>`}</div>`}
     </form><${Failure} of=${state.failure} />
     <div class="panel flush">${state.records.length

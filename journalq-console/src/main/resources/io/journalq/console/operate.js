@@ -32,7 +32,7 @@ export function Overview() {
       ["Partitions offline", c.offlinePartitions ? html`<span class="tag bad">${count(c.offlinePartitions)}</span>` : "0",
         c.underReplicatedPartitions ? `${count(c.underReplicatedPartitions)} under-replicated` : "all replicas in sync"],
       ["Connections", count(b.connections), `${count(b.gatewayConnections)} of them HTTP`],
-      ["Fsync, 99 %", b.syncs.count ? micros(b.syncs.p99Micros) : "none yet", `${count(b.syncs.count)} calls`],
+      ["Fsync, 99 %", b.syncs.count ? micros(b.syncs.p99Micros) : "none yet", plural(b.syncs.count, "call")],
       ["Free disk space", bytes(Math.min(...b.disks.map((disk) => disk.usableBytes))),
         html`<a href=${link("health")}>health</a>`],
     ]} />`}
@@ -167,7 +167,7 @@ export function QuotasPage() {
     <${ServerList} path="/v1/quotas" caption="Quotas" placeholder="Find a user or client id" tick=${tick}
       empty=${html`<${Empty} title="No client is limited">Add a quota if one client may not use up the broker.</${Empty}>`}
       columns=${[{ label: "Applies to", cell: (entry) => entityText(entry.entity) },
-        ...QUOTAS.map(([key, text, unit]) => ({ label: text, num: true, cell: (entry) => entry.limits[key] === undefined
+        ...QUOTAS.map(([key, text, unit]) => ({ label: text, num: true, small: key === "request_percentage", cell: (entry) => entry.limits[key] === undefined
           ? html`<span class="dim">no limit</span>`
           : unit.startsWith("bytes") ? `${bytes(entry.limits[key])}/s` : `${entry.limits[key]} %` })),
         { label: "", actions: true, cell: (entry) => html`<button class="btn small" onClick=${() => setEdited({ entry })}>Edit</button>` }]} />

@@ -91,7 +91,7 @@ export const recordColumns = (onOpen) => [
   { label: "Offset", cell: (record) => html`<button class="btn small" onClick=${() => onOpen(record)}
     aria-label=${`Open the record at offset ${record.offset} of partition ${record.partition}`}>${record.partition}:${record.offset}</button>` },
   { label: "Time", cell: (record) => html`<span style="white-space:nowrap">${time(record.timestamp)}</span>`, small: true },
-  { label: "Key", cell: (record) => html`<div class="clip mono" style="max-width:13rem">${textOf(record, "key") || html`<span class="dim">none</span>`}</div>` },
+  { label: "Key", cell: (record) => html`<div class="clip mono key">${textOf(record, "key") || html`<span class="dim">none</span>`}</div>` },
   { label: "Value", grow: true, cell: (record) => html`<div class="clip mono">${record.value === null
     ? html`<span class="tag">tombstone</span>` : textOf(record, "value").slice(0, 300)}</div>` },
 ];

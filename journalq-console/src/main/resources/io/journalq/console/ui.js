@@ -1,6 +1,6 @@
 /** Components that several pages use. */
 import { html, useEffect, useRef, useState } from "/console/preact.js";
-import { bytes, count, get, Problem } from "/console/api.js";
+import { bytes, count, get, Problem, time } from "/console/api.js";
 
 export { html };
 
@@ -221,6 +221,8 @@ export function PreviewDialog({ title, preview, show, act, action, onClose, onDo
       <button class="btn main-action" disabled=${!state.data} onClick=${execute}>${action}</button></div></${Dialog}>`;
 }
 
+const clock = (seconds) => time(seconds * 1000).slice(11, seconds % 60 ? 19 : 16);
+
 /** Distances of grid lines: of bytes, and of everything else. */
 const POWERS = Array.from({ length: 50 }, (none, power) => 2 ** power);
 const WHOLE = Array.from({ length: 14 }, (none, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
@@ -239,13 +241,13 @@ export function Chart({ title, times, lines, format }) {
       cursor: { y: false, drag: { setScale: false } },
       scales: { y: { range: (self, low, high) => [0, Math.max(high * 1.1, 4)] } },
       legend: { show: lines.length > 1 },
-      axes: [axis, { ...axis, size: 62, incrs: format === bytes ? POWERS : WHOLE, values: (self, ticks) => ticks.map(format) }],
-      series: [{ value: (self, at) => (at ? new Date(at * 1000).toLocaleTimeString() : "") }, ...lines.map((line, index) => ({
+      axes: [{ ...axis, space: 75, values: (self, ticks) => ticks.map(clock) }, { ...axis, size: 62, incrs: format === bytes ? POWERS : WHOLE, values: (self, ticks) => ticks.map(format) }],
+      series: [{ value: (self, at) => (at ? clock(at) : "") }, ...lines.map((line, index) => ({
         label: line.label,
         stroke: color(index ? "--warn" : "--strong"),
         width: 1.5,
         points: { show: false },
-        value: (self, value) => (value == null ? "" : format(value)),
+        value: (self, value) => format(value ?? self.data[index + 1].at(-1) ?? 0),
       }))],
     }, [times, ...lines.map((line) => line.values)], box.current);
     const watcher = new ResizeObserver(() =>

@@ -8,6 +8,7 @@ import io.journalq.server.gateway.BrokerView;
 import io.journalq.server.gateway.console.ConsoleRoute;
 import io.journalq.server.gateway.consume.EventsRoute;
 import io.journalq.server.gateway.consume.ReadRoute;
+import io.journalq.server.gateway.consume.SearchRoute;
 import io.journalq.server.gateway.guard.OriginRule;
 import io.journalq.server.gateway.guard.RequestGuard;
 import io.journalq.server.gateway.history.History;
@@ -94,6 +95,7 @@ final class GatewaySetup {
         LoopCycle first = parts.cycles().get(0);
         first.execute(() -> history.start(first.loop()));
         all.addAll(RestRoutes.all(images, view));
+        all.add(new SearchRoute(images));
         all.add(new HistoryRoute(history));
         all.addAll(ConsoleRoute.all(parts.blockingPool()));
         Routes routes = new Routes(all);

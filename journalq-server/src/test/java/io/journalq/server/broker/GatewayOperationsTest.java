@@ -368,6 +368,65 @@ class GatewayOperationsTest {
         assertThat(gateway.get("/v1/transactions/absent").statusCode()).isEqualTo(404);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "text=Needle, 0 2 4 6",
+        "text=needle&in=key, 0",
+        "text=needle&in=value, 2 6",
+        "text=needle&in=headers, 4",
+        "text=needle&in=path&path=$.a.b[1], 6",
+        "text=needle&in=path&path=$.a.c, ''",
+        "text=needle&limit=2, 0 2",
+        "text=absent, ''"
+    })
+    void shouldFindRecordsToTheEndWhenTheyContainTheText(String parameters, String offsets) throws Exception {
+        String topic = topic(1);
+        String noise = "{\"value\":\"hay\"}\n";
+        gateway.post(
+                "/v1/topics/" + topic + "/records",
+                NDJSON,
+                "{\"key\":\"a needle\",\"value\":null}\n" + noise + "{\"value\":\"a NEEDLE\"}\n" + noise
+                        + "{\"value\":\"x\",\"headers\":[{\"name\":\"h\",\"value\":\"needle\"}]}\n" + noise
+                        + "{\"value\":{\"a\":{\"b\":[1,\"the needle\"]}}}\n" + noise);
+
+        String found = get("/v1/topics/" + topic + "/search?"
+                + parameters.replace("$", "%24").replace("[", "%5B").replace("]", "%5D"));
+
+        List<String> expected = new ArrayList<>();
+        for (String offset : offsets.split(" ", -1)) {
+            if (!offset.isEmpty()) {
+                expected.add(offset);
+            }
+        }
+        List<String> matched = new ArrayList<>();
+        Matcher record = Pattern.compile("\"partition\":0,\"offset\":(\\d+)").matcher(found);
+        while (record.find()) {
+            matched.add(record.group(1));
+        }
+        assertThat(matched).isEqualTo(expected);
+        assertThat(found).contains("\"progress\":{\"scanned\":").contains("\"atEnd\":" + !parameters.contains("limit"));
+    }
+
+    @Test
+    void shouldContinueAtTheCursorWhenASearchHasReachedItsLimit() throws Exception {
+        String topic = topic(3);
+        append(topic, 3_000);
+        int found = 0;
+        String cursor = "";
+        while (cursor != null) {
+            String page = get("/v1/topics/" + topic + "/search?text=x&limit=700" + cursor);
+            found += page.split("\"offset\":", -1).length - 1;
+            Matcher last = Pattern.compile("\\{\"cursor\":\"([^\"]+)\",\"atEnd\":false}")
+                    .matcher(page);
+            cursor = last.find() ? "&cursor=" + last.group(1) : null;
+        }
+
+        assertThat(found).isEqualTo(3_000);
+        assertThat(gateway.get("/v1/topics/" + topic + "/search").statusCode()).isEqualTo(400);
+        assertThat(gateway.get("/v1/topics/" + topic + "/search?text=x&in=path").statusCode())
+                .isEqualTo(400);
+    }
+
     @Test
     void shouldReturnAValuePerSecondWhenTheHistoryIsAsked() throws Exception {
         String topic = topic(1);

@@ -1,0 +1,269 @@
+package io.journalq.server.gateway.consume;
+
+import io.journalq.common.record.InvalidBatchException;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.RequestBody;
+import io.journalq.server.gateway.problem.Problem;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One search of a topic: finds the ends of its partitions, fetches from one partition after the other, and writes the
+ * records that match as lines. Other connections have their turns every {@link #TURN_NANOS}. On the connection's loop.
+ */
+final class SearchStream implements RequestBody {
+    private static final String NDJSON = "application/x-ndjson";
+    private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
+    private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    /** Size of a fetch, unless a single batch is larger. */
+    private static final int FETCH_BYTES = 256 * 1024;
+
+    /** Records between two looks at the clock, unless they are large. */
+    private static final int RECORDS_PER_LOOK = 32;
+
+    private static final int BYTES_PER_LOOK = 64 * 1024;
+
+    /** A fetch finds nothing before the end if the pool of cold reads is full, or if compaction removed everything. */
+    private static final int MAX_EMPTY_FETCHES = 3;
+
+    private final HttpExchange exchange;
+    private final Start start;
+    private final RecordFilter filter;
+    private final int limit;
+    private final Runnable onClosed;
+    private final OffsetLookup lookup;
+    private final Tail tail;
+    private final RecordLines lines;
+    private final Map<Integer, Long> ends = new TreeMap<>();
+    private final ArrayDeque<Integer> unread = new ArrayDeque<>();
+    private long totalOffsets;
+    private long scanned;
+    private int matched;
+    private int emptyFetches;
+    private long progressNanos;
+    private boolean begun;
+
+    /** @param onClosed is called once, when the search has ended */
+    SearchStream(HttpExchange exchange, Start start, RecordFilter filter, int limit, Runnable onClosed) {
+        this.exchange = exchange;
+        this.start = start;
+        this.filter = filter;
+        this.limit = limit;
+        this.onClosed = onClosed;
+        this.lookup = new OffsetLookup(exchange, start.topic(), this::end);
+        this.tail = new Tail(exchange, start.topic(), FETCH_BYTES);
+        this.lines = new RecordLines(exchange.allocator());
+    }
+
+    @Override
+    public void onData(ByteBuf data) {
+        throw HttpExchange.invalid("a GET request has no body", "send the parameters behind the path");
+    }
+
+    @Override
+    public void onEnd() {
+        lookup.begin(start, this::begin);
+    }
+
+    private void begin(OffsetLookup.Positions found) {
+        tail.begin(found.offsets());
+        tail.endAt(found.ends());
+        ends.putAll(found.ends());
+        found.offsets().keySet().stream()
+                .filter(partition -> !tail.isAtEnd(partition))
+                .forEach(unread::add);
+        totalOffsets = remainingOffsets();
+        begun = true;
+        exchange.beginStream(NDJSON);
+        progressNanos = nanoTime();
+        addProgress();
+        send();
+        readOn();
+    }
+
+    private long nanoTime() {
+        return exchange.cycle().loop().nanoTime();
+    }
+
+    private long remainingOffsets() {
+        long remaining = 0;
+        for (Map.Entry<Integer, Long> end : ends.entrySet()) {
+            remaining += Math.max(0, end.getValue() - tail.positions().getOrDefault(end.getKey(), end.getValue()));
+        }
+        return remaining;
+    }
+
+    /** Fetches what comes next, or ends. */
+    private void readOn() {
+        if (exchange.isClosed()) {
+            return;
+        }
+        while (!unread.isEmpty() && tail.isAtEnd(unread.peek())) {
+            unread.remove();
+        }
+        if (unread.isEmpty() || matched >= limit) {
+            end(null);
+            return;
+        }
+        int next = unread.remove();
+        unread.add(next);
+        tail.fetch(List.of(next), 0, this::search);
+    }
+
+    /** Compares records while the client reads the lines and the turn lasts. */
+    private void search() {
+        long begunNanos = nanoTime();
+        int unlooked = 0;
+        long unlookedBytes = 0;
+        try {
+            while (!exchange.isClosed()) {
+                if (matched >= limit) {
+                    end(null);
+                    return;
+                }
+                switch (tail.next()) {
+                    case RECORD -> {
+                        scanned++;
+                        unlooked++;
+                        unlookedBytes += tail.record().value() == null
+                                ? 0
+                                : tail.record().value().readableBytes();
+                        if (filter.matches(tail.record())) {
+                            matched++;
+                            lines.add(tail.partition(), tail.record());
+                        }
+                    }
+                    case PARTITION -> onPartition();
+                    case END -> unread.remove(tail.partition());
+                    case OUT_OF_RANGE -> {
+                        lookup.findStart(tail.partition(), this::onStart);
+                        return;
+                    }
+                    case FAILED -> {
+                        end(OffsetLookup.problem(tail.error(), tail.partition()));
+                        return;
+                    }
+                    case FETCH -> {
+                        tail.drop();
+                        endTurn(this::readOn);
+                        return;
+                    }
+                }
+                if (unlooked >= RECORDS_PER_LOOK
+                        || unlookedBytes >= BYTES_PER_LOOK
+                        || lines.sizeBytes() >= RecordLines.PART_BYTES) {
+                    unlooked = 0;
+                    unlookedBytes = 0;
+                    if (lines.sizeBytes() >= RecordLines.PART_BYTES || nanoTime() - begunNanos >= TURN_NANOS) {
+                        endTurn(this::search);
+                        return;
+                    }
+                }
+            }
+        } catch (InvalidBatchException unreadable) {
+            end(tail.problem(unreadable));
+        }
+    }
+
+    private void endTurn(Runnable next) {
+        if (nanoTime() - progressNanos >= PROGRESS_NANOS) {
+            progressNanos = nanoTime();
+            addProgress();
+            send();
+        } else if (lines.sizeBytes() >= RecordLines.PART_BYTES) {
+            send();
+        }
+        if (exchange.isWritable()) {
+            exchange.later(next);
+        } else {
+            tail.awaitClient(next);
+        }
+    }
+
+    private void onPartition() {
+        if (tail.hasRecords()) {
+            emptyFetches = 0;
+            return;
+        }
+        emptyFetches++;
+        if (emptyFetches >= MAX_EMPTY_FETCHES) {
+            unread.remove(tail.partition());
+        }
+    }
+
+    /** Retention has removed the records at the position. */
+    private void onStart(long first) {
+        int partition = tail.partition();
+        if (first <= tail.positions().get(partition)) {
+            end(OffsetLookup.problem(tail.error(), partition));
+        } else {
+            tail.seek(partition, first);
+            search();
+        }
+    }
+
+    private void addProgress() {
+        long remaining = remainingOffsets();
+        lines.addObject(json -> {
+            json.writeObjectFieldStart("progress");
+            json.writeNumberField("scanned", scanned);
+            json.writeNumberField("matched", matched);
+            json.writeNumberField("offsets", totalOffsets - remaining);
+            json.writeNumberField("totalOffsets", totalOffsets);
+            json.writeStringField("cursor", Cursor.format(tail.positions()));
+            json.writeEndObject();
+        });
+    }
+
+    private void send() {
+        ByteBuf part = lines.take();
+        if (part != null) {
+            exchange.charge(part.readableBytes());
+            exchange.stream(part);
+        }
+    }
+
+    /** @param problem null if everything was searched, or if the limit is reached */
+    private void end(Problem problem) {
+        tail.drop();
+        exchange.counters().onRead(matched);
+        if (!begun) {
+            exchange.fail(problem);
+            return;
+        }
+        addProgress();
+        if (problem != null) {
+            lines.addObject(json -> {
+                json.writeObjectFieldStart("error");
+                problem.writeMembers(json);
+                json.writeEndObject();
+            });
+        }
+        boolean atEnd = problem == null && matched < limit;
+        lines.addObject(json -> {
+            json.writeStringField("cursor", Cursor.format(tail.positions()));
+            json.writeBooleanField("atEnd", atEnd);
+        });
+        send();
+        exchange.endStream();
+    }
+
+    @Override
+    public void onDrain() {
+        if (begun) {
+            end(null);
+        }
+    }
+
+    @Override
+    public void onClosed() {
+        tail.close();
+        lines.close();
+        onClosed.run();
+    }
+}
