@@ -108,6 +108,22 @@ public final class HttpExchange {
         connection.identity().checkRight(connection.services().handlers().find(api.id()), right, name);
     }
 
+    /**
+     * Whether the client may use a resource. Nothing is audited.
+     *
+     * @param api an API that asks for this right
+     * @param name of the resource
+     */
+    public boolean sees(ApiKey api, Right right, String name) {
+        return new LocalCall(
+                        connection.identity().client(),
+                        connection.services().handlers().find(api.id()),
+                        connection.services().handlers().find(api.id()).api().highestVersion(),
+                        0,
+                        response -> {})
+                .sees(right, name);
+    }
+
     /** Who has sent the request. */
     public Principal principal() {
         return connection.identity().client().session().principal();

@@ -35,6 +35,11 @@ final class RestRequest {
         return body;
     }
 
+    /** The time of the loop. */
+    long nanoTime() {
+        return exchange.cycle().loop().nanoTime();
+    }
+
     /** A parameter of the path. */
     String path(String name) {
         return exchange.pathParameter(name);

@@ -18,7 +18,7 @@ public final class RestRoutes {
      * @param broker this broker
      */
     public static List<Route> all(Supplier<MetadataImage> images, BrokerView broker) {
-        List<Route> routes = new ArrayList<>(TopicRoutes.routes());
+        List<Route> routes = new ArrayList<>(new TopicRoutes().routes());
         routes.addAll(ConfigRoutes.routes());
         routes.addAll(new GroupRoutes(broker).routes());
         routes.addAll(new ClusterRoutes(images, broker).routes());

@@ -24,14 +24,17 @@ import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.rest.ListQuery.Field;
+import io.journalq.server.metadata.security.AclResourceType;
+import io.journalq.server.security.Right;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** {@code /v1/topics}: lists, creates, changes and deletes topics and their partitions. Stateless. */
+/** {@code /v1/topics}: lists, creates, changes and deletes topics and their partitions. Any thread. */
 final class TopicRoutes {
     private static final int METADATA_VERSION = 12;
     private static final int TIMEOUT_MS = 30_000;
@@ -60,16 +63,19 @@ final class TopicRoutes {
                     Field.number("leader", partition -> (long) partition.leaderId())),
             partition -> PARTITION_BYTES + 12 * partition.replicaNodes().size());
 
-    private TopicRoutes() {}
+    /** How old the sizes in a list may be. Reading them asks every partition. */
+    private static final long SIZES_MAX_AGE_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private volatile Sizes lastSizes = new Sizes(false, Map.of(), 0);
 
     /** @param sizeBytes size of its log files on this broker; {@link #UNKNOWN} if the client may not know it */
     private record Listed(String name, boolean internal, List<MetadataResponsePartition> partitions, long sizeBytes) {}
 
-    static List<Route> routes() {
+    List<Route> routes() {
         List<String> listed = new ArrayList<>(ListQuery.PARAMETERS);
         listed.add("internal");
         return List.of(
-                RestRoute.get("/v1/topics", listed, TopicRoutes::list),
+                RestRoute.get("/v1/topics", listed, this::list),
                 RestRoute.post("/v1/topics", TopicRoutes::create),
                 RestRoute.get("/v1/topics/{topic}", List.of(), TopicRoutes::describe),
                 RestRoute.delete("/v1/topics/{topic}", TopicRoutes::delete),
@@ -78,13 +84,13 @@ final class TopicRoutes {
                 RestRoute.post("/v1/topics/{topic}/truncate", TopicRoutes::truncate));
     }
 
-    private static void list(RestRequest request) {
+    private void list(RestRequest request) {
         ListQuery query = ListQuery.of(request.exchange());
         boolean internal = "true".equals(request.exchange().parameter("internal"));
         metadata(
                 request,
                 null,
-                metadata -> sizes(request, sizes -> {
+                metadata -> recentSizes(request, sizes -> {
                     List<Listed> all = new ArrayList<>(metadata.topics().size());
                     for (MetadataResponseTopic topic : metadata.topics()) {
                         if (internal || !topic.isInternal()) {
@@ -148,7 +154,7 @@ final class TopicRoutes {
     }
 
     /** Sizes of log files. */
-    private record Sizes(boolean known, Map<String, Map<Integer, Long>> byTopic) {
+    private record Sizes(boolean known, Map<String, Map<Integer, Long>> byTopic, long readNanos) {
         long ofTopic(String topic) {
             return known
                     ? byTopic.getOrDefault(topic, Map.of()).values().stream()
@@ -160,6 +166,25 @@ final class TopicRoutes {
         long ofPartition(String topic, int partition) {
             return known ? byTopic.getOrDefault(topic, Map.of()).getOrDefault(partition, UNKNOWN) : UNKNOWN;
         }
+    }
+
+    /** Sizes that are not older than {@link #SIZES_MAX_AGE_NANOS}, so that lists do not ask every partition. */
+    private void recentSizes(RestRequest request, Consumer<Sizes> next) {
+        Sizes last = lastSizes;
+        boolean isRecent = last.known()
+                && request.nanoTime() - last.readNanos() < SIZES_MAX_AGE_NANOS
+                && request.exchange()
+                        .sees(ApiKey.DESCRIBE_LOG_DIRS, Right.DESCRIBE_CLUSTER, AclResourceType.CLUSTER_NAME);
+        if (isRecent) {
+            next.accept(last);
+            return;
+        }
+        sizes(request, sizes -> {
+            if (sizes.known()) {
+                lastSizes = sizes;
+            }
+            next.accept(sizes);
+        });
     }
 
     private static void sizes(RestRequest request, Consumer<Sizes> next) {
@@ -174,7 +199,7 @@ final class TopicRoutes {
                         Map<Integer, Long> partitions = sizes.computeIfAbsent(topic.name(), name -> new HashMap<>());
                         topic.partitions().forEach(each -> partitions.put(each.partitionIndex(), each.partitionSize()));
                     }));
-                    next.accept(new Sizes(response.errorCode() == ErrorCode.NONE.code(), sizes));
+                    next.accept(new Sizes(response.errorCode() == ErrorCode.NONE.code(), sizes, request.nanoTime()));
                 });
     }
 
