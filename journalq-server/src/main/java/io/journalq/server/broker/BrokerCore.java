@@ -207,7 +207,17 @@ public final class BrokerCore implements AutoCloseable {
         this.inCluster = member.log().electsLeader();
         this.controller = opener.start(member.log(), metadata);
         ControllerOperations activeController = inCluster ? linkTo(member.controllers()) : controller;
-        this.lifecycle = new BrokerLifecycle(config, directories, metadata, activeController, environment.ids());
+        this.lifecycle = new BrokerLifecycle(
+                config,
+                directories,
+                metadata,
+                activeController,
+                environment.ids(),
+                keepsRecords(),
+                inCluster
+                        ? new RegistrationFile(
+                                environment.store(), config.dataDirectories().get(0))
+                        : null);
         this.supervisor = inCluster ? supervisor(activeController) : null;
         if (inCluster) {
             joinCluster();
@@ -375,6 +385,13 @@ public final class BrokerCore implements AutoCloseable {
                 controller::members,
                 peers,
                 environment.cycles().get(0).loop());
+    }
+
+    /** Whether no system has gone down since the records were written that this broker has acknowledged. */
+    private boolean keepsRecords() {
+        return config.dataDirectories().stream()
+                .allMatch(directory -> lastEnds.get(directory) == LastEnd.CLEAN
+                        || ShutdownMarker.isEverythingThere(environment.store(), directory));
     }
 
     private BrokerSupervisor supervisor(ControllerOperations activeController) {

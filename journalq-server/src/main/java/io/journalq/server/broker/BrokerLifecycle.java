@@ -22,19 +22,35 @@ import java.util.function.Supplier;
 
 /** Registers a broker in the metadata. Used by the thread that opens the broker. */
 final class BrokerLifecycle {
+    private static final long UNKNOWN = -1;
+
     private final BrokerConfig config;
     private final DataDirectories directories;
     private final MetadataPublisher metadata;
     private final ControllerOperations controller;
     /** Identifies this process. */
     private final Uuid incarnationId;
+    /** Null for a broker that is alone. */
+    private final RegistrationFile registrationFile;
 
+    private final boolean keepsRecords;
+
+    /**
+     * Creates an instance.
+     *
+     * @param keepsRecords whether all records that the last process had acknowledged are still there
+     * @param registrationFile null for a broker that is alone
+     */
     BrokerLifecycle(
             BrokerConfig config,
             DataDirectories directories,
             MetadataPublisher metadata,
             ControllerOperations controller,
-            Supplier<Uuid> ids) {
+            Supplier<Uuid> ids,
+            boolean keepsRecords,
+            RegistrationFile registrationFile) {
+        this.keepsRecords = keepsRecords;
+        this.registrationFile = registrationFile;
         this.config = config;
         this.directories = directories;
         this.metadata = metadata;
@@ -57,7 +73,8 @@ final class BrokerLifecycle {
                 supportedFeatures(),
                 directories.ids());
         return controller
-                .registerBroker(registration)
+                .registerBroker(
+                        registration, keepsRecords && registrationFile != null ? registrationFile.epoch() : UNKNOWN)
                 .thenCompose(outcome -> outcome.error() == ErrorCode.NONE
                         ? CompletableFuture.completedFuture(null)
                         : CompletableFuture.failedFuture(new IOException(outcome.reason())));
@@ -71,7 +88,11 @@ final class BrokerLifecycle {
      */
     CompletableFuture<MetadataImage> join() {
         return register(config.advertisedFor(config.listeners()))
-                .thenCompose(committed -> metadata.whenPublished(image -> registered(image) != null));
+                .thenCompose(committed -> metadata.whenPublished(image -> registered(image) != null))
+                .thenApply(image -> {
+                    registrationFile.write(registered(image).epoch());
+                    return image;
+                });
     }
 
     /** This broker, if this process of it is registered in an image; otherwise null. */

@@ -57,8 +57,8 @@ final class ControllerLink implements ControllerOperations {
     }
 
     @Override
-    public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
-        return call(controller -> controller.registerBroker(registration), Integer.MAX_VALUE);
+    public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
+        return call(controller -> controller.registerBroker(registration, previousEpoch), Integer.MAX_VALUE);
     }
 
     @Override

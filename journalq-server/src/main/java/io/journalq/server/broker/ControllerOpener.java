@@ -104,7 +104,8 @@ final class ControllerOpener {
         if (metadataLog.electsLeader()) {
             started.watchBrokers(
                     () -> TimeUnit.NANOSECONDS.toMillis(environment.nanoTime().getAsLong()),
-                    config.get(ReplicationSettings.BROKER_SESSION_TIMEOUT_MS));
+                    config.get(ReplicationSettings.BROKER_SESSION_TIMEOUT_MS),
+                    config.get(ReplicationSettings.BROKER_HEARTBEAT_INTERVAL_MS));
         }
         try {
             await(started.start(directories::checkCluster));

@@ -18,7 +18,7 @@ public final class ReplicationSettings {
     public static final ConfigKey<Integer> BROKER_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
             "broker.heartbeat.interval.ms",
             ConfigUnit.MILLISECONDS,
-            500,
+            200,
             10,
             60_000,
             "In a cluster, time between two heartbeats of a broker to the controller.");
@@ -29,8 +29,8 @@ public final class ReplicationSettings {
             100L,
             HOUR_MS,
             "In a cluster, the controller fences a broker that it has not heard from for this time: other in-sync "
-                    + "replicas lead its partitions. If the connection of the broker has ended, it waits for 1 s at "
-                    + "most. Use the same value on all brokers, and at least twice broker.heartbeat.interval.ms.");
+                    + "replicas lead its partitions. If the connection of the broker has ended, it waits for two "
+                    + "heartbeats only. Use the same value on all brokers, and at least twice broker.heartbeat.interval.ms.");
 
     static final List<ConfigKey<?>> ALL =
             List.of(REPLICA_LAG_TIME_MAX_MS, BROKER_HEARTBEAT_INTERVAL_MS, BROKER_SESSION_TIMEOUT_MS);

@@ -196,9 +196,14 @@ public final class TopicSettings {
                     + "sealed in mode record. compression.type has no effect then. Set it for topics, not as the "
                     + "default of a broker: the topics jqe1.keys and jqe1.registry are not sealed.");
 
+    public static final ConfigKey<Boolean> UNCLEAN_LEADER_ELECTION = ConfigKey.ofBoolean(
+            "unclean.leader.election.enable",
+            false,
+            "Whether an operator may make a replica lead that does not have all acknowledged records (ElectLeaders with "
+                    + "type UNCLEAN), when no other replica is available. It is never done automatically. Set it for topics, not as the default "
+                    + "of a broker.");
+
     private static final String FOR_TIERED_STORAGE = NO_EFFECT + "there is no tiered storage.";
-    private static final String FOR_ELECTIONS =
-            NO_EFFECT + "only replicas that have all acknowledged records become leaders.";
     private static final String FOR_THROTTLES = NO_EFFECT + "replication is not throttled.";
     private static final String FOR_CODEC_LEVELS = NO_EFFECT + "each codec compresses at its own default level.";
 
@@ -219,7 +224,6 @@ public final class TopicSettings {
             ConfigKey.ofInt("compression.lz4.level", ConfigUnit.NONE, 9, 1, 17, FOR_CODEC_LEVELS),
             ConfigKey.ofInt("compression.zstd.level", ConfigUnit.NONE, 3, -131_072, 22, FOR_CODEC_LEVELS),
             PREALLOCATE,
-            ConfigKey.ofBoolean("unclean.leader.election.enable", false, FOR_ELECTIONS),
             ConfigKey.ofList("leader.replication.throttled.replicas", List.of(), FOR_THROTTLES)
                     .checkedBy(TopicSettings::readThrottledReplicas),
             ConfigKey.ofList("follower.replication.throttled.replicas", List.of(), FOR_THROTTLES)
@@ -267,6 +271,7 @@ public final class TopicSettings {
                 TIMESTAMP_AFTER_MAX_MS,
                 COMPRESSION_TYPE,
                 MIN_INSYNC_REPLICAS,
+                UNCLEAN_LEADER_ELECTION,
                 ENCRYPTION_REQUIRED));
         keys.addAll(WITHOUT_EFFECT.all());
         return new ConfigKeys(keys);

@@ -22,6 +22,12 @@ import org.slf4j.LoggerFactory;
  */
 final class BrokerLiveness {
     private static final Logger log = LoggerFactory.getLogger(BrokerLiveness.class);
+    /** Number of heartbeats that a broker may miss after its connection has ended. */
+    private static final int MISSED_AFTER_RESET = 2;
+    /** Time between two looks at how the leaderships are spread. */
+    private static final long BALANCE_MS = 60_000;
+    /** Share of the partitions that prefer a broker which others may lead. */
+    private static final int BALANCE_TOLERANCE_PERCENT = 10;
 
     private final LongSupplier nowMs;
     private final Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes;
@@ -31,6 +37,7 @@ final class BrokerLiveness {
     /** Number of metadata records that others need to know that a broker leaves, by its id. */
     private final Map<Integer, Long> leftAt = new HashMap<>();
 
+    private long nextBalanceMs;
     /** Whether a batch that fences brokers is not committed yet. */
     private volatile boolean fencing;
 
@@ -39,14 +46,16 @@ final class BrokerLiveness {
      *
      * @param nowMs a clock that never goes back
      * @param timeoutMs a broker is fenced if it is not heard from for this time
+     * @param intervalMs time between heartbeats
      * @param changes runs a decision, and completes when its records are applied
      */
     BrokerLiveness(
             LongSupplier nowMs,
             long timeoutMs,
+            long intervalMs,
             Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes) {
         this.nowMs = nowMs;
-        this.sessions = new BrokerSessions(timeoutMs);
+        this.sessions = new BrokerSessions(timeoutMs, Math.min(timeoutMs, MISSED_AFTER_RESET * intervalMs));
         this.changes = changes;
     }
 
@@ -54,6 +63,7 @@ final class BrokerLiveness {
     void begin(MetadataImage image) {
         changing.clear();
         leftAt.clear();
+        nextBalanceMs = nowMs.getAsLong() + BALANCE_MS;
         sessions.begin(live(image), image.controller().nodeId(), nowMs.getAsLong());
     }
 
@@ -141,8 +151,15 @@ final class BrokerLiveness {
         sessions.onReset(nodeId, nowMs.getAsLong());
     }
 
-    /** Fences the brokers that were not heard from in time. Called regularly, see {@link BrokerSessions#expired}. */
+    /**
+     * Fences the brokers that were not heard from in time, and from time to time gives partitions back to their preferred
+     * leaders. Called regularly, see {@link BrokerSessions#expired}.
+     */
     void onTick(MetadataImage image) {
+        if (nowMs.getAsLong() >= nextBalanceMs) {
+            nextBalanceMs = nowMs.getAsLong() + BALANCE_MS;
+            var unused = changes.apply(decider -> decider.balanceLeaders(BALANCE_TOLERANCE_PERCENT));
+        }
         List<Integer> expired = sessions.expired(live(image), nowMs.getAsLong());
         if (expired.isEmpty() || fencing) {
             return;

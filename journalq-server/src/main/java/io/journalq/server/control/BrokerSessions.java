@@ -10,16 +10,15 @@ import java.util.TreeMap;
  * clock that never goes back. One thread.
  */
 final class BrokerSessions {
-    /** A connection that was reset usually means that the process is gone. Otherwise the next heartbeat follows soon. */
-    static final long RESET_TIMEOUT_MS = 1_000;
 
     /** The controller before this one has usually stopped, and clients wait for its partitions. */
-    static final long PREDECESSOR_TIMEOUT_MS = 2_000;
+    static final long PREDECESSOR_TIMEOUT_MS = 1_000;
 
     /** If {@link #expired} was not called for longer, this process was paused, and has not heard what others sent. */
     static final long LONGEST_PAUSE_MS = 500;
 
     private final long timeoutMs;
+    private final long resetTimeoutMs;
     private final Map<Integer, Session> sessions = new TreeMap<>();
     private long checkedMs;
 
@@ -34,8 +33,16 @@ final class BrokerSessions {
         }
     }
 
-    BrokerSessions(long timeoutMs) {
+    /**
+     * Creates an instance without sessions.
+     *
+     * @param timeoutMs a broker expires if it is not heard from for this time
+     * @param resetTimeoutMs and for this time after its connection has ended. That usually means that the process is
+     *     gone. Otherwise, its next heartbeat follows soon
+     */
+    BrokerSessions(long timeoutMs, long resetTimeoutMs) {
         this.timeoutMs = timeoutMs;
+        this.resetTimeoutMs = resetTimeoutMs;
     }
 
     /**
@@ -63,7 +70,7 @@ final class BrokerSessions {
     void onReset(int nodeId, long nowMs) {
         Session session = sessions.get(nodeId);
         if (session != null) {
-            session.deadlineMs = Math.min(session.deadlineMs, nowMs + RESET_TIMEOUT_MS);
+            session.deadlineMs = Math.min(session.deadlineMs, nowMs + resetTimeoutMs);
         }
     }
 

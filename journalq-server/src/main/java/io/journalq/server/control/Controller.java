@@ -55,7 +55,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     private static final long CLOSE_TIMEOUT_SECONDS = 30;
 
     /** Time between two calls of {@link #tick}. */
-    public static final int TICK_MS = 100;
+    public static final int TICK_MS = 50;
 
     /** Maximum number of operations that are not complete; more are rejected at once. */
     static final int MAX_OPERATIONS = 1_000;
@@ -108,11 +108,13 @@ public final class Controller implements ControllerOperations, AutoCloseable {
      *
      * @param nowMs a clock that never goes back
      * @param timeoutMs a broker is fenced if it is not heard from for this time
+     * @param intervalMs time between heartbeats
      */
-    public void watchBrokers(LongSupplier nowMs, long timeoutMs) {
+    public void watchBrokers(LongSupplier nowMs, long timeoutMs, long intervalMs) {
         liveness = new BrokerLiveness(
                 nowMs,
                 timeoutMs,
+                intervalMs,
                 decide -> submit(
                         draft -> draft.add(new Step(decide.apply(draft.decider.cluster()), null), false),
                         Controller::failed));
@@ -338,6 +340,15 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 (decider, change) -> new Step(decider.alterScram(change.user(), change.set(), change.removed()), null));
     }
 
+    /** Makes any live replica lead, see {@link io.journalq.server.metadata.ClusterDecider#electUncleanLeader}. */
+    public CompletableFuture<List<Outcome>> electUncleanLeaders(List<TopicPartition> partitions) {
+        return forEach(
+                partitions,
+                false,
+                (decider, partition) ->
+                        new Step(decider.cluster().electUncleanLeader(partition.topic(), partition.partition()), null));
+    }
+
     /** Gives partitions to their preferred leaders; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> electPreferredLeaders(List<TopicPartition> partitions) {
         return forEach(
@@ -375,9 +386,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     }
 
     @Override
-    public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
+    public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
         return submit(
-                draft -> draft.add(new Step(draft.decider.registerBroker(registration), null), false),
+                draft -> draft.add(new Step(draft.decider.registerBroker(registration, previousEpoch), null), false),
                 Controller::failed);
     }
 

@@ -14,10 +14,11 @@ public interface ControllerOperations {
     /**
      * Registers a broker. See {@link io.journalq.server.metadata.MetadataMachine#registerBroker}.
      *
+     * @param previousEpoch the last registration of the broker, if it has lost nothing since then; otherwise -1
      * @return completed when the registration is committed or refused; another broker than the controller may apply it
      *     later
      */
-    CompletableFuture<Outcome> registerBroker(BrokerRegistration registration);
+    CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch);
 
     /** A broker shows that it is alive. */
     CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat);

@@ -49,7 +49,7 @@ public final class ShutdownMarker {
     }
 
     /** Whether all data that was written to the journals in {@code dataDirectory} is still there. */
-    static boolean isEverythingThere(FileStore store, Path dataDirectory) {
+    public static boolean isEverythingThere(FileStore store, Path dataDirectory) {
         return dataDirectory != null && isOfThisBoot(store, read(store, dataDirectory));
     }
 

@@ -35,11 +35,15 @@ public final class ClusterDecider {
         return broker != null && broker.epoch() == epoch;
     }
 
-    /** Registers a process of a broker, which is fenced. */
-    Decision register(BrokerImage registered) {
+    /**
+     * Registers a process of a broker, which is fenced.
+     *
+     * @param keepsRecords whether the broker still has everything that its last process had acknowledged
+     */
+    Decision register(BrokerImage registered, boolean keepsRecords) {
         List<Message> records = new ArrayList<>();
         records.add(MetadataSnapshot.brokerRecord(registered));
-        records.addAll(elections(List.of(registered)));
+        records.addAll(elections(new KnownBrokers(List.of(registered), keepsRecords ? -1 : registered.nodeId())));
         return Decision.append(records);
     }
 
@@ -88,17 +92,15 @@ public final class ClusterDecider {
                     .setFenced(broker.fenced())
                     .setLeaving(broker.leaving()));
         }
-        records.addAll(elections(changed));
+        if (!changed.isEmpty()) {
+            records.addAll(elections(new KnownBrokers(changed)));
+        }
         return Decision.append(records);
     }
 
     /** What changes in the partitions that have a replica on one of these brokers. */
-    private List<Message> elections(List<BrokerImage> changed) {
+    private List<Message> elections(KnownBrokers brokers) {
         List<Message> records = new ArrayList<>();
-        if (changed.isEmpty()) {
-            return records;
-        }
-        KnownBrokers brokers = new KnownBrokers(changed);
         for (TopicImage topic : state.topics().byName()) {
             List<ChangeState> changes = new ArrayList<>();
             for (int number = 0; number < topic.partitions().size(); number++) {
@@ -119,9 +121,18 @@ public final class ClusterDecider {
 
     /** The brokers of the state, with those that a decision changes. */
     private final class KnownBrokers implements LeaderElection.Brokers {
+        private static final int NOBODY = -1;
+
         private final Map<Integer, BrokerImage> changed = new TreeMap<>();
+        /** The broker that has lost records, or {@link #NOBODY}. */
+        private final int lossy;
 
         KnownBrokers(List<BrokerImage> changed) {
+            this(changed, NOBODY);
+        }
+
+        KnownBrokers(List<BrokerImage> changed, int lossy) {
+            this.lossy = lossy;
             changed.forEach(broker -> this.changed.put(broker.nodeId(), broker));
         }
 
@@ -141,6 +152,71 @@ public final class ClusterDecider {
             BrokerImage broker = find(nodeId);
             return broker != null && broker.stays();
         }
+
+        @Override
+        public boolean keepsRecords(int nodeId) {
+            return nodeId != lossy;
+        }
+    }
+
+    /**
+     * Makes any live replica lead a partition that has no leader, if the topic allows that acknowledged records are lost.
+     */
+    public Decision electUncleanLeader(String topicName, int number) {
+        TopicImage topic = state.topics().byName().find(topicName);
+        if (topic == null || !topic.hasPartition(number)) {
+            return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition");
+        }
+        PartitionImage partition = topic.partitions().get(number);
+        if (partition.hasLeader()) {
+            return Decision.refuse(ErrorCode.ELECTION_NOT_NEEDED, "broker " + partition.leader() + " leads already");
+        }
+        if (!"true".equals(topic.configs().get(TopicSettings.UNCLEAN_LEADER_ELECTION.name()))) {
+            return Decision.refuse(
+                    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
+                    "acknowledged records would be lost; to accept that, set "
+                            + TopicSettings.UNCLEAN_LEADER_ELECTION.name() + "=true on the topic");
+        }
+        PartitionChange elected = LeaderElection.electUnclean(partition, new KnownBrokers(List.of()));
+        return elected.isEmpty()
+                ? Decision.refuse(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "all brokers of the replicas are fenced")
+                : change(topic, number, elected);
+    }
+
+    /**
+     * Gives partitions back to their preferred leaders, for brokers that do not lead more than {@code tolerancePercent} of
+     * the partitions that prefer them.
+     */
+    public Decision balanceLeaders(int tolerancePercent) {
+        Map<Integer, int[]> preferred = new TreeMap<>();
+        for (TopicImage topic : state.topics().byName()) {
+            for (PartitionImage partition : topic.partitions()) {
+                int[] counts = preferred.computeIfAbsent(partition.preferredLeader(), none -> new int[2]);
+                counts[0]++;
+                counts[1] += partition.leader() == partition.preferredLeader() ? 0 : 1;
+            }
+        }
+        KnownBrokers brokers = new KnownBrokers(List.of());
+        List<Message> records = new ArrayList<>();
+        for (TopicImage topic : state.topics().byName()) {
+            List<ChangeState> changes = new ArrayList<>();
+            for (int number = 0; number < topic.partitions().size(); number++) {
+                PartitionImage partition = topic.partitions().get(number);
+                int[] counts = preferred.get(partition.preferredLeader());
+                if (counts[1] * 100L > counts[0] * (long) tolerancePercent
+                        && partition.leader() != partition.preferredLeader()) {
+                    PartitionChange elected =
+                            LeaderElection.electPreferred(partition, requiredSize(topic, partition), brokers);
+                    if (!elected.isEmpty()) {
+                        changes.add(MetadataSnapshot.change(number, elected));
+                    }
+                }
+            }
+            if (!changes.isEmpty()) {
+                records.add(new PartitionChangesRecord().setTopicId(topic.id()).setChanges(changes));
+            }
+        }
+        return Decision.append(records);
     }
 
     /** Gives the leadership of a partition to its preferred leader. */
@@ -193,7 +269,10 @@ public final class ClusterDecider {
             return refused;
         }
         int requiredSize = requiredSize(topic, partition);
-        return change(topic, proposal.partition(), LeaderElection.propose(partition, proposal.nodeIds(), requiredSize));
+        return change(
+                topic,
+                proposal.partition(),
+                LeaderElection.propose(partition, proposal.nodeIds(), requiredSize, new KnownBrokers(List.of())));
     }
 
     private Decision problem(int nodeId, PartitionImage partition, InSyncProposal proposal) {

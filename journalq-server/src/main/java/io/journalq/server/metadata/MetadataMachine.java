@@ -177,8 +177,11 @@ public final class MetadataMachine {
      * opened them: the partitions that its last process led get other leaders or none, and so new leader epochs. A broker
      * that is alone registers when it can serve clients. Nothing depends on its process, so that a start needs no write
      * if the rest of the registration is known.
+     *
+     * @param previousEpoch the last registration of the broker, if it still has everything that it had acknowledged since
+     *     then; otherwise -1
      */
-    public Decision registerBroker(BrokerRegistration registration) {
+    public Decision registerBroker(BrokerRegistration registration, long previousEpoch) {
         boolean inCluster = state.controller().isElected();
         BrokerImage known = state.brokers().find(registration.nodeId());
         if (known != null && isSame(known.registration(), registration, inCluster) && (inCluster || known.isLive())) {
@@ -192,8 +195,16 @@ public final class MetadataMachine {
         }
         BrokerImage registered = new BrokerImage(registration, state.version(), inCluster, false);
         return inCluster
-                ? cluster().register(registered)
+                ? cluster().register(registered, known == null || keepsRecords(known, registration, previousEpoch))
                 : Decision.append(List.of(MetadataSnapshot.brokerRecord(registered)));
+    }
+
+    /** Records are lost with the data directories in which they were. */
+    private static boolean keepsRecords(BrokerImage known, BrokerRegistration registration, long previousEpoch) {
+        return previousEpoch == known.epoch()
+                && registration
+                        .logDirectories()
+                        .containsAll(known.registration().logDirectories());
     }
 
     private static boolean isSame(BrokerRegistration known, BrokerRegistration other, boolean sameProcess) {

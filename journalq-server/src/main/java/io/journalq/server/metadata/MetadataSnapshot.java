@@ -161,7 +161,8 @@ final class MetadataSnapshot {
                 .setInSyncReplicas(partition.inSyncReplicas())
                 .setPartitionEpoch(partition.partitionEpoch())
                 .setEligibleLeaders(partition.eligibleLeaders())
-                .setLastKnownEligible(partition.lastKnownEligible());
+                .setLastKnownEligible(partition.lastKnownEligible())
+                .setRecoveryEpoch(partition.recoveryEpoch());
     }
 
     /** The partition that a record describes. */
@@ -173,7 +174,8 @@ final class MetadataSnapshot {
                 state.replicas(),
                 state.inSyncReplicas(),
                 state.eligibleLeaders(),
-                state.lastKnownEligible());
+                state.lastKnownEligible(),
+                state.recoveryEpoch());
     }
 
     /** The change of a partition. */
@@ -183,13 +185,18 @@ final class MetadataSnapshot {
                 .setLeader(change.leader())
                 .setInSyncReplicas(change.inSyncReplicas())
                 .setEligibleLeaders(change.eligibleLeaders())
-                .setLastKnownEligible(change.lastKnownEligible());
+                .setLastKnownEligible(change.lastKnownEligible())
+                .setRecovering(change.recovering());
     }
 
     /** The change that a record describes. */
     static PartitionChange change(ChangeState state) {
         return new PartitionChange(
-                state.leader(), state.inSyncReplicas(), state.eligibleLeaders(), state.lastKnownEligible());
+                state.leader(),
+                state.inSyncReplicas(),
+                state.eligibleLeaders(),
+                state.lastKnownEligible(),
+                state.recovering());
     }
 
     /**

@@ -81,11 +81,12 @@ public final class ReplicaMachine {
     /**
      * Begins to remove everything at and behind {@code offset}.
      *
+     * @param isRecovered whether a newer leader epoch has begun without some records that consumers may have seen
      * @return false if consumers may have seen records that this would remove, so that they must not be removed
      */
-    public boolean cut(long offset) {
+    public boolean cut(long offset, boolean isRecovered) {
         Check.that(leading == null, "a leader removes nothing");
-        if (offset < highWatermark) {
+        if (offset < highWatermark && !isRecovered) {
             return false;
         }
         role = new CuttingRole(role.leaderEpoch(), offset);

@@ -10,12 +10,25 @@ import java.util.List;
  * @param partitionEpoch incremented with each change of anything in this record
  * @param replicas broker ids of all replicas
  * @param inSync broker ids of the in-sync replicas
+ * @param recoveryEpoch the last leader epoch that began without some acknowledged records; -1 if none did
  */
 public record ReplicaSet(
-        int leader, int leaderEpoch, int partitionEpoch, List<Integer> replicas, List<Integer> inSync) {
+        int leader,
+        int leaderEpoch,
+        int partitionEpoch,
+        List<Integer> replicas,
+        List<Integer> inSync,
+        int recoveryEpoch) {
+    private static final int NO_RECOVERY = -1;
+
     public ReplicaSet {
         replicas = List.copyOf(replicas);
         inSync = List.copyOf(inSync);
+    }
+
+    /** The set of a partition that has lost nothing. */
+    public ReplicaSet(int leader, int leaderEpoch, int partitionEpoch, List<Integer> replicas, List<Integer> inSync) {
+        this(leader, leaderEpoch, partitionEpoch, replicas, inSync, NO_RECOVERY);
     }
 
     /** The set of a partition whose only replica leads. */

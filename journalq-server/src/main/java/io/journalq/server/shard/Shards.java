@@ -545,7 +545,12 @@ public final class Shards {
 
     private static ReplicaSet replicasOf(PartitionImage state) {
         return new ReplicaSet(
-                state.leader(), state.leaderEpoch(), state.partitionEpoch(), state.replicas(), state.inSyncReplicas());
+                state.leader(),
+                state.leaderEpoch(),
+                state.partitionEpoch(),
+                state.replicas(),
+                state.inSyncReplicas(),
+                state.recoveryEpoch());
     }
 
     private RecoveredPartition openFiles(

@@ -43,7 +43,7 @@ class ControllerLinkTest {
         }
 
         @Override
-        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
+        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
             return respond(new Outcome(ErrorCode.NONE, null, null));
         }
 
@@ -118,7 +118,7 @@ class ControllerLinkTest {
 
     @Test
     void shouldRepeatARegistrationUntilAControllerTakesIt() {
-        CompletableFuture<Outcome> registered = link.registerBroker(TestBrokers.registration(SELF));
+        CompletableFuture<Outcome> registered = link.registerBroker(TestBrokers.registration(SELF), -1);
         timers.run(2 * ControllerLink.MAX_ATTEMPTS);
         assertThat(registered).isNotDone();
 
@@ -157,7 +157,7 @@ class ControllerLinkTest {
         members = new Members(OTHER, 3, List.of(SELF, OTHER));
         other.failure = new IOException("cannot write the metadata log");
 
-        assertThat(link.registerBroker(TestBrokers.registration(SELF))).isCompletedExceptionally();
+        assertThat(link.registerBroker(TestBrokers.registration(SELF), -1)).isCompletedExceptionally();
         assertThat(timers.scheduled).isEmpty();
     }
 }

@@ -89,8 +89,8 @@ class KafkaSettingsTest {
     void shouldKeepSettingsWithoutEffectOverARestartAndLogEachOnce() throws Exception {
         broker.createTopic("first", 1, Map.of("preallocate", "true", "flush.messages", "500"));
         broker.createTopic("second", 1, Map.of("preallocate", "true"));
-        get(alter(ORDERS, "unclean.leader.election.enable", "true", OpType.SET));
-        get(alter(ORDERS, "unclean.leader.election.enable", "false", OpType.SET));
+        get(alter(ORDERS, "remote.log.copy.disable", "true", OpType.SET));
+        get(alter(ORDERS, "remote.log.copy.disable", "false", OpType.SET));
         get(alter(ORDERS, "flush.messages", "1", OpType.SET));
 
         assertThat(lines.list)
@@ -98,7 +98,7 @@ class KafkaSettingsTest {
                 .satisfiesExactlyInAnyOrder(
                         line -> assertThat(line).contains("without effect", "preallocate=true"),
                         line -> assertThat(line).contains("without effect", "flush.messages=500"),
-                        line -> assertThat(line).contains("without effect", "unclean.leader.election.enable=true"));
+                        line -> assertThat(line).contains("without effect", "remote.log.copy.disable=true"));
 
         admin.close();
         broker.stop();

@@ -7,11 +7,12 @@ import org.junit.jupiter.api.Test;
 
 class BrokerSessionsTest {
     private static final long TIMEOUT_MS = 3_000;
+    private static final long RESET_TIMEOUT_MS = 800;
     private static final long TICK_MS = 100;
     private static final List<Integer> BROKERS = List.of(1, 2, 3);
     private static final int NOBODY = -1;
 
-    private final BrokerSessions sessions = new BrokerSessions(TIMEOUT_MS);
+    private final BrokerSessions sessions = new BrokerSessions(TIMEOUT_MS, RESET_TIMEOUT_MS);
     private long nowMs = 50_000;
 
     /** The brokers that expire until a time, in order, and when they do. */
@@ -46,9 +47,8 @@ class BrokerSessionsTest {
         long beganMs = nowMs;
         sessions.onReset(1, nowMs);
 
-        assertThat(expiredAt(beganMs + BrokerSessions.RESET_TIMEOUT_MS - TICK_MS))
-                .isEmpty();
-        assertThat(expiredAt(beganMs + BrokerSessions.RESET_TIMEOUT_MS)).containsExactly(1);
+        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS - TICK_MS)).isEmpty();
+        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS)).containsExactly(1);
         assertThat(expiredAt(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS)).containsExactly(1, 3);
     }
 

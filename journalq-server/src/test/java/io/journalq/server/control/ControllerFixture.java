@@ -64,7 +64,9 @@ final class ControllerFixture implements AutoCloseable {
         ControllerFixture fixture = new ControllerFixture(store, directory, ids, around);
         try {
             fixture.controller.start(clusterId -> {}).join();
-            fixture.controller.registerBroker(TestBrokers.registration(NODE)).join();
+            fixture.controller
+                    .registerBroker(TestBrokers.registration(NODE), -1)
+                    .join();
         } catch (CompletionException failure) {
             if (failure.getCause() instanceof UncheckedIOException cannotWrite) {
                 throw cannotWrite.getCause();

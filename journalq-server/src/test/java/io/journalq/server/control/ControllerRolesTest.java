@@ -63,7 +63,7 @@ class ControllerRolesTest {
     private void start() throws IOException {
         controller.start(clusterId -> {}).join();
         commitOfOther(other.format(newId()));
-        commitOfOther(other.registerBroker(TestBrokers.registration(SELF)));
+        commitOfOther(other.registerBroker(TestBrokers.registration(SELF), -1));
     }
 
     /** Elects this broker, and returns when it decides. */
@@ -109,7 +109,7 @@ class ControllerRolesTest {
     @Test
     void shouldFenceABrokerAndUnfenceItWhenItsHeartbeatsEndAndBeginAgain() throws Exception {
         // given
-        controller.watchBrokers(nowMs::get, 3_000);
+        controller.watchBrokers(nowMs::get, 3_000, 400);
         start();
         begin(3);
         createTopic("orders");
@@ -141,14 +141,14 @@ class ControllerRolesTest {
 
     @Test
     void shouldFenceSoonWhenTheConnectionOfABrokerIsReset() throws Exception {
-        controller.watchBrokers(nowMs::get, 3_000);
+        controller.watchBrokers(nowMs::get, 3_000, 400);
         start();
         begin(3);
         long epoch = publisher.current().broker(SELF).epoch();
         heartbeat(epoch, epoch + 1, false);
 
         controller.onReset(SELF);
-        pass(900);
+        pass(700);
         assertThat(publisher.current().broker(SELF).fenced()).isFalse();
         pass(200);
         assertThat(publisher.current().broker(SELF).fenced()).isTrue();
@@ -157,9 +157,9 @@ class ControllerRolesTest {
     @Test
     void shouldLetABrokerStopOnlyWhenOthersKnowThatTheyLead() throws Exception {
         // given a partition that another broker can lead
-        controller.watchBrokers(nowMs::get, 3_000);
+        controller.watchBrokers(nowMs::get, 3_000, 400);
         start();
-        commitOfOther(other.registerBroker(TestBrokers.registration(OTHER)));
+        commitOfOther(other.registerBroker(TestBrokers.registration(OTHER), -1));
         begin(3);
         TopicSpec spec = new TopicSpec("orders", -1, -1, List.of(List.of(SELF, OTHER)), Map.of());
         controller.createTopics(List.of(spec), false).get(20, TimeUnit.SECONDS);
@@ -220,21 +220,23 @@ class ControllerRolesTest {
         BrokerRegistration registration = TestBrokers.registration(SELF);
 
         // when the process repeats its registration, because it has not heard of the first one
-        controller.registerBroker(registration).get(20, TimeUnit.SECONDS);
-        controller.registerBroker(registration).get(20, TimeUnit.SECONDS);
+        controller.registerBroker(registration, -1).get(20, TimeUnit.SECONDS);
+        controller.registerBroker(registration, -1).get(20, TimeUnit.SECONDS);
 
         assertThat(publisher.current().topic("orders").partitions().get(0).leaderEpoch())
                 .isZero();
 
         // and when its next process registers
         controller
-                .registerBroker(new BrokerRegistration(
-                        SELF,
-                        newId(),
-                        registration.listeners(),
-                        registration.rack(),
-                        registration.features(),
-                        registration.logDirectories()))
+                .registerBroker(
+                        new BrokerRegistration(
+                                SELF,
+                                newId(),
+                                registration.listeners(),
+                                registration.rack(),
+                                registration.features(),
+                                registration.logDirectories()),
+                        -1)
                 .get(20, TimeUnit.SECONDS);
 
         assertThat(publisher.current().topic("orders").partitions().get(0).leaderEpoch())

@@ -27,7 +27,7 @@ final class GoldenMetadata {
 
     static void write(Path directory) throws Exception {
         try (ControllerFixture broker = open(directory)) {
-            await(broker.controller.registerBroker(TestBrokers.registration(OTHER_NODE, RACK)));
+            await(broker.controller.registerBroker(TestBrokers.registration(OTHER_NODE, RACK), -1));
             broker.create(CHANGED, PARTITIONS);
             broker.create(DELETED, 1);
             for (int value = 1; value <= CHANGES; value++) {

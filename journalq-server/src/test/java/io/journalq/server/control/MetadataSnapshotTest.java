@@ -101,9 +101,9 @@ class MetadataSnapshotTest {
         assertThat(image.topic("kept").partitions()).hasSize(2_500);
         assertThat(image.topic("kept").partitions().get(2_499).leaderEpoch()).isEqualTo(8);
         assertThat(image.topic("kept").partitions().get(0))
-                .isEqualTo(new PartitionImage(-1, 9, 1, List.of(NODE), List.of(), List.of(NODE), List.of()));
+                .isEqualTo(new PartitionImage(-1, 9, 1, List.of(NODE), List.of(), List.of(NODE), List.of(), -1));
         assertThat(image.topic("kept").partitions().get(2_400))
-                .isEqualTo(new PartitionImage(NODE, 8, 1, List.of(NODE), List.of(NODE), List.of(), List.of(NODE)));
+                .isEqualTo(new PartitionImage(NODE, 8, 1, List.of(NODE), List.of(NODE), List.of(), List.of(NODE), -1));
         assertThat(image.quotas().byEntity())
                 .isEqualTo(machine.image().quotas().byEntity())
                 .hasSize(2);

@@ -20,6 +20,8 @@ class ClusterDeciderTest {
     private static final Uuid ORDERS = new Uuid(1, 1);
     private static final int LEADER = 1;
 
+    private int restarts;
+
     private final MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(LEADER, 1, 100, 250));
 
     @BeforeEach
@@ -113,6 +115,98 @@ class ClusterDeciderTest {
         apply(machine.cluster().unfence(3, epoch(3)));
         assertThat(partition().leader()).isEqualTo(3);
         assertThat(partition().eligibleLeaders()).containsExactly(1);
+    }
+
+    /** Another process of a broker registers. */
+    private void restart(int nodeId, long previousEpoch) {
+        BrokerRegistration known = machine.image().broker(nodeId).registration();
+        apply(machine.registerBroker(
+                new BrokerRegistration(
+                        nodeId,
+                        new Uuid(7, ++restarts),
+                        known.listeners(),
+                        known.rack(),
+                        known.features(),
+                        known.logDirectories()),
+                previousEpoch));
+    }
+
+    @Test
+    void shouldLeadAgainWithoutARecoveryWhenTheLastInSyncReplicaHasLostNothing() {
+        apply(machine.beginTerm(1));
+        apply(machine.cluster().fence(List.of(2, 3)));
+        restart(1, epoch(1));
+        assertThat(partition().eligibleLeaders()).containsExactly(1);
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().recoveryEpoch()).isEqualTo(PartitionImage.NO_RECOVERY);
+    }
+
+    @Test
+    void shouldRecoverOnlyWhenAllOfTheLastEligibleReplicasAreBackAfterTheyHaveLostRecords() {
+        // given two eligible replicas
+        apply(machine.beginTerm(1));
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));
+        apply(machine.cluster().fence(List.of(2)));
+        apply(machine.cluster().fence(List.of(1, 3)));
+        assertThat(partition().eligibleLeaders()).containsExactly(1, 3);
+
+        // when one of them has lost records, the other one could still lead
+        restart(1, -1);
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        assertThat(partition().eligibleLeaders()).containsExactly(3);
+
+        // when that one has lost records, too
+        restart(3, epoch(3) - 1);
+        assertThat(partition().eligibleLeaders()).isEmpty();
+        assertThat(partition().lastKnownEligible()).containsExactly(3);
+        apply(machine.cluster().unfence(2, epoch(2)));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        apply(machine.cluster().unfence(3, epoch(3)));
+
+        // then
+        assertThat(partition().leader()).isEqualTo(3);
+        assertThat(partition().inSyncReplicas()).containsExactly(3);
+        assertThat(partition().lastKnownEligible()).isEmpty();
+        assertThat(partition().recoveryEpoch()).isEqualTo(partition().leaderEpoch());
+        MetadataMachine restored = new MetadataMachine(new MetadataMachine.Limits(LEADER, 1, 100, 250));
+        restored.restore(machine.snapshot());
+        assertThat(restored.image().topic(ORDERS)).isEqualTo(machine.image().topic(ORDERS));
+    }
+
+    @Test
+    void shouldElectAReplicaThatIsNotInSyncOnlyWhenTheTopicAllowsIt() {
+        apply(machine.cluster().fence(List.of(2)));
+        apply(machine.cluster().fence(List.of(1, 3)));
+        apply(machine.cluster().unfence(2, epoch(2)));
+        assertThat(machine.cluster().electUncleanLeader("orders", 0).error())
+                .isEqualTo(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE);
+
+        apply(machine.alterTopicConfig("orders", Map.of("unclean.leader.election.enable", "true")));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        apply(machine.cluster().electUncleanLeader("orders", 0));
+
+        assertThat(partition().leader()).isEqualTo(2);
+        assertThat(partition().inSyncReplicas()).containsExactly(2);
+        assertThat(partition().recoveryEpoch()).isEqualTo(partition().leaderEpoch());
+        assertThat(machine.cluster().electUncleanLeader("orders", 0).error()).isEqualTo(ErrorCode.ELECTION_NOT_NEEDED);
+    }
+
+    @Test
+    void shouldGiveLeadershipsBackWhenABrokerLacksMoreThanItsShare() {
+        apply(machine.cluster().fence(List.of(1)));
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(machine.cluster().balanceLeaders(10).records())
+                .as("not in sync")
+                .isEmpty();
+        apply(machine.cluster().alterPartition(2, epoch(2), proposal(2, 3, 1)));
+
+        assertThat(machine.cluster().balanceLeaders(100).records()).isEmpty();
+        apply(machine.cluster().balanceLeaders(10));
+
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition(1).leader()).isEqualTo(2);
     }
 
     @Test

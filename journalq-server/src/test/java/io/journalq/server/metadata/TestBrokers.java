@@ -33,7 +33,7 @@ public final class TestBrokers {
     /** Registers brokers. */
     public static void register(MetadataMachine machine, int... nodeIds) {
         for (int nodeId : nodeIds) {
-            machine.replay(machine.registerBroker(registration(nodeId)).records());
+            machine.replay(machine.registerBroker(registration(nodeId), -1).records());
         }
     }
 }

@@ -318,11 +318,20 @@ class ReplicaMachineTest {
         ReplicaMachine replica = new ReplicaMachine(10, 4);
         replica.follow(2, 5);
 
-        assertThat(replica.cut(3)).isFalse();
+        assertThat(replica.cut(3, false)).isFalse();
         assertThat(replica.role()).isInstanceOf(FollowerRole.class);
-        assertThat(replica.cut(4)).isTrue();
+        assertThat(replica.cut(4, false)).isTrue();
         assertThat(replica.role()).isEqualTo(new CuttingRole(5, 4));
         assertThat(replica.onLeaderHighWatermark(10)).isFalse();
+    }
+
+    @Test
+    void shouldCutWhatConsumersHaveSeenWhenANewerEpochHasBegunWithoutIt() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.follow(2, 5);
+
+        assertThat(replica.cut(3, true)).isTrue();
+        assertThat(replica.role()).isEqualTo(new CuttingRole(5, 3));
     }
 
     @Test

@@ -48,8 +48,8 @@ final class SimPeerControllers implements PeerControllers {
         }
 
         @Override
-        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
-            return call(controller -> controller.registerBroker(registration));
+        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
+            return call(controller -> controller.registerBroker(registration, previousEpoch));
         }
 
         @Override

@@ -50,7 +50,10 @@ public final class BrokerRegistrationHandler implements Handler<BrokerRegistrati
             return;
         }
         DeferredResponse.within(
-                TIMEOUT_MS, controller.registerBroker(registration(request)), context, (outcome, failure) -> {
+                TIMEOUT_MS,
+                controller.registerBroker(registration(request), request.previousBrokerEpoch()),
+                context,
+                (outcome, failure) -> {
                     ErrorCode error = failure == null
                             ? outcome.error()
                             : Outcome.of(failure).error();

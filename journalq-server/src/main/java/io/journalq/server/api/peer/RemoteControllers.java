@@ -80,11 +80,12 @@ public final class RemoteControllers implements PeerControllers {
         }
 
         @Override
-        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration) {
-            return ask(request(registration), REGISTRATION_VERSION).thenApply(response -> {
-                ErrorCode error = ErrorCode.of(((BrokerRegistrationResponse) response).errorCode());
-                return new Outcome(checked(error), problem(error, registration), null);
-            });
+        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
+            return ask(request(registration).setPreviousBrokerEpoch(previousEpoch), REGISTRATION_VERSION)
+                    .thenApply(response -> {
+                        ErrorCode error = ErrorCode.of(((BrokerRegistrationResponse) response).errorCode());
+                        return new Outcome(checked(error), problem(error, registration), null);
+                    });
         }
 
         @Override

@@ -8,7 +8,10 @@ import java.util.List;
  * records leads: an in-sync replica, or an eligible one (KIP-966). Stateless.
  *
  * <p>Nodes that leave the in-sync replicas stay eligible while fewer replicas are in sync than an acknowledgement
- * requires, because nothing is acknowledged meanwhile.
+ * requires, because nothing is acknowledged meanwhile. A node that has lost records is neither.
+ *
+ * <p>If the last of these nodes have lost records, it is known that no node has all acknowledged records. When all of
+ * them are live again, one of them leads all the same, in an epoch that is marked as recovering.
  */
 public final class LeaderElection {
     private LeaderElection() {}
@@ -20,6 +23,9 @@ public final class LeaderElection {
 
         /** Whether a live broker is not about to stop. */
         boolean stays(int nodeId);
+
+        /** Whether a broker still has everything that it has acknowledged. */
+        boolean keepsRecords(int nodeId);
     }
 
     /**
@@ -43,7 +49,39 @@ public final class LeaderElection {
         if (leader != PartitionImage.NO_LEADER && inSync.isEmpty()) {
             inSync.add(leader);
         }
-        return change(partition, leader, inSync, requiredSize);
+        if (leader == PartitionImage.NO_LEADER) {
+            leader = recoveryLeader(partition, brokers);
+            if (leader != PartitionImage.NO_LEADER) {
+                return recover(partition, leader);
+            }
+        }
+        return change(partition, leader, inSync, requiredSize, brokers);
+    }
+
+    /** One of the nodes that were eligible last, if no node is eligible and all of these are live. */
+    private static int recoveryLeader(PartitionImage partition, Brokers brokers) {
+        List<Integer> last = partition.lastKnownEligible();
+        boolean isOver = partition.inSyncReplicas().isEmpty()
+                && partition.eligibleLeaders().isEmpty()
+                && !last.isEmpty();
+        return isOver && last.stream().allMatch(brokers::isLive) ? last.get(0) : PartitionImage.NO_LEADER;
+    }
+
+    private static PartitionChange recover(PartitionImage partition, int leader) {
+        return PartitionChange.of(partition, leader, List.of(leader), List.of(), List.of(), true);
+    }
+
+    /**
+     * The change that makes any live replica lead a partition that has no leader, although acknowledged records may be
+     * lost; empty if there is none.
+     */
+    public static PartitionChange electUnclean(PartitionImage partition, Brokers brokers) {
+        for (int node : partition.replicas()) {
+            if (!partition.hasLeader() && brokers.isLive(node)) {
+                return recover(partition, node);
+            }
+        }
+        return new PartitionChange(PartitionChange.SAME_EPOCH, null, null, null, false);
     }
 
     private static int leader(PartitionImage partition, List<Integer> live, Brokers brokers) {
@@ -78,31 +116,37 @@ public final class LeaderElection {
         int preferred = partition.preferredLeader();
         boolean canLead =
                 partition.inSyncReplicas().contains(preferred) && brokers.isLive(preferred) && brokers.stays(preferred);
-        return change(partition, canLead ? preferred : partition.leader(), partition.inSyncReplicas(), requiredSize);
+        return change(
+                partition, canLead ? preferred : partition.leader(), partition.inSyncReplicas(), requiredSize, brokers);
     }
 
     /** The change that a proposal of the leader makes. */
-    public static PartitionChange propose(PartitionImage partition, List<Integer> inSyncReplicas, int requiredSize) {
-        return change(partition, partition.leader(), inSyncReplicas, requiredSize);
+    public static PartitionChange propose(
+            PartitionImage partition, List<Integer> inSyncReplicas, int requiredSize, Brokers brokers) {
+        return change(partition, partition.leader(), inSyncReplicas, requiredSize, brokers);
     }
 
     private static PartitionChange change(
-            PartitionImage partition, int leader, List<Integer> inSync, int requiredSize) {
+            PartitionImage partition, int leader, List<Integer> inSync, int requiredSize, Brokers brokers) {
         List<Integer> eligible = new ArrayList<>();
-        if (inSync.size() < requiredSize) {
-            for (int node : partition.replicas()) {
-                boolean wasSafe = partition.inSyncReplicas().contains(node)
-                        || partition.eligibleLeaders().contains(node);
-                if (wasSafe && !inSync.contains(node)) {
+        List<Integer> wereSafe = new ArrayList<>();
+        for (int node : partition.replicas()) {
+            if (partition.inSyncReplicas().contains(node)
+                    || partition.eligibleLeaders().contains(node)) {
+                wereSafe.add(node);
+                if (inSync.size() < requiredSize && !inSync.contains(node) && brokers.keepsRecords(node)) {
                     eligible.add(node);
                 }
             }
         }
+        boolean isOver = leader == PartitionImage.NO_LEADER && inSync.isEmpty() && eligible.isEmpty();
+        List<Integer> last = isOver && !wereSafe.isEmpty() ? wereSafe : partition.lastKnownEligible();
         return PartitionChange.of(
                 partition,
                 leader == partition.leader() ? PartitionChange.SAME_EPOCH : leader,
                 inSync,
                 eligible,
-                leader == PartitionImage.NO_LEADER ? partition.lastKnownEligible() : List.of());
+                leader == PartitionImage.NO_LEADER ? last : List.of(),
+                false);
     }
 }

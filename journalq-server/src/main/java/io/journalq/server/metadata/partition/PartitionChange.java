@@ -8,9 +8,14 @@ import java.util.List;
  * @param leader the node that leads in the next leader epoch, or {@link PartitionImage#NO_LEADER};
  *     {@link #SAME_EPOCH} if the leader and its epoch stay
  * @param inSyncReplicas null if they stay as they are; so do the following ones
+ * @param recovering whether acknowledged records may be missing in the next leader epoch
  */
 public record PartitionChange(
-        int leader, List<Integer> inSyncReplicas, List<Integer> eligibleLeaders, List<Integer> lastKnownEligible) {
+        int leader,
+        List<Integer> inSyncReplicas,
+        List<Integer> eligibleLeaders,
+        List<Integer> lastKnownEligible,
+        boolean recovering) {
     /** The leader and its epoch stay. */
     public static final int SAME_EPOCH = -2;
 
@@ -34,12 +39,14 @@ public record PartitionChange(
             int leader,
             List<Integer> inSyncReplicas,
             List<Integer> eligible,
-            List<Integer> last) {
+            List<Integer> last,
+            boolean recovering) {
         return new PartitionChange(
                 leader,
                 changed(before.inSyncReplicas(), inSyncReplicas),
                 changed(before.eligibleLeaders(), eligible),
-                changed(before.lastKnownEligible(), last));
+                changed(before.lastKnownEligible(), last),
+                recovering);
     }
 
     private static List<Integer> changed(List<Integer> before, List<Integer> after) {

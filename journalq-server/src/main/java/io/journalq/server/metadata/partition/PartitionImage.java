@@ -13,7 +13,9 @@ import java.util.List;
  * @param inSyncReplicas nodes that have all acknowledged records
  * @param eligibleLeaders nodes outside the in-sync replicas that have all acknowledged records, because nothing was
  *     acknowledged since they left the in-sync replicas (KIP-966)
- * @param lastKnownEligible nodes that were eligible last; it is no longer known what they have
+ * @param lastKnownEligible nodes that were in sync or eligible last, and have lost records since then
+ * @param recoveryEpoch the last leader epoch that began without some acknowledged records; {@link #NO_RECOVERY} if none
+ *     did. A replica whose records are all older may remove records that consumers have seen
  */
 public record PartitionImage(
         int leader,
@@ -22,9 +24,13 @@ public record PartitionImage(
         List<Integer> replicas,
         List<Integer> inSyncReplicas,
         List<Integer> eligibleLeaders,
-        List<Integer> lastKnownEligible) {
+        List<Integer> lastKnownEligible,
+        int recoveryEpoch) {
     /** Instead of a node that leads. */
     public static final int NO_LEADER = -1;
+
+    /** Nothing that was acknowledged has been lost. */
+    public static final int NO_RECOVERY = -1;
 
     public PartitionImage {
         replicas = List.copyOf(replicas);
@@ -35,7 +41,7 @@ public record PartitionImage(
 
     /** A partition that no controller has changed since its creation. */
     public PartitionImage(int leader, int leaderEpoch, List<Integer> replicas, List<Integer> inSyncReplicas) {
-        this(leader, leaderEpoch, 0, replicas, inSyncReplicas, List.of(), List.of());
+        this(leader, leaderEpoch, 0, replicas, inSyncReplicas, List.of(), List.of(), NO_RECOVERY);
     }
 
     /** Whether a node leads. */
@@ -51,7 +57,14 @@ public record PartitionImage(
     /** The same leader in the next epoch. */
     public PartitionImage inNextEpoch() {
         return new PartitionImage(
-                leader, leaderEpoch + 1, partitionEpoch, replicas, inSyncReplicas, eligibleLeaders, lastKnownEligible);
+                leader,
+                leaderEpoch + 1,
+                partitionEpoch,
+                replicas,
+                inSyncReplicas,
+                eligibleLeaders,
+                lastKnownEligible,
+                recoveryEpoch);
     }
 
     /** This partition after a change. */
@@ -64,6 +77,7 @@ public record PartitionImage(
                 replicas,
                 change.inSyncReplicas() == null ? inSyncReplicas : change.inSyncReplicas(),
                 change.eligibleLeaders() == null ? eligibleLeaders : change.eligibleLeaders(),
-                change.lastKnownEligible() == null ? lastKnownEligible : change.lastKnownEligible());
+                change.lastKnownEligible() == null ? lastKnownEligible : change.lastKnownEligible(),
+                change.recovering() ? leaderEpoch + 1 : recoveryEpoch);
     }
 }

@@ -378,6 +378,15 @@ public final class PartitionHost {
     }
 
     /**
+     * Begins to remove everything at and behind {@code offset}.
+     *
+     * @return false if consumers may have seen records that this would remove, so that they must not be removed
+     */
+    public boolean beginCut(long offset) {
+        return replica.cut(offset, journal.epochs().latest() < replicas.recoveryEpoch());
+    }
+
+    /**
      * Removes everything at and behind {@code offset}, or everything if the log ends before it, and closes the journal,
      * after {@link #close}. The log then ends at {@code offset} or before it, unless the disk has failed. Any thread;
      * blocks.

@@ -116,7 +116,7 @@ final class FetchedBatches {
     }
 
     private Result cut(PartitionHost host, long offset) {
-        if (host.replica().cut(offset)) {
+        if (host.beginCut(offset)) {
             rewrites.cut(host, offset);
         } else {
             rewrites.takeOffline(

@@ -195,7 +195,7 @@ class ReplicaRolesTest {
         append(1, 1, 1);
 
         // when
-        assertThat(partition.host().replica().cut(1)).isTrue();
+        assertThat(partition.host().beginCut(1)).isTrue();
         partition.host().close();
         partition.host().cutJournal(1);
         open();

@@ -26,8 +26,8 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460): gives partitions to their preferred leaders. Elections of leaders that
- * are not in sync are refused. As the protocol requires, the response lists partitions without an election only if the
+ * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460): gives partitions to their preferred leaders. With type
+ * UNCLEAN, makes any live replica lead a partition without a leader, if the topic allows it. As the protocol requires, the response lists partitions without an election only if the
  * request named them.
  */
 public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
@@ -55,22 +55,14 @@ public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
         }
         boolean named = request.topicPartitions() != null;
         List<TopicPartition> partitions = named ? named(request) : withoutPreferredLeader(images.get());
-        if (context.apiVersion() >= 1 && request.electionType() == UNCLEAN) {
-            Outcome refused = new Outcome(
-                    ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE,
-                    "leaders that are not in sync are not elected: records would be lost",
-                    null);
-            context.respond(response(
-                    named ? partitions : List.of(), Collections.nCopies(named ? partitions.size() : 0, refused), true));
-            return;
-        }
-        if (context.apiVersion() >= 1 && request.electionType() != PREFERRED) {
+        boolean unclean = context.apiVersion() >= 1 && request.electionType() == UNCLEAN;
+        if (context.apiVersion() >= 1 && !unclean && request.electionType() != PREFERRED) {
             context.respond(failed(context, request, ErrorCode.INVALID_REQUEST, "unknown type of election"));
             return;
         }
         DeferredResponse.within(
                 request.timeoutMs(),
-                controller.electPreferredLeaders(partitions),
+                unclean ? controller.electUncleanLeaders(partitions) : controller.electPreferredLeaders(partitions),
                 context,
                 (outcomes, failure) -> failure == null
                         ? response(partitions, outcomes, named)
