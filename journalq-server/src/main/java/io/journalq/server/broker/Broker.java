@@ -447,8 +447,9 @@ public final class Broker implements AutoCloseable {
             ListenerLogins logins,
             GatewaySetup gateway)
             throws IOException {
-        Acceptor acceptor = new Acceptor(loops, connectionLimits(loopRequestBytes), memory, networkCounters);
         ClientThrottles throttles = new ClientThrottles(opened::quotas, System::nanoTime);
+        Acceptor acceptor =
+                new Acceptor(loops, connectionLimits(loopRequestBytes), memory, networkCounters, throttles::admits);
         Exchange.Factory exchanges = new RequestDispatcher(
                 opened.handlers(),
                 throttles,

@@ -7,7 +7,7 @@ import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** The quotas of clients, by user and client id. Immutable, any thread. */
+/** The quotas of clients, by user and client id, and those of addresses. Immutable, any thread. */
 public final class ClientQuotas {
     /** No quotas. */
     public static final ClientQuotas NONE = new ClientQuotas(SortedIndex.by(LimitedEntity::entity));
@@ -64,6 +64,16 @@ public final class ClientQuotas {
             }
         }
         return null;
+    }
+
+    /** The limit for an IP address; null if there is none. */
+    public Applied find(String key, String address) {
+        QuotaEntity own = QuotaEntity.at(new Part(address));
+        Double limit = of(own).get(key);
+        if (limit == null) {
+            limit = of(QuotaEntity.at(Part.DEFAULT)).get(key);
+        }
+        return limit == null ? null : new Applied(limit, own);
     }
 
     /**

@@ -415,7 +415,7 @@ public final class MetadataMachine {
         List<Message> records = new ArrayList<>();
         for (Map.Entry<String, Double> change : new TreeMap<>(changes).entrySet()) {
             Double limit = change.getValue();
-            String problem = limit == null ? null : QuotaKeys.problem(change.getKey(), limit);
+            String problem = limit == null ? null : QuotaKeys.problem(entity, change.getKey(), limit);
             if (problem != null) {
                 return Decision.refuse(ErrorCode.INVALID_REQUEST, problem);
             }

@@ -65,7 +65,11 @@ final class MetadataSizes {
     static long quota(QuotaEntity entity, Map<String, Double> limits) {
         return limits.isEmpty()
                 ? 0
-                : OWNER_BYTES + name(entity.user()) + name(entity.clientId()) + (long) ENTRY_BYTES * limits.size();
+                : OWNER_BYTES
+                        + name(entity.user())
+                        + name(entity.clientId())
+                        + name(entity.address())
+                        + (long) ENTRY_BYTES * limits.size();
     }
 
     /** A user with these credentials; 0 if there are none. */

@@ -290,6 +290,13 @@ final class MetadataSnapshot {
         return new Acl(new AclResource(type, pattern, name), principal, host, operation, permission);
     }
 
+    private static String addressOf(QuotaEntity entity) {
+        if (entity.address() == null) {
+            return null;
+        }
+        return entity.address().name() == null ? "" : entity.address().name();
+    }
+
     /**
      * A quota, or its removal.
      *
@@ -303,6 +310,7 @@ final class MetadataSnapshot {
                 .setUserName(user == null ? null : user.name())
                 .setClientId(clientId != null)
                 .setClientIdName(clientId == null ? null : clientId.name())
+                .setAddress(addressOf(entity))
                 .setKey(key)
                 .setValue(limit == null ? 0 : limit)
                 .setRemove(limit == null);

@@ -201,12 +201,14 @@ final class MetadataState {
     }
 
     private void replayQuota(ClientQuotaRecord record) {
-        if (!record.user() && !record.clientId()) {
+        if (record.address() == null ? !record.user() && !record.clientId() : record.user() || record.clientId()) {
             throw new IllegalArgumentException("a quota without an entity: " + record);
         }
-        QuotaEntity entity = new QuotaEntity(
-                record.user() ? new QuotaEntity.Part(record.userName()) : null,
-                record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
+        QuotaEntity entity = record.address() != null
+                ? QuotaEntity.at(new QuotaEntity.Part(record.address().isEmpty() ? null : record.address()))
+                : new QuotaEntity(
+                        record.user() ? new QuotaEntity.Part(record.userName()) : null,
+                        record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
         memory.add(-MetadataSizes.quota(entity, quotas.of(entity)));
         quotas = quotas.with(entity, record.key(), record.remove() ? null : record.value());
         memory.add(MetadataSizes.quota(entity, quotas.of(entity)));

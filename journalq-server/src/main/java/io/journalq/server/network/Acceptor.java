@@ -14,6 +14,7 @@ import io.netty.channel.FileRegion;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.WriteBufferWaterMark;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -21,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,16 +50,28 @@ public final class Acceptor {
     private final EventLoops loops;
     private final ConnectionLimits limits;
     private final NetworkCounters counters;
+    private final Predicate<InetAddress> admits;
     private final AcceptBackoff acceptFailures;
     private final LoopContext[] contexts;
     private final ConnectionCounts counts = new ConnectionCounts();
     private final List<Channel> listeners = new ArrayList<>();
     private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
 
-    /** @param memory shared by the connections of all loops */
-    public Acceptor(EventLoops loops, ConnectionLimits limits, SharedMemory memory, NetworkCounters counters) {
+    /**
+     * Creates an acceptor without listeners.
+     *
+     * @param memory shared by the connections of all loops
+     * @param admits whether an address may open one more connection now. Any loop
+     */
+    public Acceptor(
+            EventLoops loops,
+            ConnectionLimits limits,
+            SharedMemory memory,
+            NetworkCounters counters,
+            Predicate<InetAddress> admits) {
         this.loops = loops;
         this.limits = limits;
+        this.admits = admits;
         this.counters = counters;
         this.acceptFailures = new AcceptBackoff(counters);
         this.contexts = new LoopContext[loops.count()];
@@ -204,6 +218,10 @@ public final class Acceptor {
                     context,
                     "more than " + admission.maxConnectionsPerAddress()
                             + " connections of one address (max.connections.per.ip)");
+            return false;
+        }
+        if (client instanceof InetSocketAddress known && !admits.test(known.getAddress())) {
+            turnAway(channel, context, "more new connections of one address than its quota (connection_creation_rate)");
             return false;
         }
         return true;

@@ -5,6 +5,7 @@ import io.journalq.server.metadata.ClientQuotas.Applied;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.QuotaEntity.Part;
 import io.journalq.server.metadata.QuotaKeys;
+import java.net.InetAddress;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -77,6 +78,35 @@ public final class ClientThrottles {
         return use(QuotaKeys.REQUEST_PERCENTAGE, principal, clientId, nanos / NANOS_PER_SECOND * PERCENT);
     }
 
+    /**
+     * Counts a new connection, unless the address has exceeded its quota. Connections that are refused do not count, so
+     * that an address never waits for longer than its quota says.
+     *
+     * @return whether the connection may stay
+     */
+    public boolean admits(InetAddress address) {
+        ClientQuotas current = quotas.get();
+        Applied applied = current.isEmpty() ? null : current.find(QuotaKeys.CONNECTIONS, address.getHostAddress());
+        if (applied == null) {
+            return true;
+        }
+        long now = nanoTime.getAsLong();
+        long cost = (long) (NANOS_PER_SECOND / applied.limit());
+        AtomicLong usedUp = counter(QuotaKeys.CONNECTIONS, applied, now);
+        long before = usedUp.get();
+        while (true) {
+            long begun = Math.max(before - now, -BURST_NANOS) + now;
+            if (begun + cost > now) {
+                return false;
+            }
+            long witness = usedUp.compareAndExchange(before, begun + cost);
+            if (witness == before) {
+                return true;
+            }
+            before = witness;
+        }
+    }
+
     private int use(String key, Principal principal, String clientId, double amount) {
         String name = clientId == null ? "" : clientId;
         if (name.length() > MAX_NAME_LENGTH) {
@@ -88,13 +118,17 @@ public final class ClientThrottles {
         }
         long now = nanoTime.getAsLong();
         long cost = (long) (amount / applied.limit() * NANOS_PER_SECOND);
+        AtomicLong usedUp = counter(key, applied, now);
+        long until = usedUp.updateAndGet(before -> Math.max(before - now, -BURST_NANOS) + now + cost);
+        return (int) Math.min(MAX_WAIT_MS, Math.max(0, TimeUnit.NANOSECONDS.toMillis(until - now)));
+    }
+
+    private AtomicLong counter(String key, Applied applied, long now) {
         Counted client = new Counted(key, applied.countedFor());
         if (usedUpNanos.size() >= MAX_COUNTED && !usedUpNanos.containsKey(client)) {
             usedUpNanos.values().removeIf(other -> other.get() - now <= -BURST_NANOS);
             client = usedUpNanos.size() < MAX_COUNTED ? client : new Counted(key, OTHERS);
         }
-        AtomicLong usedUp = usedUpNanos.computeIfAbsent(client, counted -> new AtomicLong(now - BURST_NANOS));
-        long until = usedUp.updateAndGet(before -> Math.max(before - now, -BURST_NANOS) + now + cost);
-        return (int) Math.min(MAX_WAIT_MS, Math.max(0, TimeUnit.NANOSECONDS.toMillis(until - now)));
+        return usedUpNanos.computeIfAbsent(client, counted -> new AtomicLong(now - BURST_NANOS));
     }
 }

@@ -3,9 +3,12 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.protocol.message.ApiVersionsRequest;
+import io.journalq.common.protocol.message.ApiVersionsResponse;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.ProduceResponse;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -82,7 +85,56 @@ class ClientQuotasTest {
         assertRefused(EVERY_CLIENT, new Op("producer_byte_rate", -1.0), "greater than 0");
         assertRefused(EVERY_CLIENT, new Op("producer_byte_rate", 1.5), "whole number");
         assertRefused(EVERY_CLIENT, new Op("controller_mutation_rate", 1.0), "producer_byte_rate");
-        assertRefused(entity("ip", "10.0.0.1"), new Op("connection_creation_rate", 1.0), "max.connections.per.ip");
+        assertRefused(entity("team", "shop"), new Op("producer_byte_rate", 1.0), "'user', 'client-id', 'ip'");
+        assertRefused(entity("ip", "10.0.0.1"), new Op("producer_byte_rate", 1.0), "connection_creation_rate");
+        assertRefused(EVERY_CLIENT, new Op("connection_creation_rate", 1.0), "not a supported quota of clients");
+        assertRefused(entity("ip", "localhost"), new Op("connection_creation_rate", 1.0), "not an IP address");
+        assertRefused(
+                new ClientQuotaEntity(Map.of("user", "shop", "ip", "10.0.0.1")),
+                new Op("connection_creation_rate", 1.0),
+                "has no user and no client");
+    }
+
+    @Test
+    void shouldCloseNewConnectionsWhenAnAddressOpensTooManyInASecond() throws Exception {
+        ClientQuotaEntity here = entity("ip", "127.0.0.1");
+        ClientQuotaEntity everywhere = entity("ip", null);
+        alter(everywhere, new Op("connection_creation_rate", 3.0));
+        alter(here, new Op("connection_creation_rate", 5.0));
+        assertThat(describe(
+                        ClientQuotaFilter.contains(List.of(ClientQuotaFilterComponent.ofEntity("ip", "127.0.0.1")))))
+                .isEqualTo(Map.of(here, Map.of("connection_creation_rate", 5.0)));
+
+        // when, then at least a burst of one second is served, and not much more
+        assertThat(servedOf(40)).isBetween(5, 20);
+        assertThat(broker.network().openConnections())
+                .as("those of the administrator stay")
+                .isPositive();
+
+        // and the quota holds after a restart
+        admin.close();
+        broker.stop();
+        broker.start();
+        assertThat(servedOf(40)).isBetween(5, 20);
+        Thread.sleep(1_100);
+        admin = broker.admin();
+        alter(here, new Op("connection_creation_rate", null));
+        alter(everywhere, new Op("connection_creation_rate", null));
+        assertThat(servedOf(40)).isEqualTo(40);
+    }
+
+    /** Opens connections one after the other. Returns how many of them are served. */
+    private int servedOf(int count) {
+        int served = 0;
+        for (int i = 0; i < count; i++) {
+            try (WireClient client = new WireClient(broker.port())) {
+                client.call(ApiVersionsResponse.class, new ApiVersionsRequest(), 0);
+                served++;
+            } catch (IOException closed) {
+                // Too many in this second.
+            }
+        }
+        return served;
     }
 
     @Test

@@ -46,7 +46,7 @@ final class TestServer implements AutoCloseable {
         this.loops = new EventLoops(loopCount);
         this.responsesAtOnce = responsesAtOnce;
         this.responsePaddingBytes = responsePaddingBytes;
-        acceptor = new Acceptor(loops, limits, memory, counters);
+        acceptor = new Acceptor(loops, limits, memory, counters, address -> true);
         port = acceptor.bind(door, "TEST", "127.0.0.1", 0);
         acceptor.accept();
     }

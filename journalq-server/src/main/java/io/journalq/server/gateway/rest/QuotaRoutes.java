@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * {@code /v1/quotas}: the limits of users and client ids. An entity has a {@code user}, a {@code clientId}, or both. The
- * name {@code null} stands for all that have no limit of their own. Stateless.
+ * {@code /v1/quotas}: the limits of users, client ids and addresses. An entity has a {@code user}, a {@code clientId}, or
+ * both, or an {@code ip}. The name {@code null} stands for all that have no limit of their own. Stateless.
  */
 final class QuotaRoutes {
     private static final int ENTRY_BYTES = 300;
@@ -71,7 +71,7 @@ final class QuotaRoutes {
         JsonObject body = request.body();
         body.checkMembers(RestRequest.orExecute("entity", "set", "reset"));
         JsonObject entity = body.object("entity");
-        entity.checkMembers(List.of("user", "clientId"));
+        entity.checkMembers(List.of("user", "clientId", "ip"));
         List<AlterClientQuotasRequest.EntityData> parts = new ArrayList<>();
         for (String name : entity.names()) {
             parts.add(new AlterClientQuotasRequest.EntityData()

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** AlterClientQuotas, versions 0 and 1 (KIP-546): sets and removes limits of entities. */
+/** AlterClientQuotas, versions 0 and 1 (KIP-546, KIP-612): sets and removes limits of entities. */
 public final class AlterClientQuotasHandler implements Handler<AlterClientQuotasRequest> {
     private final Controller controller;
 
@@ -73,7 +73,7 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
 
     private static String problem(EntryData entry) {
         if (entry.entity().isEmpty()) {
-            return "a quota needs a user, a client, or both";
+            return "a quota needs a user, a client, or both, or an address";
         }
         Map<String, String> seen = new TreeMap<>();
         for (EntityData part : entry.entity()) {
@@ -86,6 +86,9 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
             }
             seen.put(part.entityType(), part.entityName());
         }
+        if (seen.containsKey(EntityTypes.ADDRESS) && seen.size() > 1) {
+            return "a quota of an address ('ip') has no user and no client";
+        }
         long keys = entry.ops().stream().map(OpData::key).distinct().count();
         return keys == entry.ops().size() ? null : "a limit is changed twice in one entry";
     }
@@ -94,6 +97,10 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
         Part user = null;
         Part clientId = null;
         for (EntityData part : entry.entity()) {
+            if (part.entityType().equals(EntityTypes.ADDRESS)) {
+                String address = part.entityName() == null ? null : EntityTypes.address(part.entityName());
+                return QuotaEntity.at(new Part(address));
+            }
             if (part.entityType().equals(EntityTypes.USER)) {
                 user = new Part(part.entityName());
             } else {

@@ -22,7 +22,7 @@ import java.util.SortedMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 
-/** DescribeClientQuotas, versions 0 and 1 (KIP-546): the limits of the entities that match a filter. */
+/** DescribeClientQuotas, versions 0 and 1 (KIP-546, KIP-612): the limits of the entities that match a filter. */
 public final class DescribeClientQuotasHandler implements Handler<DescribeClientQuotasRequest> {
     private static final byte EXACTLY = 0;
     private static final byte DEFAULT = 1;
@@ -91,21 +91,29 @@ public final class DescribeClientQuotasHandler implements Handler<DescribeClient
                 return false;
             }
         }
-        int parts = (entity.user() == null ? 0 : 1) + (entity.clientId() == null ? 0 : 1);
+        int parts = (entity.user() == null ? 0 : 1)
+                + (entity.clientId() == null ? 0 : 1)
+                + (entity.address() == null ? 0 : 1);
         return !request.strict() || parts == request.components().size();
     }
 
     private static boolean matches(Part part, ComponentData component) {
         return switch (component.matchType()) {
-            case EXACTLY -> component.match().equals(part.name());
+            case EXACTLY -> match(component).equals(part.name());
             case DEFAULT -> part.name() == null;
             default -> true;
         };
     }
 
+    private static String match(ComponentData component) {
+        return component.entityType().equals(EntityTypes.ADDRESS)
+                ? EntityTypes.address(component.match())
+                : component.match();
+    }
+
     private static EntryData entry(QuotaEntity entity, SortedMap<String, Double> limits) {
         List<EntityData> parts = new ArrayList<>();
-        for (String type : List.of(EntityTypes.USER, EntityTypes.CLIENT_ID)) {
+        for (String type : List.of(EntityTypes.USER, EntityTypes.CLIENT_ID, EntityTypes.ADDRESS)) {
             Part part = EntityTypes.part(entity, type);
             if (part != null) {
                 parts.add(new EntityData().setEntityType(type).setEntityName(part.name()));

@@ -34,7 +34,7 @@ class AlterClientQuotasHandlerTest extends HandlerTestBase {
 
     @Test
     void shouldRefuseALimitWhenTheTypeOfItsEntityIsUnknown() throws Exception {
-        assertThat(alter("ip", "10.0.0.1", 1)).isEqualTo(ErrorCode.INVALID_REQUEST);
+        assertThat(alter("team", "shop", 1)).isEqualTo(ErrorCode.INVALID_REQUEST);
     }
 
     private ErrorCode alter(String type, String name, int version) throws Exception {
