@@ -1,0 +1,285 @@
+package io.journalq.browser;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.journalq.server.broker.Broker;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.logging.Level;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+import org.openqa.selenium.support.ui.ExpectedConditions;
+import org.openqa.selenium.support.ui.WebDriverWait;
+
+/** The console in Chromium: every page, at two widths, with no and with many topics, and what users do there. */
+@Timeout(300)
+class ConsoleBrowserTest {
+    private static final Path BROWSER = Path.of("/usr/bin/chromium");
+    private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
+    private static final Pattern REQUEST = Pattern.compile("\"Network.requestWillBeSent\".*?\"url\":\"([^\"]+)\"");
+    private static final int SETTLE_MS = 400;
+
+    private static final List<String> PAGES = List.of(
+            "", "topics", "groups", "transactions", "health", "cluster", "configuration", "quotas", "rights", "absent");
+    private static final List<String> PAGES_OF_A_TOPIC = List.of(
+            "topics/t0",
+            "topics/t0/tail",
+            "topics/t0/produce",
+            "topics/t0/partitions",
+            "topics/t0/configuration",
+            "groups/g",
+            "groups/g/members",
+            "groups/g/configuration");
+
+    @TempDir
+    private Path directory;
+
+    private Broker broker;
+    private ChromeDriver browser;
+    private WebDriverWait wait;
+    private String address;
+
+    @BeforeEach
+    void start() throws Exception {
+        assumeTrue(
+                Files.isExecutable(BROWSER) && Files.isExecutable(DRIVER), "apt-get install chromium chromium-driver");
+        BrokerConfig config = BrokerConfig.defaults();
+        for (Map.Entry<String, String> setting : Map.of(
+                        "listeners", "PLAINTEXT://127.0.0.1:0",
+                        "admin.listener", "",
+                        "gateway.listener", "127.0.0.1:0",
+                        "data.directories", directory.toString())
+                .entrySet()) {
+            config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);
+        }
+        broker = Broker.startInMemory(config);
+        address = "http://127.0.0.1:" + broker.gatewayPort();
+
+        LoggingPreferences logs = new LoggingPreferences();
+        logs.enable(LogType.BROWSER, Level.ALL);
+        logs.enable(LogType.PERFORMANCE, Level.ALL);
+        ChromeOptions options = new ChromeOptions()
+                .setBinary(BROWSER.toFile())
+                .addArguments("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage");
+        options.setCapability("goog:loggingPrefs", logs);
+        browser = new ChromeDriver(
+                new ChromeDriverService.Builder()
+                        .usingDriverExecutable(DRIVER.toFile())
+                        .build(),
+                options);
+        wait = new WebDriverWait(browser, Duration.ofSeconds(20));
+        width(1280);
+    }
+
+    @AfterEach
+    void stop() {
+        if (browser != null) {
+            browser.quit();
+        }
+        if (broker != null) {
+            broker.close();
+        }
+    }
+
+    private void width(int pixels) {
+        browser.executeCdpCommand(
+                "Emulation.setDeviceMetricsOverride",
+                Map.of("width", pixels, "height", 900, "deviceScaleFactor", 1, "mobile", false));
+    }
+
+    private void call(String method, String path, String type, String body) throws Exception {
+        HttpResponse<String> response = HttpClient.newHttpClient()
+                .send(
+                        HttpRequest.newBuilder(URI.create(address + path))
+                                .header("Content-Type", type)
+                                .method(method, BodyPublishers.ofString(body))
+                                .build(),
+                        BodyHandlers.ofString());
+        assertThat(response.statusCode()).as(response.body()).isBetween(200, 299);
+    }
+
+    private void open(String page) throws InterruptedException {
+        browser.executeScript("location.hash = '#/' + arguments[0]", page);
+        wait.until(ExpectedConditions.presenceOfElementLocated(By.tagName("h1")));
+        Thread.sleep(SETTLE_MS); // what the page loads next has no sign that all pages share
+    }
+
+    private WebElement find(String css) {
+        return wait.until(ExpectedConditions.elementToBeClickable(By.cssSelector(css)));
+    }
+
+    private void press(String button) {
+        wait.until(ExpectedConditions.elementToBeClickable(
+                        By.xpath("//*[self::button or self::a][normalize-space()='" + button + "']")))
+                .click();
+    }
+
+    private void awaitText(String text) {
+        wait.until(ExpectedConditions.textToBePresentInElementLocated(By.tagName("body"), text));
+    }
+
+    private void fill(int topics) throws Exception {
+        for (int i = 0; i < topics; i++) {
+            call("POST", "/v1/topics", "application/json", "{\"name\":\"t" + i + "\",\"partitions\":2}");
+        }
+        if (topics > 0) {
+            call(
+                    "POST",
+                    "/v1/topics/t0/records",
+                    "application/x-ndjson",
+                    "{\"key\":\"k\",\"value\":{\"a\":[1,{\"b\":\"needle\"}]}}\n".repeat(150));
+            call(
+                    "POST",
+                    "/v1/groups/g/offsets",
+                    "application/json",
+                    "{\"topic\":\"t0\",\"to\":\"start\",\"execute\":true}");
+        }
+    }
+
+    private List<?> findings() throws Exception {
+        return (List<?>) browser.executeAsyncScript(
+                "const done = arguments[0]; axe.run().then((result) => done(result.violations"
+                        + ".filter((one) => ['serious', 'critical'].includes(one.impact))"
+                        + ".map((one) => one.id + ': ' + one.nodes[0].html)));");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, light", "10, light", "10, dark"})
+    void shouldShowEveryPageWithoutErrorsAndBarriersWhenOpened(int topics, String theme) throws Exception {
+        fill(topics);
+        String axe;
+        try (InputStream in = ConsoleBrowserTest.class.getResourceAsStream("/axe.min.js")) {
+            axe = new String(in.readAllBytes(), UTF_8);
+        }
+        browser.get(address);
+        browser.executeScript("localStorage.setItem('theme', arguments[0])", theme);
+        browser.navigate().refresh();
+        browser.executeScript(axe);
+        List<String> pages = new ArrayList<>(PAGES);
+        if (topics > 0) {
+            pages.addAll(PAGES_OF_A_TOPIC);
+        }
+        for (String page : pages) {
+            for (int width : List.of(1280, 390)) {
+                width(width);
+                open(page);
+                assertThat(browser.findElements(By.cssSelector(".note.bad")))
+                        .as(page)
+                        .isEmpty();
+                assertThat((Long) browser.executeScript("return document.documentElement.scrollWidth - innerWidth"))
+                        .as("%s at %s pixels", page, width)
+                        .isLessThanOrEqualTo(0);
+                assertThat(findings()).as("%s at %s pixels", page, width).isEmpty();
+            }
+        }
+        assertThat(browser.manage().logs().get(LogType.BROWSER).getAll().stream()
+                        .filter(entry -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+                        .map(LogEntry::getMessage))
+                .isEmpty();
+        TreeSet<String> hosts = new TreeSet<>();
+        for (LogEntry entry : browser.manage().logs().get(LogType.PERFORMANCE)) {
+            Matcher request = REQUEST.matcher(entry.getMessage());
+            if (request.find() && !request.group(1).startsWith("data:")) {
+                hosts.add(URI.create(request.group(1)).getAuthority());
+            }
+        }
+        assertThat(hosts).containsExactly("127.0.0.1:" + broker.gatewayPort());
+    }
+
+    @Test
+    void shouldCreateProduceFindAndDeleteWhenAUserBeginsWithAnEmptyBroker() throws Exception {
+        browser.get(address);
+        press("Create a topic");
+        press("Create the first topic");
+        find("dialog input[name=name]").sendKeys("orders" + Keys.ENTER);
+        awaitText("Topic orders was created");
+
+        find("textarea").sendKeys("{\"item\": \"one coffee\"}");
+        find("textarea").sendKeys(Keys.chord(Keys.CONTROL, Keys.ENTER));
+        press("Show it");
+        awaitText("one coffee");
+
+        find("input[type=search]").sendKeys("COFFEE" + Keys.ENTER);
+        awaitText("1 found in 1 record, to the end of the topic");
+        find("tbody button").click();
+        awaitText("Value, 22 B");
+        browser.switchTo().activeElement().sendKeys(Keys.ESCAPE);
+        wait.until(ExpectedConditions.numberOfElementsToBe(By.tagName("dialog"), 0));
+
+        press("Delete topic");
+        find("dialog input").sendKeys("orders");
+        press("Delete");
+        awaitText("There are no topics yet");
+    }
+
+    @Test
+    void shouldShowNewRecordsWhenTheTailIsOpen() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/tail");
+        awaitText("connected");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "just appended");
+
+        awaitText("just appended");
+    }
+
+    @Test
+    void shouldResetOffsetsOnlyAfterThePreviewWhenAUserAsks() throws Exception {
+        fill(1);
+        browser.get(address + "/#/groups/g");
+        press("Reset offsets");
+        find("dialog select").sendKeys("the end");
+        press("Preview");
+        press("Reset 2 offsets");
+        awaitText("The offsets were reset");
+        awaitText("0 ms");
+    }
+
+    @Test
+    void shouldChangeASettingAfterThePreviewWhenAUserAsks() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/configuration");
+        find("input[type=search]").sendKeys("retention.ms");
+        awaitText("match");
+        wait.until(ExpectedConditions.elementToBeClickable(By.xpath("//tr[.//span[text()='retention.ms']]//button")))
+                .click();
+        WebElement value = find("dialog input");
+        value.clear();
+        value.sendKeys("2d");
+        press("Preview");
+        awaitText("retention.ms changes from 7 d (604800000) to 2 d (172800000)");
+        press("Change");
+        awaitText("set on this topic");
+    }
+}
