@@ -41,7 +41,7 @@ import picocli.CommandLine.Option;
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq access explain --principal ada --operation write --topic orders",
-            "  journalq access explain --event 2 --audit-log audit.log"
+            "  journalq access explain --event 1 --audit-log audit.log"
         })
 final class ExplainCommand extends ClientCommand {
     @Mixin
