@@ -61,7 +61,8 @@ class DocumentedCommandsTest {
             while (code.find()) {
                 String text = code.group(1) == null ? code.group(2) : code.group(1);
                 if (code.group(1) != null || text.startsWith("bin/")) {
-                    text.lines()
+                    text.replaceAll("\\\\\\R *", "")
+                            .lines()
                             .forEach(line -> add(documented, file.getFileName().toString(), line));
                 }
             }
