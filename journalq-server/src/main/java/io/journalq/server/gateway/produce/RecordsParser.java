@@ -17,6 +17,7 @@ final class RecordsParser implements AutoCloseable {
     private static final String RECORDS = "\"records\"";
 
     private final ByteBufAllocator allocator;
+    private final JsonScanner json = new JsonScanner();
     private final JsonRecord record;
     private final Form form;
     private Place place;
@@ -47,7 +48,7 @@ final class RecordsParser implements AutoCloseable {
     RecordsParser(ByteBufAllocator allocator, Form form, Targets.Target target, JsonRecord.Receiver receiver) {
         this.allocator = allocator;
         this.form = form;
-        this.record = new JsonRecord(target, receiver);
+        this.record = new JsonRecord(json, target, receiver);
         this.place = switch (form) {
             case DOCUMENT -> Place.BEFORE_DOCUMENT;
             case ARRAY -> Place.BEFORE_FIRST;
@@ -70,9 +71,9 @@ final class RecordsParser implements AutoCloseable {
         int parsed = parseAll(input);
         int left = input.writerIndex() - parsed;
         if (left > MAX_TEXT_BYTES) {
-            throw located(JsonRecord.tooLarge());
+            throw located(JsonScanner.tooLarge());
         }
-        record.moveTo(parsed);
+        json.moveTo(parsed);
         if (left == 0) {
             dropRest();
         } else if (rest == null) {
@@ -90,7 +91,7 @@ final class RecordsParser implements AutoCloseable {
     void end() {
         boolean complete = place == (form == Form.LINES ? Place.BETWEEN_LINES : Place.BEHIND_DOCUMENT);
         if (rest != null || !complete) {
-            throw located(JsonRecord.invalid(
+            throw located(JsonScanner.invalid(
                     "it ends in the middle of " + (form == Form.LINES ? "a record" : "the document")));
         }
     }
@@ -104,16 +105,16 @@ final class RecordsParser implements AutoCloseable {
 
     /** Returns the index up to which the input is parsed. */
     private int parseAll(ByteBuf input) {
-        record.setInput(input);
+        json.setInput(input);
         int parsed = input.readerIndex();
         try {
-            while (record.skipSpace()) {
+            while (json.skipSpace()) {
                 if (!step()) {
                     return parsed;
                 }
-                parsed = record.index();
+                parsed = json.index();
             }
-            return record.index();
+            return json.index();
         } catch (ProblemException refusal) {
             throw located(refusal);
         }
@@ -129,7 +130,7 @@ final class RecordsParser implements AutoCloseable {
                 place = Place.BEFORE_FIRST;
             }
             case BEFORE_FIRST, BEFORE_RECORD, BETWEEN_LINES -> {
-                if (place == Place.BEFORE_FIRST && record.take(']')) {
+                if (place == Place.BEFORE_FIRST && json.take(']')) {
                     place = Place.BEHIND_ARRAY;
                     return true;
                 }
@@ -139,57 +140,57 @@ final class RecordsParser implements AutoCloseable {
                 place = form == Form.LINES ? Place.BETWEEN_LINES : Place.BEHIND_RECORD;
             }
             case BEHIND_RECORD -> {
-                boolean ends = record.take(']');
-                if (!ends && !record.take(',')) {
-                    throw JsonRecord.notJson("records are not separated by a comma");
+                boolean ends = json.take(']');
+                if (!ends && !json.take(',')) {
+                    throw JsonScanner.notJson("records are not separated by a comma");
                 }
                 place = ends ? Place.BEHIND_ARRAY : Place.BEFORE_RECORD;
             }
             case BEHIND_ARRAY -> {
-                if (!record.take('}')) {
-                    throw JsonRecord.invalid("there is something behind \"records\"");
+                if (!json.take('}')) {
+                    throw JsonScanner.invalid("there is something behind \"records\"");
                 }
                 place = Place.BEHIND_DOCUMENT;
             }
-            case BEHIND_DOCUMENT -> throw JsonRecord.invalid("there is something behind the document");
+            case BEHIND_DOCUMENT -> throw JsonScanner.invalid("there is something behind the document");
         }
         return true;
     }
 
     /** Reads the start of the document and of its array. Returns whether it is complete. */
     private boolean beginDocument() {
-        if (!record.take('{')) {
-            throw JsonRecord.invalid("the document is not an object");
+        if (!json.take('{')) {
+            throw JsonScanner.invalid("the document is not an object");
         }
-        if (!record.skipSpace()) {
-            return record.forget();
+        if (!json.skipSpace()) {
+            return json.forget();
         }
         for (int i = 0; i < RECORDS.length(); i++) {
-            if (!record.hasMore()) {
-                return record.forget();
+            if (!json.hasMore()) {
+                return json.forget();
             }
-            if (!record.take(RECORDS.charAt(i))) {
-                throw JsonRecord.invalid("the document has no member \"records\", or another one");
+            if (!json.take(RECORDS.charAt(i))) {
+                throw JsonScanner.invalid("the document has no member \"records\", or another one");
             }
         }
-        if (!record.skipSpace()) {
-            return record.forget();
+        if (!json.skipSpace()) {
+            return json.forget();
         }
-        if (!record.take(':')) {
-            throw JsonRecord.notJson("a colon is missing");
+        if (!json.take(':')) {
+            throw JsonScanner.notJson("a colon is missing");
         }
-        if (!record.skipSpace()) {
-            return record.forget();
+        if (!json.skipSpace()) {
+            return json.forget();
         }
-        if (!record.take('[')) {
-            throw JsonRecord.invalid("\"records\" is not an array");
+        if (!json.take('[')) {
+            throw JsonScanner.invalid("\"records\" is not an array");
         }
         return true;
     }
 
     private ProblemException located(ProblemException refusal) {
         Problem problem = refusal.problem();
-        String where = "line " + record.line() + (form == Form.LINES ? ": " : ", column " + record.column() + ": ");
+        String where = "line " + json.line() + (form == Form.LINES ? ": " : ", column " + json.column() + ": ");
         return new Problem(problem.type(), where + problem.detail(), problem.remedy()).exception();
     }
 
