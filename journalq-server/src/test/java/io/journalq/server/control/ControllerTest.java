@@ -261,7 +261,7 @@ class ControllerTest {
         CountDownLatch hold = new CountDownLatch(1);
         slow.beforeSync = () -> awaitQuietly(hold);
         List<CompletableFuture<Long>> futures = new ArrayList<>();
-        for (int i = 0; i < Controller.MAX_OPERATIONS + 10; i++) {
+        for (int i = 0; i < OperationQueue.MAX_OPERATIONS + 10; i++) {
             futures.add(broker.controller.allocateProducerIds(1));
         }
 

@@ -17,7 +17,7 @@ class FetchPartTest {
     private static final class Follower implements FetchPart.Listener {
         @Override
         public LoopCycle cycle() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("an update needs no loop");
         }
 
         @Override

@@ -26,9 +26,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460): gives partitions to their preferred leaders. With type
- * UNCLEAN, makes any live replica lead a partition without a leader, if the topic allows it. As the protocol requires, the response lists partitions without an election only if the
- * request named them.
+ * ElectLeaders, versions 0 to 2 (KIP-183, KIP-460): gives partitions to their preferred leaders. With type UNCLEAN, makes
+ * any live replica lead a partition without a leader, if the topic allows it. As the protocol requires, the response
+ * lists partitions without an election only if the request named them.
  */
 public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
     private static final byte PREFERRED = 0;

@@ -1,0 +1,380 @@
+package io.journalq.server.control;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
+import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.MetadataMachine.Decision;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs operations on the metadata, one at a time on a dedicated thread. A fresh decider decides on each operation and
+ * is then dropped: the metadata itself changes only when the log has committed the records of the operation. The future
+ * of an operation completes when that is done and the resulting image is published. The next operation does not wait
+ * for the publication.
+ *
+ * <p>Any thread may call any method. A future fails if the queue is closed or already has {@link #MAX_OPERATIONS}
+ * operations that are not complete.
+ */
+final class OperationQueue {
+    private static final Logger log = LoggerFactory.getLogger(OperationQueue.class);
+
+    private static final long CLOSE_TIMEOUT_SECONDS = 30;
+
+    /** Maximum number of operations that are not complete; more are rejected at once. */
+    static final int MAX_OPERATIONS = 1_000;
+
+    private final MetadataReplica replica;
+    private final MetadataLog metadataLog;
+    private final ExecutorService thread;
+
+    /** Runs when a term of this broker begins. */
+    private Runnable onTerm = () -> {};
+
+    /** What the log has reported last, on any thread. Null before that. */
+    private volatile Role reported;
+
+    /** Null until the log is open. As {@link #reported}, but {@code LEADING} only from the begin of the term. */
+    private volatile Role role;
+
+    /** Whether the metadata is that of this broker's cluster, so that records may follow it. */
+    private volatile boolean checked;
+
+    /** The term in which this broker decides, if the log elects the leader. */
+    private int term;
+
+    /** Number of submitted operations that are not complete. */
+    private final AtomicInteger incomplete = new AtomicInteger();
+
+    /** Operations that begin after the proposal in flight. */
+    private final Deque<Operation<?>> delayed = new ArrayDeque<>();
+
+    /** Whether a proposal is in flight. */
+    private boolean proposing;
+
+    OperationQueue(MetadataReplica replica, MetadataLog metadataLog, ExecutorService thread) {
+        this.replica = replica;
+        this.metadataLog = metadataLog;
+        this.thread = thread;
+    }
+
+    /** Called before {@link #start}. */
+    void onTerm(Runnable work) {
+        onTerm = work;
+    }
+
+    /** As {@link Controller#start}. */
+    CompletableFuture<Void> start(Controller.ClusterCheck check, Supplier<Uuid> ids) throws IOException {
+        metadataLog.onRole(this::onRole);
+        metadataLog.open(replica);
+        MetadataImage image = replica.image();
+        check.accept(image.clusterId());
+        checked = true;
+        if (metadataLog.electsLeader()) {
+            onRole(reported);
+            return replica.published();
+        }
+        Controller.checkNotOfQuorum(image);
+        role = reported;
+        MetadataMachine decider = replica.newDecider(image);
+        Decision first = decider.isFormatted() ? decider.startNode() : decider.format(ids.get());
+        if (first.records().isEmpty()) {
+            return replica.published();
+        }
+        return metadataLog
+                .propose(new MetadataBatch(image.version(), first.records()))
+                .thenCompose(applied -> replica.published());
+    }
+
+    private void onRole(Role now) {
+        reported = now;
+        if (!checked) {
+            return;
+        }
+        if (now == Role.LEADING && metadataLog.electsLeader()) {
+            beginTermSoon();
+            return;
+        }
+        role = now;
+    }
+
+    /** The thread of the log must not wait for the controller's. */
+    private void beginTermSoon() {
+        try {
+            thread.execute(this::beginTerm);
+        } catch (RejectedExecutionException closed) {
+            log.debug("the controller is closed", closed);
+        }
+    }
+
+    /** Begins to decide, on the state that everything up to the election has produced. */
+    private synchronized void beginTerm() {
+        role = Role.LEADING;
+        if (reported != Role.LEADING) {
+            // It has changed in the meantime.
+            role = reported;
+            return;
+        }
+        int elected = metadataLog.members().term();
+        term = elected;
+        onTerm.run();
+        Operation<Void> first = new Operation<>(draft -> null, OperationQueue::failed);
+        var unused = first.result.whenComplete((begun, failure) -> {
+            if (failure == null) {
+                log.info("this broker is the controller: term={}", elected);
+            } else {
+                log.warn("this broker cannot begin its term as the controller yet: term={}", elected, failure);
+            }
+        });
+        delayed.addFirst(first);
+        runDelayed();
+    }
+
+    /** Whether this broker decides. */
+    boolean leads() {
+        return role == Role.LEADING;
+    }
+
+    /** Runs {@code work} between operations if this broker decides then. */
+    void whileLeading(Runnable work) {
+        if (leads()) {
+            execute(
+                    () -> {
+                        if (leads()) {
+                            work.run();
+                        }
+                    },
+                    () -> log.debug("the controller is closed"));
+        }
+    }
+
+    /**
+     * Runs {@code work} on the controller's thread. The lock keeps it apart from operations.
+     *
+     * @param ifClosed runs instead if the controller is being closed
+     */
+    void execute(Runnable work, Runnable ifClosed) {
+        try {
+            thread.execute(() -> guarded(work));
+        } catch (RejectedExecutionException closed) {
+            ifClosed.run();
+        }
+    }
+
+    private synchronized void guarded(Runnable work) {
+        work.run();
+    }
+
+    /** Decides on each item, with the decisions on those before it; one outcome each, in order. */
+    <T> CompletableFuture<List<Outcome>> forEach(
+            List<T> items, boolean validateOnly, BiFunction<MetadataMachine, T, Step> decide) {
+        if (items.isEmpty()) {
+            return CompletableFuture.completedFuture(List.of());
+        }
+        return submit(
+                draft -> {
+                    List<Outcome> outcomes = new ArrayList<>(items.size());
+                    for (T item : items) {
+                        outcomes.add(draft.add(decide.apply(draft.decider, item), validateOnly));
+                    }
+                    return outcomes;
+                },
+                outcomes -> {
+                    outcomes.replaceAll(outcome -> outcome.error() == ErrorCode.NONE ? logFailure() : outcome);
+                    return outcomes;
+                });
+    }
+
+    /**
+     * Runs an operation.
+     *
+     * @param decide adds decisions to a draft and returns the result for the case that they are committed
+     * @param onLogFailure turns this result into the one for the case that they are not, or throws
+     */
+    <T> CompletableFuture<T> submit(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
+        if (incomplete.incrementAndGet() > MAX_OPERATIONS) {
+            incomplete.decrementAndGet();
+            return CompletableFuture.failedFuture(new RejectedExecutionException("too many operations are waiting"));
+        }
+        Operation<T> operation = new Operation<>(decide, onLogFailure);
+        try {
+            thread.execute(() -> accept(operation));
+        } catch (RejectedExecutionException closed) {
+            incomplete.decrementAndGet();
+            return CompletableFuture.failedFuture(closed);
+        }
+        var unused = operation.result.whenComplete((result, failure) -> incomplete.decrementAndGet());
+        return operation.result;
+    }
+
+    private synchronized void accept(Operation<?> operation) {
+        delayed.add(operation);
+        runDelayed();
+    }
+
+    private void runDelayed() {
+        while (!proposing && !delayed.isEmpty()) {
+            run(delayed.poll());
+        }
+    }
+
+    private <T> void run(Operation<T> operation) {
+        Role now = role;
+        if (now == Role.FOLLOWING || now == null) {
+            operation.fail(new NotControllerException(metadataLog.members()));
+            return;
+        }
+        MetadataImage image = replica.image();
+        Draft draft = new Draft(replica.newDecider(image));
+        try {
+            if (metadataLog.electsLeader()) {
+                // Adds a record only if the term has none yet.
+                draft.add(new Step(draft.decider.beginTerm(term), null), false);
+            }
+            T decided = operation.decide.apply(draft);
+            if (draft.records.isEmpty() || now != Role.LEADING) {
+                completeWhenPublished(operation, decided, now == Role.LEADING);
+                return;
+            }
+            proposing = true;
+            CompletableFuture<Void> proposal = metadataLog.propose(new MetadataBatch(image.version(), draft.records));
+            if (proposal.isDone()) {
+                onProposed(proposal, operation, decided);
+            } else {
+                Runnable goOn = () -> {
+                    onProposed(proposal, operation, decided);
+                    runDelayed();
+                };
+                var unused = proposal.whenComplete((applied, failure) -> execute(goOn, () -> guarded(goOn)));
+            }
+        } catch (RuntimeException | Error failure) {
+            proposing = false;
+            operation.fail(failure);
+        }
+    }
+
+    private <T> void onProposed(CompletableFuture<Void> proposal, Operation<T> operation, T decided) {
+        proposing = false;
+        var unused = proposal.whenComplete((applied, failure) -> {
+            if (failure != null && metadataLog.electsLeader() && role != Role.FAILED) {
+                log.warn("event=metadata-change-unknown reason=\"{}\"", failure.getMessage());
+                operation.fail(new NotControllerException(failure));
+                return;
+            }
+            if (failure != null) {
+                log.error(
+                        "event=metadata-log-failed remedy=\"free space on the disk or repair it, then restart the"
+                                + " broker\"",
+                        failure);
+            }
+            completeWhenPublished(operation, decided, failure == null);
+        });
+    }
+
+    /** Clients find in the image what the outcome of their operation says, even if that was already there. */
+    private <T> void completeWhenPublished(Operation<T> operation, T decided, boolean committed) {
+        var unused = replica.published().thenRun(() -> operation.complete(decided, committed));
+    }
+
+    /** The result of an operation that was not committed. */
+    static <T> T failed(T uncommitted) {
+        throw new UncheckedIOException(new IOException("cannot write the metadata log"));
+    }
+
+    private static Outcome logFailure() {
+        return new Outcome(ErrorCode.KAFKA_STORAGE_ERROR, "cannot write the metadata log; see the broker's log", null);
+    }
+
+    /** Finishes the operations in progress, rejects others and closes the log. */
+    void close() throws IOException {
+        thread.shutdown();
+        try {
+            if (!thread.awaitTermination(CLOSE_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                throw new IOException("the controller did not stop within " + CLOSE_TIMEOUT_SECONDS + " s");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        metadataLog.close();
+    }
+
+    /** A decision, and its topic if it is known. */
+    record Step(Decision decision, Uuid topicId) {}
+
+    /** An operation from its submission to its result. */
+    private static final class Operation<T> {
+        private final Function<Draft, T> decide;
+        private final UnaryOperator<T> onLogFailure;
+        private final CompletableFuture<T> result = new CompletableFuture<>();
+
+        /**
+         * Creates an operation.
+         *
+         * @param decide adds decisions to a draft and returns the result for the case that they are committed
+         * @param onLogFailure turns this result into the one for the case that they are not, or throws
+         */
+        Operation(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
+            this.decide = decide;
+            this.onLogFailure = onLogFailure;
+        }
+
+        void complete(T decided, boolean committed) {
+            try {
+                result.complete(committed ? decided : onLogFailure.apply(decided));
+            } catch (RuntimeException failure) {
+                fail(failure);
+            }
+        }
+
+        void fail(Throwable failure) {
+            if (failure instanceof RuntimeException) {
+                log.error("event=metadata-operation-failed", failure);
+            }
+            result.completeExceptionally(failure);
+        }
+    }
+
+    /** The decisions on one operation. Later ones build on earlier ones, before any of them is committed. */
+    static final class Draft {
+        private final MetadataMachine decider;
+        private final List<Message> records = new ArrayList<>();
+
+        Draft(MetadataMachine decider) {
+            this.decider = decider;
+        }
+
+        MetadataMachine decider() {
+            return decider;
+        }
+
+        Outcome add(Step step, boolean validateOnly) {
+            Decision decision = step.decision();
+            if (!decision.accepted()) {
+                return new Outcome(decision.error(), decision.reason(), step.topicId());
+            }
+            if (!validateOnly) {
+                records.addAll(decision.records());
+                decider.replay(decision.records());
+            }
+            return new Outcome(ErrorCode.NONE, null, step.topicId());
+        }
+    }
+}
