@@ -271,6 +271,7 @@ class GatewayProduceTest {
                 "{\"records\": [{\"value\": \"good\"}, {\"partition\": -1}]}",
                 "{\"records\": [{\"value\": \"good\"}, {\"partition\": 0, \"partition\": 0}]}",
                 "{\"records\": [{\"value\": \"good\"}, {\"headers\": [], \"headers\": []}]}",
+                "{\"records\": [{\"value\": \"good\"}, {\"headers\": [{\"name\": \"a\", \"name\": \"b\"}]}]}",
                 "{\"records\": {}}",
                 "[]",
                 "{}",

@@ -189,6 +189,7 @@ final class JsonRecord {
                     };
             count(bytes == null ? 0 : bytes.length);
             if (name.equals("name")) {
+                checkFirst(headerName == null, name);
                 headerName = new String(bytes, StandardCharsets.UTF_8);
             } else {
                 checkFirst(!hasHeaderValue, name);
