@@ -73,11 +73,16 @@ TEXT
   done
 }
 
-# Starts the broker with configuration $1, with its log beside it, unless it runs.
-cluster_start_broker() {
+# Whether the broker with configuration $1 runs, ready or not.
+cluster_runs() {
   local state=0
   "$JOURNALQ_BIN/journalq-server" status --config "$1" >/dev/null 2>&1 || state=$?
-  if [ "$state" -lt 2 ]; then
+  [ "$state" -lt 2 ]
+}
+
+# Starts the broker with configuration $1, with its log beside it, unless it runs.
+cluster_start_broker() {
+  if cluster_runs "$1"; then
     printf 'The broker at %s is running.\n' "$(cluster_address "$1")"
     return
   fi
@@ -105,12 +110,21 @@ cluster_start() {
   ! $failed
 }
 
-# Stops all brokers of the cluster in directory $1 that run.
+# Stops the broker with configuration $1, unless it does not run.
+cluster_stop_broker() {
+  if cluster_runs "$1"; then
+    "$JOURNALQ_BIN/journalq-server" stop --config "$1"
+  else
+    printf 'The broker at %s is not running.\n' "$(cluster_address "$1")"
+  fi
+}
+
+# Stops all brokers of the cluster in directory $1.
 cluster_stop() {
   local config failed=false job
   local -a jobs=()
   for config in $(cluster_configs "$1"); do
-    "$JOURNALQ_BIN/journalq-server" stop --config "$config" &
+    cluster_stop_broker "$config" &
     jobs+=($!)
   done
   for job in "${jobs[@]+"${jobs[@]}"}"; do

@@ -40,7 +40,7 @@ export function Overview() {
       ? html`<div class="charts">
         ${chart("Records appended per second", short, ["appendedRecordsPerSecond", "records"])}
         ${chart("Bytes per second", bytes, ["appendedBytesPerSecond", "appended"], ["fetchedBytesPerSecond", "fetched"])}
-        ${chart("Requests per second", short, ["requestsPerSecond", "Kafka requests"])}
+        ${chart("Kafka requests per second", short, ["requestsPerSecond", "Kafka requests"])}
         ${chart("Connections", count, ["connections", "connections"])}
         ${chart("Oldest record that is not synced", duration, ["oldestUnsyncedMs", "age"])}
         ${chart("Heap", bytes, ["heapUsedBytes", "in use"])}</div>`

@@ -119,6 +119,6 @@ class ClusterScriptsTest {
         Files.createFile(cluster.resolve("broker-1/journalq.yaml"));
         ScriptRun up = run(Map.of(), "", "cluster-up", "--brokers=3", "--directory=" + cluster);
         assertThat(up.exitCode()).isEqualTo(1);
-        assertThat(up.err()).contains("has 1 brokers; delete it with bin/cluster-down --delete first");
+        assertThat(up.err()).contains("is 1; to change it, run bin/cluster-down --delete first");
     }
 }
