@@ -29,7 +29,8 @@ import picocli.CommandLine.Option;
             "Measures the HTTP gateway of JournalQ, end to end.",
             "Starts a broker and posts requests that were made before the measurement, over plain sockets. One WebSocket"
                     + " receives all messages and checks the number and the checksum of each. Each repetition has a warm-up"
-                    + " of the same length.",
+                    + " of the same length. Java needs several of them until it has compiled what the broker runs, so the"
+                    + " first repetitions are not reported.",
             "Exit code: 0 on success, 1 if a message is missing or the broker failed, 2 if the command line is wrong."
         },
         footer = {
@@ -100,6 +101,14 @@ final class GatewayCommand implements Callable<Integer> {
     private int repetitions;
 
     @Option(
+            names = "--unreported",
+            defaultValue = "3",
+            paramLabel = "COUNT",
+            converter = OptionTypes.NonNegativeInt.class,
+            description = "Repetitions before those that are reported (default: ${DEFAULT-VALUE}).")
+    private int unreported;
+
+    @Option(
             names = "--delivery-mode",
             defaultValue = "consistent",
             paramLabel = "MODE",
@@ -125,20 +134,23 @@ final class GatewayCommand implements Callable<Integer> {
         settings.put("in_flight", inFlight);
         settings.put("partitions", partitions);
         settings.put("requests", count);
+        settings.put("unreported_repetitions", unreported);
         settings.put("delivery_mode", deliveryMode);
         List<Map<String, Object>> rows = new ArrayList<>();
         try (JournalQBroker broker = JournalQBroker.withGateway(brokerSettings)) {
             broker.start();
             settings.put("broker_settings", broker.settings().toString());
-            for (int repetition = 1; repetition <= repetitions; repetition++) {
-                String topic = "gateway-" + repetition;
+            for (int repetition = 1 - unreported; repetition <= repetitions; repetition++) {
+                String topic = "gateway-" + (repetition + unreported);
                 broker.createTopic(topic, partitions, Map.of("delivery.mode", deliveryMode));
                 GatewayLoad load = new GatewayLoad(
                         Side.address(broker.gatewayAddress()),
                         new GatewayLoad.Shape(topic, partitions, format, sizeBytes, messages, inFlight));
-                rows.add(row(
-                        repetition,
-                        load.run(count, broker.pid(), broker.metricsAddress().orElse(null))));
+                GatewayLoad.Result result =
+                        load.run(count, broker.pid(), broker.metricsAddress().orElse(null));
+                if (repetition > 0) {
+                    rows.add(row(repetition, result));
+                }
                 broker.deleteTopic(topic);
                 broker.settle();
             }
