@@ -11,6 +11,7 @@ import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminAccess;
 import io.journalq.server.security.BearerToken;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.concurrent.CompletableFuture;
@@ -55,7 +56,7 @@ final class AdminLogins {
                 cycle -> LoopContext.of(cycle, NO_LIMITS, memory, counters, throttle, throttle),
                 false,
                 certificate -> hasName(transports, certificate),
-                authorization -> isAdmitted(authorization, token, logins));
+                (authorization, client) -> isAdmitted(authorization, client, token, logins));
     }
 
     private static BearerToken readToken(Path file) throws IOException {
@@ -75,10 +76,11 @@ final class AdminLogins {
         }
     }
 
-    private static CompletionStage<Boolean> isAdmitted(String authorization, BearerToken token, ListenerLogins logins) {
+    private static CompletionStage<Boolean> isAdmitted(
+            String authorization, SocketAddress client, BearerToken token, ListenerLogins logins) {
         if (token != null && token.isIn(authorization)) {
             return CompletableFuture.completedFuture(true);
         }
-        return logins.passwords().userOf(authorization).thenApply(user -> user != null);
+        return logins.userOf(authorization, client).thenApply(user -> user != null);
     }
 }

@@ -25,7 +25,6 @@ import io.journalq.server.network.Acceptor;
 import io.journalq.server.network.ConnectionLimits;
 import io.journalq.server.network.Door;
 import io.journalq.server.network.Exchange;
-import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminAccess;
@@ -465,7 +464,7 @@ public final class Broker implements AutoCloseable {
         });
         List<ListenerAddress> bound = new ArrayList<>();
         for (ListenerAddress wanted : config.listeners()) {
-            Door door = new KafkaDoor(exchanges, transports.of(wanted), logins.limitsOf(wanted));
+            Door door = logins.doorOf(wanted, exchanges, transports.of(wanted));
             bound.add(wanted.withPort(acceptor.bind(door, wanted.name(), wanted.host(), wanted.port())));
         }
         listeners = List.copyOf(bound);
@@ -484,7 +483,7 @@ public final class Broker implements AutoCloseable {
                             blockingPool,
                             clock::millis),
                     throttles,
-                    logins.passwords(),
+                    logins::userOf,
                     stateMemory.part(StatePart.CONNECTIONS));
         }
         opened.describe(config.advertisedFor(listeners), directories);

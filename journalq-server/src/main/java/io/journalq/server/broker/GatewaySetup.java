@@ -29,10 +29,12 @@ import io.journalq.server.network.Acceptor;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.security.ClientThrottles;
-import io.journalq.server.security.sasl.PasswordCheck;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
@@ -80,7 +82,7 @@ final class GatewaySetup {
             BrokerCore core,
             LocalBrokerView.Parts parts,
             ClientThrottles throttles,
-            PasswordCheck passwords,
+            BiFunction<String, SocketAddress, CompletionStage<String>> passwords,
             MemoryAccount connectionMemory)
             throws IOException {
         Supplier<MetadataImage> images = core::metadata;
@@ -108,7 +110,7 @@ final class GatewaySetup {
                 core.handlers(),
                 new HttpDoor.Clients(
                         transports.principals()::of,
-                        transports.needsGatewayLogins() ? passwords::userOf : null,
+                        transports.needsGatewayLogins() ? passwords : null,
                         (principal, pause) -> new ClientSession(principal, throttles, connectionMemory, pause)),
                 throttles,
                 counters);

@@ -2,12 +2,17 @@ package io.journalq.server.broker;
 
 import io.journalq.server.api.LoginRules;
 import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.config.ListenerSettings;
 import io.journalq.server.config.TokenSettings;
 import io.journalq.server.metadata.security.ScramImage;
+import io.journalq.server.network.AddressLimits;
+import io.journalq.server.network.Exchange;
+import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.PreAuthentication;
+import io.journalq.server.network.Transport;
 import io.journalq.server.security.sasl.PasswordCheck;
 import io.journalq.server.security.sasl.PasswordPool;
 import io.journalq.server.security.sasl.SaslMechanisms;
@@ -16,6 +21,7 @@ import io.journalq.server.security.token.JwksSource;
 import io.journalq.server.security.token.TokenRules;
 import io.journalq.server.security.token.TokenValidator;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.net.URI;
 import java.security.SecureRandom;
 import java.time.Clock;
@@ -23,6 +29,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -36,9 +44,17 @@ final class ListenerLogins implements AutoCloseable {
     /** Null if no listener offers OAUTHBEARER. */
     private final JwksSource tokenKeys;
 
-    private final PreAuthentication preAuthentication = new PreAuthentication();
+    private final AddressLimits addresses;
+    private final PreAuthentication preAuthentication;
 
-    private ListenerLogins(LoginRules rules, PasswordPool pool, PasswordCheck passwords, JwksSource tokenKeys) {
+    private ListenerLogins(
+            LoginRules rules,
+            PasswordPool pool,
+            PasswordCheck passwords,
+            JwksSource tokenKeys,
+            AddressLimits addresses) {
+        this.addresses = addresses;
+        this.preAuthentication = new PreAuthentication(addresses);
         this.rules = rules;
         this.pool = pool;
         this.tokenKeys = tokenKeys;
@@ -78,7 +94,10 @@ final class ListenerLogins implements AutoCloseable {
                 new LoginRules(byListener, config.get(ListenerSettings.CONNECTIONS_MAX_REAUTH_MS)),
                 pool,
                 passwords,
-                tokenKeys);
+                tokenKeys,
+                new AddressLimits(
+                        config.get(BrokerSettings.MAX_UNAUTHENTICATED_CONNECTIONS_PER_IP),
+                        config.get(BrokerSettings.MAX_AUTHENTICATION_FAILURES_PER_IP)));
     }
 
     private static TokenRules tokenRules(BrokerConfig config) {
@@ -96,18 +115,38 @@ final class ListenerLogins implements AutoCloseable {
         return secret;
     }
 
-    /** Checks the passwords of clients of HTTP. */
-    PasswordCheck passwords() {
-        return passwords;
+    /**
+     * The user that the header {@code Authorization} of HTTP names, if the password in it is right.
+     *
+     * @return null if it is not
+     * @throws RejectedExecutionException when the password is not checked; the message says why
+     */
+    CompletionStage<String> userOf(String authorization, SocketAddress client) {
+        if (addresses.isLockedOut(client)) {
+            throw new RejectedExecutionException("too many logins of this address have failed within a minute");
+        }
+        CompletionStage<String> check;
+        try {
+            check = passwords.userOf(authorization);
+        } catch (RejectedExecutionException tooMany) {
+            throw new RejectedExecutionException("too many passwords are being checked", tooMany);
+        }
+        return check.whenComplete((user, defect) -> {
+            if (user == null && defect == null) {
+                addresses.onFailedLogin(client);
+            }
+        });
     }
 
     LoginRules rules() {
         return rules;
     }
 
-    /** The limits of clients of a listener before their login; null if they need not log in. */
-    PreAuthentication limitsOf(ListenerAddress listener) {
-        return rules.byListener().containsKey(listener.name()) ? preAuthentication : null;
+    /** Speaks the Kafka protocol on a listener, and limits its clients before they have authenticated. */
+    KafkaDoor doorOf(ListenerAddress listener, Exchange.Factory exchanges, Transport transport) {
+        boolean loginFollows = rules.byListener().containsKey(listener.name());
+        boolean limited = loginFollows || transport != Transport.PLAIN;
+        return new KafkaDoor(exchanges, transport, limited ? preAuthentication : null, !loginFollows);
     }
 
     @Override

@@ -118,6 +118,24 @@ public final class BrokerSettings {
             1,
             Integer.MAX_VALUE,
             "Maximum number of open connections of one address.");
+    public static final ConfigKey<Integer> MAX_UNAUTHENTICATED_CONNECTIONS_PER_IP = ConfigKey.ofInt(
+            "max.unauthenticated.connections.per.ip",
+            ConfigUnit.NONE,
+            20,
+            1,
+            Integer.MAX_VALUE,
+            "Maximum number of open connections of one address whose clients have not logged in yet, or on a listener of "
+                    + "SSL not completed the handshake. Further ones are closed. Raise it if many clients share an "
+                    + "address and connect at the same time. The addresses of an IPv6 network of 64 bits count as one.");
+    public static final ConfigKey<Integer> MAX_AUTHENTICATION_FAILURES_PER_IP = ConfigKey.ofInt(
+            "max.authentication.failures.per.ip",
+            ConfigUnit.NONE,
+            10,
+            0,
+            Integer.MAX_VALUE,
+            "Number of logins of one address with a wrong user, password or token within a minute at which the broker "
+                    + "refuses further logins of the address for a minute. Clients that have logged in are not affected. "
+                    + "Raise it if many clients share an address, such as that of a proxy. 0: no limit.");
     public static final ConfigKey<Integer> MAX_CONNECTION_CREATION_RATE = ConfigKey.ofInt(
             "max.connection.creation.rate",
             ConfigUnit.NONE,
@@ -311,6 +329,8 @@ public final class BrokerSettings {
                 REQUEST_MAX_ENTRIES,
                 MAX_CONNECTIONS,
                 MAX_CONNECTIONS_PER_IP,
+                MAX_UNAUTHENTICATED_CONNECTIONS_PER_IP,
+                MAX_AUTHENTICATION_FAILURES_PER_IP,
                 MAX_CONNECTION_CREATION_RATE,
                 CONNECTIONS_MAX_IDLE_MS,
                 QUEUED_MAX_REQUESTS,

@@ -14,11 +14,23 @@ public enum AuthenticationFailure {
     /** Too many clients were connected without authentication. */
     OVERLOAD(
             "overload", false, "too many connections without authentication, or too many passwords wait to be checked"),
+    /** Too many clients of the address were connected without authentication. */
+    ADDRESS(
+            "address",
+            false,
+            "too many connections of this address without authentication; open fewer at the same time, or raise"
+                    + " max.unauthenticated.connections.per.ip"),
+    /** Too many logins of the address have failed. */
+    LOCKED_OUT(
+            "locked_out",
+            false,
+            "too many failed logins of this address; correct the password and wait a minute, or raise"
+                    + " max.authentication.failures.per.ip"),
     /** The session has ended, and the client has not authenticated again. */
     EXPIRED(
             "expired",
             false,
-            "the session has ended, and the client has not authenticated again" + " (connections.max.reauth.ms)");
+            "the session has ended, and the client has not authenticated again (connections.max.reauth.ms)");
 
     private final String label;
     private final boolean responding;

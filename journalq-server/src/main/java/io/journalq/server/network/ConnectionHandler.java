@@ -8,6 +8,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.security.cert.X509Certificate;
@@ -41,6 +42,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private final Runnable flush = this::flush;
     private final Runnable sendAgain = this::sendAgain;
     private RequestFrameDecoder frames;
+    /** Null if the client need not authenticate. */
+    private PreAuthentication preAuthentication;
     /** Null if the client need not authenticate, or has done so. */
     private AuthenticationWait authenticationWait;
 
@@ -76,15 +79,35 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         frames = decoder;
     }
 
-    /** Serves the client within the limits of {@code limits} until it has authenticated. */
-    void awaitAuthentication(PreAuthentication limits) {
+    /**
+     * Serves the client within the limits of {@code limits} until it has authenticated.
+     *
+     * @param byHandshake whether it has authenticated with the handshake of the transport
+     */
+    void awaitAuthentication(PreAuthentication limits, boolean byHandshake) {
+        preAuthentication = limits;
         maxInFlightRequests = PreAuthentication.MAX_IN_FLIGHT_REQUESTS;
-        authenticationWait = new AuthenticationWait(limits, this, frames);
+        authenticationWait = new AuthenticationWait(limits, this, loop.counters(), frames, byHandshake);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext handlerContext, Object event) {
+        if (event instanceof SslHandshakeCompletionEvent handshake
+                && handshake.isSuccess()
+                && authenticationWait != null
+                && authenticationWait.endsWithHandshake()) {
+            endWait();
+        }
+        handlerContext.fireUserEventTriggered(event);
     }
 
     @Override
     public void onAuthenticated() {
         loop.counters().authentications.increment();
+        endWait();
+    }
+
+    private void endWait() {
         if (authenticationWait != null) {
             maxInFlightRequests = loop.limits().maxInFlightRequests();
             authenticationWait.lift(loop.limits().maxFrameSizeBytes());
@@ -95,6 +118,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     @Override
     public void failAuthentication(AuthenticationFailure failure) {
         loop.counters().onAuthenticationFailure(failure);
+        if (failure == AuthenticationFailure.CREDENTIALS) {
+            preAuthentication.addresses().onFailedLogin(channel.remoteAddress());
+        }
         if (failure.isResponding()) {
             loop.throttle().warn("connection closed", channel.remoteAddress(), failure.reason());
             drain();

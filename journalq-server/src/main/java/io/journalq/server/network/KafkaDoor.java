@@ -28,10 +28,12 @@ public final class KafkaDoor implements Door {
     private final Transport transport;
     /** Null if clients need not authenticate. */
     private final PreAuthentication preAuthentication;
+    /** Whether they have authenticated with the handshake of the transport. */
+    private final boolean byHandshake;
 
     /** @param exchanges decodes requests from frames */
     public KafkaDoor(Exchange.Factory exchanges) {
-        this(exchanges, Transport.PLAIN, null);
+        this(exchanges, Transport.PLAIN, null, false);
     }
 
     /**
@@ -40,11 +42,14 @@ public final class KafkaDoor implements Door {
      * @param exchanges decodes requests from frames
      * @param transport carries the frames
      * @param preAuthentication limits of clients that have not authenticated; null if they need not
+     * @param byHandshake whether they have authenticated with the handshake of the transport, and need no login
      */
-    public KafkaDoor(Exchange.Factory exchanges, Transport transport, PreAuthentication preAuthentication) {
+    public KafkaDoor(
+            Exchange.Factory exchanges, Transport transport, PreAuthentication preAuthentication, boolean byHandshake) {
         this.exchanges = exchanges;
         this.transport = transport;
         this.preAuthentication = preAuthentication;
+        this.byHandshake = byHandshake;
     }
 
     @Override
@@ -66,7 +71,7 @@ public final class KafkaDoor implements Door {
                         line.carriesFrames() ? new FrameReads(decoder::allocate, USUAL_READS) : INDIRECT_READS);
         channel.pipeline().addLast(decoder, connection);
         if (preAuthentication != null) {
-            connection.awaitAuthentication(preAuthentication);
+            connection.awaitAuthentication(preAuthentication, byHandshake);
         }
         return connection;
     }

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.LongAdder;
 /** The counters of the network layer. Any thread. */
 public final class NetworkCounters {
     final AtomicInteger openConnections = new AtomicInteger();
+    final AtomicInteger unauthenticatedConnections = new AtomicInteger();
     final LongAdder acceptedConnections = new LongAdder();
     final LongAdder refusedConnections = new LongAdder();
     final LongAdder acceptFailures = new LongAdder();
@@ -49,6 +50,11 @@ public final class NetworkCounters {
 
     public int openConnections() {
         return openConnections.get();
+    }
+
+    /** Open connections whose clients have not authenticated yet, on listeners that require it. */
+    public int unauthenticatedConnections() {
+        return unauthenticatedConnections.get();
     }
 
     public long acceptedConnections() {

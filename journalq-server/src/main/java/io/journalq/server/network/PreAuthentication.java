@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Bounds what clients may cost before they have authenticated. There is one for all listeners that require it. Any
- * thread.
+ * Bounds what clients may cost before they have authenticated: by SASL, or on encrypted listeners without SASL by the
+ * handshake of TLS. There is one for all these listeners. Any thread.
  */
 public final class PreAuthentication {
     /** Maximum number of elements in all arrays of a request. */
@@ -25,19 +25,26 @@ public final class PreAuthentication {
     private static final int MAX_CONNECTIONS = 1_000;
     private static final long MAX_MS = TimeUnit.SECONDS.toMillis(10);
 
+    private final AddressLimits addresses;
     private final int maxConnections;
     private final long maxMs;
 
     /** In the order of their arrival. Guarded by this. */
     private final Set<AuthenticationWait> connections = new LinkedHashSet<>();
 
-    public PreAuthentication() {
-        this(MAX_CONNECTIONS, MAX_MS);
+    /** @param addresses limits for each address */
+    public PreAuthentication(AddressLimits addresses) {
+        this(addresses, MAX_CONNECTIONS, MAX_MS);
     }
 
-    PreAuthentication(int maxConnections, long maxMs) {
+    PreAuthentication(AddressLimits addresses, int maxConnections, long maxMs) {
+        this.addresses = addresses;
         this.maxConnections = maxConnections;
         this.maxMs = maxMs;
+    }
+
+    AddressLimits addresses() {
+        return addresses;
     }
 
     /** Time from the accepted connection to the end of the authentication. */
@@ -60,10 +67,5 @@ public final class PreAuthentication {
     /** The client has authenticated, or the connection is closed. */
     synchronized void remove(AuthenticationWait connection) {
         connections.remove(connection);
-    }
-
-    /** Number of connections whose clients have not authenticated. */
-    public synchronized int connections() {
-        return connections.size();
     }
 }

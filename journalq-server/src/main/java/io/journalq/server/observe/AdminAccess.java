@@ -5,9 +5,11 @@ import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
 import io.netty.channel.Channel;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.security.cert.X509Certificate;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -19,15 +21,15 @@ import java.util.function.Predicate;
  * @param contexts creates what an encrypted connection needs to know of the loop of the listener
  * @param openToAll whether every client may read all pages
  * @param certificates whether the client that has presented a certificate may
- * @param authorizations whether a client with this header {@code Authorization} may. A rejected execution means that too
- *     many checks wait
+ * @param authorizations whether the client at an address with this header {@code Authorization} may. A rejected execution
+ *     means that it was not checked, and says why
  */
 public record AdminAccess(
         Transport transport,
         Function<LoopCycle, LoopContext> contexts,
         boolean openToAll,
         Predicate<X509Certificate> certificates,
-        Function<String, CompletionStage<Boolean>> authorizations) {
+        BiFunction<String, SocketAddress, CompletionStage<Boolean>> authorizations) {
     /** Not encrypted, so that only programs on this machine may read all pages. */
     public static final AdminAccess OF_THIS_MACHINE = plain(false);
 
@@ -42,7 +44,7 @@ public record AdminAccess(
                 cycle -> null,
                 openToAll,
                 certificate -> false,
-                authorization -> CompletableFuture.completedFuture(false));
+                (authorization, client) -> CompletableFuture.completedFuture(false));
     }
 
     boolean isEncrypted() {

@@ -196,9 +196,11 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
     private void check(HttpRequest request, String authorization) {
         CompletionStage<Boolean> check;
         try {
-            check = listener.access().authorizations().apply(authorization);
-        } catch (RejectedExecutionException tooMany) {
-            send(HttpResponseStatus.SERVICE_UNAVAILABLE, PLAIN, "too many passwords are being checked; try again\n");
+            check = listener.access()
+                    .authorizations()
+                    .apply(authorization, context.channel().remoteAddress());
+        } catch (RejectedExecutionException notChecked) {
+            send(HttpResponseStatus.SERVICE_UNAVAILABLE, PLAIN, notChecked.getMessage() + "; try again later\n");
             return;
         }
         var unused = check.whenComplete((right, defect) -> context.executor().execute(() -> {

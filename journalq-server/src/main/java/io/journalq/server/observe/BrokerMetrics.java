@@ -123,6 +123,10 @@ public final class BrokerMetrics implements AutoCloseable {
                 "journalq.network.small.reads.deferred",
                 "Times less than 512 bytes of a request arrived, so that the next read waits for the rest or 16 KiB.",
                 counters::slowParts);
+        gauge(
+                "journalq.network.connections.unauthenticated",
+                "Open connections whose clients have not logged in yet, or not completed the handshake of TLS.",
+                counters::unauthenticatedConnections);
         counter(
                 "journalq.authentications",
                 "Times a client authenticated by SASL, for the first time or again.",

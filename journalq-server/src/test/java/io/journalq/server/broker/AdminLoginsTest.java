@@ -95,6 +95,30 @@ class AdminLoginsTest {
     }
 
     @Test
+    void shouldRefuseEvenTheRightPasswordWhenTooManyWereWrong() throws Exception {
+        // given
+        broker.with("max.authentication.failures.per.ip", "2");
+        encrypt();
+        GatewayClient client = new GatewayClient(broker.adminPort(), keys.sockets(null));
+        for (int i = 0; i < 2; i++) {
+            assertThat(ofStranger(client, "/metrics", "Authorization", basic("ada:guess" + i))
+                            .statusCode())
+                    .isEqualTo(401);
+        }
+
+        // when
+        HttpResponse<String> refused = ofStranger(client, "/metrics", "Authorization", basic("ada:right"));
+
+        // then
+        assertThat(refused.statusCode()).isEqualTo(503);
+        assertThat(refused.body()).contains("too many logins of this address have failed within a minute");
+        assertThat(ofStranger(client, "/metrics", "Authorization", "Bearer " + TOKEN)
+                        .statusCode())
+                .as("the token of the settings")
+                .isEqualTo(200);
+    }
+
+    @Test
     void shouldIgnorePasswordsOfStrangersWhenTheListenerIsPlain() throws Exception {
         broker.with("admin.listener", "0.0.0.0:0");
         new OfflineUsers(broker.config())
@@ -151,6 +175,7 @@ class AdminLoginsTest {
 
     @Test
     void shouldRefuseWrongPasswordsAndTokensWhenTheListenerIsEncrypted() throws Exception {
+        broker.with("max.authentication.failures.per.ip", "0");
         encrypt();
         GatewayClient client = new GatewayClient(broker.adminPort(), keys.sockets(null));
 

@@ -184,7 +184,7 @@ class GatewayTlsTest {
     @Test
     void shouldRefuseRequestsWithoutARightPasswordWhenClientsLogIn() throws Exception {
         // given
-        broker.with("gateway.listener", "SASL_SSL://127.0.0.1:0");
+        broker.with("gateway.listener", "SASL_SSL://127.0.0.1:0").with("max.authentication.failures.per.ip", "0");
         addUser("ada", "right");
         broker.start();
         broker.createTopic("t", 1, Map.of());

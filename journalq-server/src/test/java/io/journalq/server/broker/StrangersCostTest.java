@@ -44,6 +44,8 @@ class StrangersCostTest {
         Map<String, String> settings = Map.of(
                 "listeners",
                 protocol + "://127.0.0.1:0",
+                "max.unauthenticated.connections.per.ip",
+                String.valueOf(STRANGERS),
                 "ssl.keystore.location",
                 keys.directory().resolve("broker.p12").toString(),
                 "ssl.keystore.password.file",

@@ -212,6 +212,80 @@ class StrangersTest {
     }
 
     @Test
+    void shouldCloseTheNewConnectionWhenAnAddressHasTooManyWithoutALogin() throws Exception {
+        List<WireClient> strangers = new ArrayList<>();
+        try (InputTrace trace = new InputTrace(broker)) {
+            // given as many as allowed: this client and 19 others
+            for (int i = 1; i < 20; i++) {
+                strangers.add(new WireClient(broker.port()));
+            }
+            broker.await(() -> broker.network().unauthenticatedConnections() == 20);
+
+            // when
+            try (WireClient refused = new WireClient(broker.port())) {
+                assertThatThrownBy(refused::receiveFrame).isInstanceOf(IOException.class);
+            }
+
+            // then
+            trace.assertOneLine("max.unauthenticated.connections.per.ip");
+            assertThat(broker.network().authenticationFailures(AuthenticationFailure.ADDRESS))
+                    .isEqualTo(1);
+
+            // and a login makes room for another client
+            sasl.choose("SCRAM-SHA-256");
+            sasl.scram(ScramMechanism.SCRAM_SHA_256, "ada", PASSWORD);
+            try (WireClient another = new WireClient(broker.port())) {
+                another.call(ApiVersionsResponse.class, new ApiVersionsRequest(), 0);
+            }
+        } finally {
+            for (WireClient stranger : strangers) {
+                stranger.close();
+            }
+        }
+        broker.await(() -> broker.network().unauthenticatedConnections() == 0);
+    }
+
+    @Test
+    void shouldLockTheAddressOutWhenTooManyLoginsFail() throws Exception {
+        // given a client that has logged in, and failed logins
+        restartWith("max.authentication.failures.per.ip", "3");
+        try (WireClient loggedIn = new WireClient(broker.port());
+                InputTrace trace = new InputTrace(broker)) {
+            SaslClient known = new SaslClient(loggedIn);
+            known.choose("SCRAM-SHA-256");
+            known.scram(ScramMechanism.SCRAM_SHA_256, "ada", PASSWORD);
+            for (int i = 0; i < 3; i++) {
+                sasl.choose("SCRAM-SHA-256");
+                sasl.scram(ScramMechanism.SCRAM_SHA_256, "ada", "wrong");
+                assertEnded();
+                connect();
+            }
+
+            // then the last connection was closed without a login, and the log says what to do
+            assertEnded();
+            assertThat(broker.network().authenticationFailures(AuthenticationFailure.LOCKED_OUT))
+                    .isEqualTo(1);
+            broker.await(() -> trace.lines().size() == 5);
+            assertThat(trace.lines())
+                    .anyMatch(line -> line.startsWith("address locked out: client=/127.0.0.1 ")
+                            && line.contains("raise max.authentication.failures.per.ip"))
+                    .last()
+                    .asString()
+                    .contains("correct the password and wait a minute");
+
+            // and who has logged in goes on
+            loggedIn.call(MetadataResponse.class, new MetadataRequest().setTopics(List.of()), 12);
+        }
+    }
+
+    private void restartWith(String key, String value) throws Exception {
+        client.close();
+        broker.stop();
+        broker.with(key, value).start();
+        connect();
+    }
+
+    @Test
     @Tag("long")
     void shouldCloseASilentConnectionAfterTenSeconds() throws Exception {
         long startNanos = System.nanoTime();
@@ -226,6 +300,7 @@ class StrangersTest {
     @Test
     @Tag("long")
     void shouldDropTheOldestStrangerWhenThereAreTooMany() throws Exception {
+        restartWith("max.unauthenticated.connections.per.ip", "2000");
         List<WireClient> strangers = new ArrayList<>();
         try {
             for (int i = 0; i < 1_000; i++) {

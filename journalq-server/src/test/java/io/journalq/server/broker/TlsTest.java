@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.ApiVersionsRequest;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.network.AuthenticationFailure;
 import io.journalq.server.network.TlsFailure;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.handler.ssl.OpenSsl;
@@ -126,6 +127,40 @@ class TlsTest {
         assertInOrder(fresh);
         assertInOrder(old);
         assertThat(broker.network().tlsHandshakes()).isPositive();
+    }
+
+    @Test
+    void shouldCloseTheNewConnectionWhenAnAddressHasTooManyHalfHandshakes() throws Exception {
+        // given half a client hello each
+        broker.with("max.unauthenticated.connections.per.ip", "3").start();
+        List<Socket> halves = new ArrayList<>();
+        try {
+            for (int i = 0; i < 3; i++) {
+                Socket half = new Socket(InetAddress.getLoopbackAddress(), broker.port());
+                halves.add(half);
+                half.getOutputStream().write(new byte[] {0x16, 3, 1, 1, 0, 1});
+            }
+            broker.await(() -> broker.network().unauthenticatedConnections() == 3);
+
+            // when
+            try (Socket refused = new Socket(InetAddress.getLoopbackAddress(), broker.port())) {
+                assertThat(refused.getInputStream().readAllBytes())
+                        .as("at most the alert that ends TLS")
+                        .hasSizeLessThan(64);
+            }
+
+            // then
+            assertThat(broker.network().authenticationFailures(AuthenticationFailure.ADDRESS))
+                    .isEqualTo(1);
+        } finally {
+            for (Socket half : halves) {
+                half.close();
+            }
+        }
+        broker.await(() -> broker.network().unauthenticatedConnections() == 0);
+        createTopic(keys.client());
+        produce(keys.client(), 1);
+        assertThat(readAll(keys.client(), 1)).hasSize(1);
     }
 
     @ParameterizedTest

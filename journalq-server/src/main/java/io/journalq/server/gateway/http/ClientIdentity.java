@@ -98,9 +98,12 @@ final class ClientIdentity implements AutoCloseable {
             return CompletableFuture.completedFuture(null);
         }
         try {
-            return services.clients().byPassword().apply(headers.get(0)).toCompletableFuture();
-        } catch (RejectedExecutionException tooMany) {
-            throw new Problem(ProblemType.UNAVAILABLE, "too many passwords are being checked", "try again").exception();
+            return services.clients()
+                    .byPassword()
+                    .apply(headers.get(0), channel.remoteAddress())
+                    .toCompletableFuture();
+        } catch (RejectedExecutionException notChecked) {
+            throw new Problem(ProblemType.UNAVAILABLE, notChecked.getMessage(), "try again later").exception();
         }
     }
 

@@ -14,6 +14,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http.HttpResponseEncoder;
+import java.net.SocketAddress;
 import java.security.cert.X509Certificate;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
@@ -61,7 +62,7 @@ public final class HttpDoor implements Door {
      */
     public record Clients(
             Function<X509Certificate, Principal> byCertificate,
-            Function<String, CompletionStage<String>> byPassword,
+            BiFunction<String, SocketAddress, CompletionStage<String>> byPassword,
             BiFunction<Principal, IntConsumer, ClientSession> sessions) {}
 
     /** @param transport carries requests and responses */
