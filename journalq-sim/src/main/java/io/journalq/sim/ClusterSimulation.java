@@ -4,7 +4,6 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
-import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.sim.check.AcknowledgedByAllIsKept;
 import io.journalq.sim.check.AcknowledgedIsKept;
 import io.journalq.sim.check.BrokersShowTheSameMetadata;
@@ -180,7 +179,12 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         }
         if (violations.isEmpty()
                 && completes("ReplicasCatchUp", () -> replicasNow().areEqual())) {
-            replicas.check(logs.newest(), id -> world.machine(id).node().disk());
+            replicas.check(
+                    logs.newest(),
+                    world.machines().stream()
+                            .map(machine -> machine.node().id())
+                            .toList(),
+                    id -> world.machine(id).node().disk());
         }
     }
 
@@ -281,6 +285,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
 
     private void heal() {
         healed = true;
+        clients.stopMoving();
         scheduler.after(TimeUnit.MILLISECONDS.toNanos(LIMIT_MS), this::giveUp);
         network.heal();
         for (SimMachine machine : world.machines()) {
@@ -303,8 +308,9 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
                         .allMatch(machine -> machine.broker() != null
                                 && machine.broker().isRunning()
                                 && newest.liveBroker(machine.node().id()) != null)
-                && newest.topics().stream()
-                        .allMatch(topic -> topic.partitions().stream().allMatch(PartitionImage::hasLeader));
+                && newest.topics().stream().allMatch(topic -> topic.partitions().stream()
+                        .allMatch(partition -> partition.hasLeader()
+                                && !partition.reassignment().isInProgress()));
     }
 
     private boolean showsTheSame() {
@@ -355,6 +361,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         if (logs.onReplay(nodeId, offset, records)) {
             epochs.onMetadata(logs.newest());
             fenced.onMetadata(logs.newest());
+            cuts.onMetadata(logs.newest());
         }
     }
 

@@ -418,9 +418,13 @@ public final class BrokerCore implements AutoCloseable {
         FutureWaiter waiting = environment.waiting();
         MetadataApplier applier = new MetadataApplier(shards, groups, transactions);
         MetadataImage image = metadata.addListener(applier);
+        Set<String> stored = directories.partitionNames();
         directories.reportOrphans(partitionDirectories(image)::contains);
         MetadataDelta all = MetadataDelta.ofAll(image);
         waiting.join(shards.open(all));
+        if (inCluster) {
+            deleteMoved(image, stored);
+        }
         waiting.join(shards.startRetentionClock());
         Map<TopicPartition, RecoveredEnd> ends =
                 image.topic(InternalTopics.GROUPS) == null ? Map.of() : waiting.join(shards.recoveredEnds());
@@ -430,6 +434,19 @@ public final class BrokerCore implements AutoCloseable {
         cleaner.start();
         config.dataDirectories().forEach(this::markRunning);
         watch.start();
+    }
+
+    /** Deletes the partitions that have moved to other brokers while this one did not run. */
+    private void deleteMoved(MetadataImage image, Set<String> stored) {
+        for (TopicImage topic : image.topics()) {
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                boolean isHere =
+                        topic.partitions().get(partition).replicas().contains(config.get(BrokerSettings.NODE_ID));
+                if (!isHere && stored.contains(StoredPartition.directoryName(topic.id(), partition))) {
+                    shards.deleteMoved(topic, partition);
+                }
+            }
+        }
     }
 
     private void markRunning(Path directory) {

@@ -241,6 +241,21 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                         decider.cluster().electPreferredLeader(partition.topic(), partition.partition()), null));
     }
 
+    /** Moves partitions to other brokers, or cancels that; one outcome each, in order. */
+    public CompletableFuture<List<Outcome>> reassign(List<ReassignmentSpec> specs) {
+        return operations.forEach(
+                specs,
+                false,
+                (decider, spec) -> new Step(
+                        decider.cluster()
+                                .reassign(
+                                        spec.partition().topic(),
+                                        spec.partition().partition(),
+                                        spec.target(),
+                                        spec.changesFactor()),
+                        null));
+    }
+
     /** Adds ACLs; one outcome each, in order. */
     public CompletableFuture<List<Outcome>> createAcls(List<Acl> acls) {
         return operations.forEach(acls, false, (decider, acl) -> new Step(decider.createAcl(acl), null));
@@ -345,6 +360,15 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     public void close() throws IOException {
         operations.close();
     }
+
+    /**
+     * A request to move a partition.
+     *
+     * @param target the brokers of the replicas in the end, the preferred leader first; null to cancel the reassignment
+     *     in progress
+     * @param changesFactor whether there may be more or fewer of them than now
+     */
+    public record ReassignmentSpec(TopicPartition partition, List<Integer> target, boolean changesFactor) {}
 
     /**
      * A request for more partitions of a topic.

@@ -10,7 +10,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -271,6 +273,13 @@ public final class DataDirectories {
                     one.path,
                     failure.toString());
         }
+    }
+
+    /** The names of all partition directories. Valid until {@link #reportOrphans} is called. */
+    public Set<String> partitionNames() {
+        Set<String> names = new HashSet<>();
+        all.forEach(one -> names.addAll(one.partitions));
+        return names;
     }
 
     /** Logs the partition directories that belong to no topic. They are neither served nor deleted. Called once. */

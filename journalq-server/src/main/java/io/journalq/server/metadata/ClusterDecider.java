@@ -8,6 +8,7 @@ import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.partition.LeaderElection;
 import io.journalq.server.metadata.partition.PartitionChange;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.metadata.partition.ReassignmentSteps;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.PartitionChangesRecord;
 import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
@@ -106,7 +107,11 @@ public final class ClusterDecider {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
                 if (partition.replicas().stream().anyMatch(brokers.changed::containsKey)) {
-                    PartitionChange elected = LeaderElection.elect(partition, requiredSize(topic, partition), brokers);
+                    PartitionChange elected = settled(
+                            topic,
+                            partition,
+                            LeaderElection.elect(partition, requiredSize(topic, partition), brokers),
+                            brokers);
                     if (!elected.isEmpty()) {
                         changes.add(MetadataSnapshot.change(number, elected));
                     }
@@ -185,7 +190,7 @@ public final class ClusterDecider {
 
     /**
      * Gives partitions back to their preferred leaders, for brokers that do not lead more than {@code tolerancePercent} of
-     * the partitions that prefer them.
+     * the partitions that prefer them. Ends reassignments that can end.
      */
     public Decision balanceLeaders(int tolerancePercent) {
         Map<Integer, int[]> preferred = new TreeMap<>();
@@ -203,13 +208,18 @@ public final class ClusterDecider {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
                 int[] counts = preferred.get(partition.preferredLeader());
-                if (counts[1] * 100L > counts[0] * (long) tolerancePercent
-                        && partition.leader() != partition.preferredLeader()) {
-                    PartitionChange elected =
-                            LeaderElection.electPreferred(partition, requiredSize(topic, partition), brokers);
-                    if (!elected.isEmpty()) {
-                        changes.add(MetadataSnapshot.change(number, elected));
-                    }
+                boolean moves = counts[1] * 100L > counts[0] * (long) tolerancePercent
+                        && partition.leader() != partition.preferredLeader();
+                // The settings of the topic may have changed, so that a reassignment can end.
+                PartitionChange elected = settled(
+                        topic,
+                        partition,
+                        moves
+                                ? LeaderElection.electPreferred(partition, requiredSize(topic, partition), brokers)
+                                : PartitionChange.NONE,
+                        brokers);
+                if (!elected.isEmpty()) {
+                    changes.add(MetadataSnapshot.change(number, elected));
                 }
             }
             if (!changes.isEmpty()) {
@@ -269,10 +279,86 @@ public final class ClusterDecider {
             return refused;
         }
         int requiredSize = requiredSize(topic, partition);
+        KnownBrokers brokers = new KnownBrokers(List.of());
         return change(
                 topic,
                 proposal.partition(),
-                LeaderElection.propose(partition, proposal.nodeIds(), requiredSize, new KnownBrokers(List.of())));
+                settled(
+                        topic,
+                        partition,
+                        LeaderElection.propose(partition, proposal.nodeIds(), requiredSize, brokers),
+                        brokers));
+    }
+
+    /** A change, and the end of the reassignment if that is possible then. */
+    private static PartitionChange settled(
+            TopicImage topic, PartitionImage partition, PartitionChange change, LeaderElection.Brokers brokers) {
+        PartitionImage changed = change.isEmpty() ? partition : partition.after(change);
+        PartitionImage settled = ReassignmentSteps.complete(
+                changed, requiredSize(topic, changed.targetReplicas().size()), brokers);
+        return settled.equals(changed) ? change : PartitionChange.between(partition, settled);
+    }
+
+    /**
+     * Moves a partition to other brokers, or cancels such a move (KIP-455).
+     *
+     * @param target the brokers of the replicas in the end, the preferred leader first; null to return to the replicas
+     *     before the reassignment in progress
+     * @param changesFactor whether there may be more or fewer of them than now
+     */
+    public Decision reassign(String topicName, int number, List<Integer> target, boolean changesFactor) {
+        TopicImage topic = state.topics().byName().find(topicName);
+        if (topic == null || !topic.hasPartition(number)) {
+            return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no such partition");
+        }
+        PartitionImage partition = topic.partitions().get(number);
+        KnownBrokers brokers = new KnownBrokers(List.of());
+        int requiredSize = requiredSize(topic, partition);
+        if (target == null && !partition.reassignment().isInProgress()) {
+            return Decision.refuse(
+                    ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "no reassignment of the partition is in progress");
+        }
+        Decision refused = target == null ? null : problem(topic, partition, target, changesFactor);
+        if (refused != null) {
+            return refused;
+        }
+        PartitionImage moved = target == null
+                ? ReassignmentSteps.cancel(partition, requiredSize, brokers)
+                : ReassignmentSteps.begin(partition, target, requiredSize, brokers);
+        if (moved == null) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                    "only the replicas that the reassignment in progress adds have all acknowledged records; try again"
+                            + " when another one is in sync");
+        }
+        PartitionImage settled = ReassignmentSteps.complete(
+                moved, requiredSize(topic, moved.targetReplicas().size()), brokers);
+        return change(topic, number, PartitionChange.between(partition, settled));
+    }
+
+    private Decision problem(TopicImage topic, PartitionImage partition, List<Integer> target, boolean changesFactor) {
+        String problem = new ReplicaAssignments(state.brokers()).problemOf(target, target.size());
+        if (problem != null) {
+            return Decision.refuse(ErrorCode.INVALID_REPLICA_ASSIGNMENT, problem);
+        }
+        int factor = partition.targetReplicas().size();
+        if (!changesFactor && target.size() != factor) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_REPLICATION_FACTOR,
+                    "the partition has " + factor + " replicas, and the request must not change that; it names "
+                            + target.size());
+        }
+        if (partition.originalReplicas().equals(target)) {
+            return null;
+        }
+        if (InternalTopics.contains(topic.name())) {
+            return Decision.refuse(
+                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                    "topic '" + topic.name() + "' is internal: its partitions stay on their brokers");
+        }
+        boolean severalAtATime = target.size() > 1 || !partition.replicas().equals(target);
+        String unsupported = severalAtATime ? ReplicatedTopicRules.problem(topic.configs()) : null;
+        return unsupported == null ? null : Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
     }
 
     private Decision problem(int nodeId, PartitionImage partition, InSyncProposal proposal) {
@@ -320,12 +406,14 @@ public final class ClusterDecider {
 
     /**
      * Number of in-sync replicas without which nothing is acknowledged, at least. A smaller number than the leader
-     * requires is safe: then fewer nodes are eligible.
+     * requires is safe: then fewer nodes are eligible. Replicas that a reassignment adds do not count.
      */
     private static int requiredSize(TopicImage topic, PartitionImage partition) {
+        return requiredSize(topic, partition.originalReplicas().size());
+    }
+
+    private static int requiredSize(TopicImage topic, int replicas) {
         String text = topic.configs().get(TopicSettings.MIN_INSYNC_REPLICAS.name());
-        return text == null || !text.matches("[1-9]\\d{0,4}")
-                ? 1
-                : Math.min(Integer.parseInt(text), partition.replicas().size());
+        return text == null || !text.matches("[1-9]\\d{0,4}") ? 1 : Math.min(Integer.parseInt(text), replicas);
     }
 }

@@ -325,7 +325,7 @@ public final class MetadataMachine {
                     "Attempted to add " + added + " additional partition(s), but only " + assignments.size()
                             + " assignment(s) were specified.");
         }
-        int replicationFactor = topic.partitions().get(0).replicas().size();
+        int replicationFactor = topic.partitions().get(0).targetReplicas().size();
         ReplicaAssignments nodes = new ReplicaAssignments(state.brokers());
         Decision refused = assignments.isEmpty()
                 ? nodes.problem(replicationFactor)

@@ -7,6 +7,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.metadata.BrokerRegistration.FeatureLevels;
 import io.journalq.server.metadata.partition.PartitionChange;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.metadata.partition.Reassignment;
 import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
 import io.journalq.server.metadata.record.BrokerRecord.BrokerFeature;
@@ -162,7 +163,9 @@ final class MetadataSnapshot {
                 .setPartitionEpoch(partition.partitionEpoch())
                 .setEligibleLeaders(partition.eligibleLeaders())
                 .setLastKnownEligible(partition.lastKnownEligible())
-                .setRecoveryEpoch(partition.recoveryEpoch());
+                .setRecoveryEpoch(partition.recoveryEpoch())
+                .setAddingReplicas(partition.reassignment().adding())
+                .setRemovingReplicas(partition.reassignment().removing());
     }
 
     /** The partition that a record describes. */
@@ -175,7 +178,12 @@ final class MetadataSnapshot {
                 state.inSyncReplicas(),
                 state.eligibleLeaders(),
                 state.lastKnownEligible(),
-                state.recoveryEpoch());
+                state.recoveryEpoch(),
+                reassignment(state.addingReplicas(), state.removingReplicas()));
+    }
+
+    private static Reassignment reassignment(List<Integer> adding, List<Integer> removing) {
+        return adding.isEmpty() && removing.isEmpty() ? Reassignment.NONE : new Reassignment(adding, removing);
     }
 
     /** The change of a partition. */
@@ -186,17 +194,30 @@ final class MetadataSnapshot {
                 .setInSyncReplicas(change.inSyncReplicas())
                 .setEligibleLeaders(change.eligibleLeaders())
                 .setLastKnownEligible(change.lastKnownEligible())
-                .setRecovering(change.recovering());
+                .setRecovering(change.recovering())
+                .setReplicas(change.replicas())
+                .setAddingReplicas(
+                        change.reassignment() == null
+                                ? null
+                                : change.reassignment().adding())
+                .setRemovingReplicas(
+                        change.reassignment() == null
+                                ? null
+                                : change.reassignment().removing());
     }
 
     /** The change that a record describes. */
     static PartitionChange change(ChangeState state) {
         return new PartitionChange(
                 state.leader(),
+                state.replicas(),
                 state.inSyncReplicas(),
                 state.eligibleLeaders(),
                 state.lastKnownEligible(),
-                state.recovering());
+                state.recovering(),
+                state.addingReplicas() == null || state.removingReplicas() == null
+                        ? null
+                        : reassignment(state.addingReplicas(), state.removingReplicas()));
     }
 
     /**

@@ -56,7 +56,8 @@ final class ReplicaAssignments {
         return null;
     }
 
-    private String problemOf(List<Integer> nodes, int replicationFactor) {
+    /** Why partitions cannot have these nodes, as one of {@code replicationFactor} replicas each; null if they can. */
+    String problemOf(List<Integer> nodes, int replicationFactor) {
         if (nodes.isEmpty()) {
             return "The manual partition assignment includes an empty replica list.";
         }

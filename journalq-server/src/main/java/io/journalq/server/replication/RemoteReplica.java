@@ -40,8 +40,16 @@ final class RemoteReplica {
         return new IsrProposal.Member(brokerId, brokerEpoch);
     }
 
-    /** @param endOffset the end of the leader's log */
+    /**
+     * It fetches. A fetch of an earlier life of its broker, which was parked or on its way, does not count: the broker may
+     * have less now.
+     *
+     * @param endOffset the end of the leader's log
+     */
     void onFetch(long itsBrokerEpoch, long offset, long endOffset, long nowMs) {
+        if (itsBrokerEpoch < brokerEpoch) {
+            return;
+        }
         brokerEpoch = itsBrokerEpoch;
         fetchOffset = offset;
         if (offset >= endOffset) {

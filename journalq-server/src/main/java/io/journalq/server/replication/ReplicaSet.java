@@ -11,6 +11,7 @@ import java.util.List;
  * @param replicas broker ids of all replicas
  * @param inSync broker ids of the in-sync replicas
  * @param recoveryEpoch the last leader epoch that began without some acknowledged records; -1 if none did
+ * @param adding broker ids of the replicas that a reassignment adds
  */
 public record ReplicaSet(
         int leader,
@@ -18,21 +19,28 @@ public record ReplicaSet(
         int partitionEpoch,
         List<Integer> replicas,
         List<Integer> inSync,
-        int recoveryEpoch) {
+        int recoveryEpoch,
+        List<Integer> adding) {
     private static final int NO_RECOVERY = -1;
 
     public ReplicaSet {
         replicas = List.copyOf(replicas);
         inSync = List.copyOf(inSync);
+        adding = List.copyOf(adding);
     }
 
-    /** The set of a partition that has lost nothing. */
+    /** The set of a partition that has lost nothing, and whose replicas stay. */
     public ReplicaSet(int leader, int leaderEpoch, int partitionEpoch, List<Integer> replicas, List<Integer> inSync) {
-        this(leader, leaderEpoch, partitionEpoch, replicas, inSync, NO_RECOVERY);
+        this(leader, leaderEpoch, partitionEpoch, replicas, inSync, NO_RECOVERY, List.of());
     }
 
     /** The set of a partition whose only replica leads. */
     public static ReplicaSet ofOne(int leader, int leaderEpoch) {
         return new ReplicaSet(leader, leaderEpoch, 0, List.of(leader), List.of(leader));
+    }
+
+    /** Number of replicas without those that a reassignment adds. */
+    public int establishedSize() {
+        return replicas.size() - adding.size();
     }
 }

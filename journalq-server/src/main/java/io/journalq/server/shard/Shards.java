@@ -379,6 +379,11 @@ public final class Shards {
         return true;
     }
 
+    /** Deletes the files of a partition that has moved to other brokers while this one did not run. */
+    public synchronized void deleteMoved(TopicImage topic, int partition) {
+        close(topic, partition);
+    }
+
     /** Deletes the partitions of removed topics. */
     public synchronized void deleteGone(MetadataDelta delta) {
         for (TopicChange change : delta.topics()) {
@@ -523,7 +528,10 @@ public final class Shards {
                 });
     }
 
-    /** Closes a partition that has lost its replica here. Its files stay. */
+    /**
+     * Closes a partition that has lost its replica here, and deletes its files. The metadata that say so are committed,
+     * so that the other replicas have everything that was acknowledged.
+     */
     private void close(TopicImage topic, int partition) {
         PartitionKey key = new PartitionKey(topic.id(), partition);
         Shard shard = shardOf(topic.id(), partition);
@@ -531,8 +539,11 @@ public final class Shards {
                 .ask(() -> shard.remove(topic.id(), partition))
                 .thenAcceptAsync(
                         host -> {
-                            if (host != null) {
-                                host.closeJournal();
+                            log.info("deleting a replica that has moved: partition={}-{}", topic.name(), partition);
+                            if (host == null) {
+                                files.delete(topic.id(), partition);
+                            } else {
+                                host.deleteJournal();
                             }
                             offlinePartitions.forget(key);
                         },
@@ -550,7 +561,8 @@ public final class Shards {
                 state.partitionEpoch(),
                 state.replicas(),
                 state.inSyncReplicas(),
-                state.recoveryEpoch());
+                state.recoveryEpoch(),
+                state.reassignment().adding());
     }
 
     private RecoveredPartition openFiles(

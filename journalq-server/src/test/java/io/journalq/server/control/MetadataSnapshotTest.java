@@ -21,6 +21,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.metadata.partition.Reassignment;
 import io.journalq.server.metadata.record.AclRecord;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
@@ -101,9 +102,11 @@ class MetadataSnapshotTest {
         assertThat(image.topic("kept").partitions()).hasSize(2_500);
         assertThat(image.topic("kept").partitions().get(2_499).leaderEpoch()).isEqualTo(8);
         assertThat(image.topic("kept").partitions().get(0))
-                .isEqualTo(new PartitionImage(-1, 9, 1, List.of(NODE), List.of(), List.of(NODE), List.of(), -1));
+                .isEqualTo(new PartitionImage(
+                        -1, 9, 1, List.of(NODE), List.of(), List.of(NODE), List.of(), -1, Reassignment.NONE));
         assertThat(image.topic("kept").partitions().get(2_400))
-                .isEqualTo(new PartitionImage(NODE, 8, 1, List.of(NODE), List.of(NODE), List.of(), List.of(NODE), -1));
+                .isEqualTo(new PartitionImage(
+                        NODE, 8, 1, List.of(NODE), List.of(NODE), List.of(), List.of(NODE), -1, Reassignment.NONE));
         assertThat(image.quotas().byEntity())
                 .isEqualTo(machine.image().quotas().byEntity())
                 .hasSize(2);

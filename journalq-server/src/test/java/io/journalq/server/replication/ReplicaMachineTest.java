@@ -86,6 +86,21 @@ class ReplicaMachineTest {
     // ---- as a leader
 
     @Test
+    void shouldNotCountAFetchOfAnEarlierLifeOfABroker() {
+        ReplicaMachine replica = new ReplicaMachine(10, 0);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        replica.onFetch(3, BROKER_EPOCH, 4, 0);
+
+        // when a fetch arrives late that the broker has sent before it started again
+        replica.onFetch(3, BROKER_EPOCH - 1, 10, 0);
+
+        // then the replica is still where its broker is now
+        assertThat(replica.isCandidate(3)).isFalse();
+        replica.onFetch(3, BROKER_EPOCH, 10, 0);
+        assertThat(propose(replica, 0).members()).contains(new IsrProposal.Member(3, BROKER_EPOCH));
+    }
+
+    @Test
     void shouldAdvanceTheHighWatermarkToWhatAllInSyncReplicasHave() {
         // given
         ReplicaMachine replica = new ReplicaMachine(10, 4);

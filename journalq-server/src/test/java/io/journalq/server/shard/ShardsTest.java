@@ -71,6 +71,7 @@ class ShardsTest {
             return super.list(directory);
         }
     };
+    private Path data;
     private Shards shards;
 
     /** The partition cannot be opened until the latch is released. */
@@ -93,6 +94,7 @@ class ShardsTest {
 
     @BeforeEach
     void create(@TempDir Path directory) throws Exception {
+        data = directory;
         BrokerConfig config = BrokerConfig.defaults()
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("write.ahead.max.bytes", "0", ConfigOrigin.COMMAND_LINE);
@@ -239,7 +241,7 @@ class ShardsTest {
     }
 
     @Test
-    void shouldCloseAPartitionThatLosesItsReplicaAndKeepItsFiles() throws Exception {
+    void shouldDeleteAPartitionThatLosesItsReplica() throws Exception {
         // given a partition with a record
         shards.open(create(partition(0))).join();
         ask(0, ShardsTest::appendRecord);
@@ -253,10 +255,13 @@ class ShardsTest {
         assertThat(shards.partitionCount()).isZero();
         assertThat(shards.shardOf(ID, 0).errorOfMissing(ID, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
 
-        // and when it comes back, it has its record
+        assertThat(store.isDirectory(data.resolve(StoredPartition.directoryName(ID, 0))))
+                .isFalse();
+
+        // and when it comes back, it is empty
         shards.open(change(0, partition(0).setLeaderEpoch(2))).join();
         Long endOffset = ask(0, host -> host.journal().endOffset());
-        assertThat(endOffset).isEqualTo(1);
+        assertThat(endOffset).isZero();
         assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(2);
     }
 

@@ -1,15 +1,27 @@
 package io.journalq.sim.check;
 
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.sim.world.Violations;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
-/** A replica never removes records that are below its high watermark, because consumers may have seen them. */
+/**
+ * A replica never removes records that are below its high watermark, because consumers may have seen them. A replica that
+ * has moved to another broker and comes back is a new one.
+ */
 public final class NobodyCutsBelowItsHighWatermark {
     private static final String INVARIANT = "NobodyCutsBelowItsHighWatermark";
 
     private final Violations violations;
     private final Map<Replica, Long> highWatermarks = new HashMap<>();
+    /** The replicas of the newest metadata. */
+    private final Set<Replica> assigned = new HashSet<>();
+    /** The leader epoch with which a replica has left a broker. A broker that is behind still has it in an older one. */
+    private final Map<Replica, Integer> gone = new HashMap<>();
 
     /** A replica of a partition. */
     private record Replica(ClusterReplicas.Id partition, int broker) {}
@@ -18,10 +30,33 @@ public final class NobodyCutsBelowItsHighWatermark {
         this.violations = violations;
     }
 
+    /** The quorum has committed metadata. */
+    public void onMetadata(MetadataImage committed) {
+        for (TopicImage topic : committed.topics()) {
+            for (int number = 0; number < topic.partitions().size(); number++) {
+                PartitionImage partition = topic.partitions().get(number);
+                ClusterReplicas.Id id = new ClusterReplicas.Id(topic.id(), number);
+                partition.replicas().forEach(broker -> assigned.add(new Replica(id, broker)));
+                assigned.removeIf(replica -> {
+                    boolean leaves = replica.partition().equals(id)
+                            && !partition.replicas().contains(replica.broker());
+                    if (leaves) {
+                        gone.put(replica, partition.leaderEpoch());
+                        highWatermarks.remove(replica);
+                    }
+                    return leaves;
+                });
+            }
+        }
+    }
+
     /** The replicas of all running brokers, some time after the last call. */
     public void onReplicas(ClusterReplicas replicas) {
         replicas.open()
                 .forEach((id, byBroker) -> byBroker.forEach((broker, status) -> {
+                    if (status.leaderEpoch() < gone.getOrDefault(new Replica(id, broker), 0)) {
+                        return;
+                    }
                     long known = highWatermarks.merge(new Replica(id, broker), status.highWatermark(), Math::max);
                     if (status.endOffset() < known) {
                         violations.report(

@@ -9,9 +9,13 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntFunction;
 
-/** All replicas of a partition hold the same bytes when they have caught up: the same batches at the same offsets. */
+/**
+ * All replicas of a partition hold the same bytes when they have caught up: the same batches at the same offsets. Brokers
+ * without a replica have no files of the partition.
+ */
 public final class ReplicasHoldTheSame {
     private static final String INVARIANT = "ReplicasHoldTheSame";
     private static final String SEGMENT_SUFFIX = ".log";
@@ -26,13 +30,21 @@ public final class ReplicasHoldTheSame {
     }
 
     /** All replicas have caught up. */
-    public void check(MetadataImage committed, IntFunction<SimDisk> disks) {
+    public void check(MetadataImage committed, List<Integer> brokers, IntFunction<SimDisk> disks) {
         for (TopicImage topic : committed.topics()) {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
+                Path directory = data.resolve(topic.id() + "-" + number);
+                for (int broker : brokers) {
+                    if (!partition.replicas().contains(broker)
+                            && disks.apply(broker).isDirectory(directory)) {
+                        violations.report(
+                                INVARIANT, "broker " + broker + " still has files of " + topic.name() + "-" + number);
+                    }
+                }
                 byte[] first = null;
                 for (int broker : partition.replicas()) {
-                    byte[] bytes = read(disks.apply(broker), data.resolve(topic.id() + "-" + number));
+                    byte[] bytes = read(disks.apply(broker), directory);
                     first = first == null ? bytes : first;
                     int difference = Arrays.mismatch(first, bytes);
                     if (difference >= 0) {

@@ -2,13 +2,18 @@ package io.journalq.sim.cluster;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Creates topics, one at a time, and repeats a request until it knows its outcome. */
+/**
+ * Creates topics, one at a time, and repeats a request until it knows its outcome. Moves replicated partitions to other
+ * brokers now and then, changes their number of replicas with that, and cancels some of these moves.
+ */
 final class ClusterAdministrator {
     private static final int CREATE_VERSION = 7;
     private static final int TIMEOUT_MS = 60_000;
@@ -17,13 +22,19 @@ final class ClusterAdministrator {
     private static final int MOST_PARTITIONS = 4;
     private static final int REPLICAS = 3;
     private static final int MIN_IN_SYNC = 2;
+    private static final int REASSIGN_VERSION = 1;
+    private static final int MOST_REPLICAS = 4;
+    private static final int LONGEST_TIME_BETWEEN_MOVES_MS = 800;
+    private static final int CANCEL_ODDS = 4;
 
     private final ClusterClient client;
     private final ClusterListener listener;
     private final Consumer<ClusterPartition> onPartition;
     private final boolean replicates;
+    private final List<ClusterPartition> movable = new ArrayList<>();
     private int topicsLeft;
     private int lastNumber;
+    private boolean moves = true;
 
     /** A topic that is being created. */
     private record TopicPlan(String name, int partitions, boolean consistent, boolean replicated) {}
@@ -47,12 +58,57 @@ final class ClusterAdministrator {
         this.onPartition = onPartition;
     }
 
-    /** Creates no more topics. */
+    /** Creates no more topics, and moves no more partitions. */
     void stop() {
         topicsLeft = 0;
+        stopMoving();
+    }
+
+    /** Moves no more partitions. */
+    void stopMoving() {
+        moves = false;
     }
 
     void start() {
+        createNext();
+        moveLater();
+    }
+
+    private void moveLater() {
+        client.later(LONGEST_TIME_BETWEEN_MOVES_MS, () -> {
+            if (moves) {
+                if (client.controller() != ClusterClient.UNKNOWN && !movable.isEmpty()) {
+                    move(movable.get(client.random().nextInt(movable.size())));
+                }
+                moveLater();
+            }
+        });
+    }
+
+    private void move(ClusterPartition partition) {
+        List<Integer> target = client.random().nextInt(CANCEL_ODDS) == 0 ? null : anyBrokers();
+        client.send(
+                client.controller(),
+                ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+                REASSIGN_VERSION,
+                new AlterPartitionReassignmentsRequest()
+                        .setTimeoutMs(TIMEOUT_MS)
+                        .setTopics(List.of(new AlterPartitionReassignmentsRequest.ReassignableTopic()
+                                .setName(partition.topic())
+                                .setPartitions(List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()
+                                        .setPartitionIndex(partition.number())
+                                        .setReplicas(target))))),
+                message -> {},
+                message -> client.refresh(() -> {}));
+    }
+
+    private List<Integer> anyBrokers() {
+        List<Integer> brokers = new ArrayList<>(client.brokers());
+        Collections.shuffle(brokers, client.random());
+        return brokers.subList(0, 1 + client.random().nextInt(Math.min(MOST_REPLICAS, brokers.size())));
+    }
+
+    private void createNext() {
         client.later(LONGEST_PAUSE_MS, () -> {
             if (topicsLeft-- > 0) {
                 create("topic" + ++lastNumber, 1 + client.random().nextInt(MOST_PARTITIONS));
@@ -105,10 +161,14 @@ final class ClusterAdministrator {
                             : ErrorCode.NETWORK_EXCEPTION;
                     if (error == ErrorCode.NONE || error == ErrorCode.TOPIC_ALREADY_EXISTS) {
                         for (int i = 0; i < plan.partitions(); i++) {
-                            onPartition.accept(
-                                    new ClusterPartition(plan.name(), i, plan.consistent(), plan.replicated()));
+                            ClusterPartition partition =
+                                    new ClusterPartition(plan.name(), i, plan.consistent(), plan.replicated());
+                            onPartition.accept(partition);
+                            if (plan.replicated()) {
+                                movable.add(partition);
+                            }
                         }
-                        start();
+                        createNext();
                     } else {
                         again(plan, request);
                     }

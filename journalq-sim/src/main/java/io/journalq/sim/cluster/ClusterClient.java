@@ -10,6 +10,7 @@ import io.journalq.sim.world.SimMachine;
 import io.journalq.sim.world.SimNetwork;
 import io.journalq.sim.world.SimWorld;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -68,6 +69,11 @@ final class ClusterClient {
     /** The broker that is the controller, or {@link #UNKNOWN}. */
     int controller() {
         return controller;
+    }
+
+    /** The ids of all brokers. */
+    List<Integer> brokers() {
+        return world.machines().stream().map(machine -> machine.node().id()).toList();
     }
 
     int anyBroker() {

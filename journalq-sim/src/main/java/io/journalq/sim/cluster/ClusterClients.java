@@ -53,6 +53,11 @@ public final class ClusterClients {
         consumer.start();
     }
 
+    /** Moves no more partitions to other brokers. */
+    public void stopMoving() {
+        administrator.stopMoving();
+    }
+
     /** Stops all clients. Requests on their way still arrive. */
     public void stop() {
         stopped = true;

@@ -73,8 +73,8 @@ public final class AdminHandlers {
         registry.register(new DescribeClientQuotasHandler(metadata::current));
         registry.register(new AlterClientQuotasHandler(controller));
         registry.register(new ElectLeadersHandler(metadata::current, controller));
-        registry.register(new AlterPartitionReassignmentsHandler(metadata::current));
-        registry.register(new ListPartitionReassignmentsHandler());
+        registry.register(new AlterPartitionReassignmentsHandler(controller));
+        registry.register(new ListPartitionReassignmentsHandler(metadata::current));
         registry.register(new DescribeQuorumHandler(brokers, controller, clock));
         registry.register(new UpdateFeaturesHandler(metadata::current, controller));
         registry.register(new DescribeAclsHandler(metadata::current));

@@ -22,6 +22,7 @@ public final class PeerHandlers {
             ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
             ApiKey.UPDATE_FEATURES,
             ApiKey.ELECT_LEADERS,
+            ApiKey.ALTER_PARTITION_REASSIGNMENTS,
             ApiKey.CREATE_ACLS,
             ApiKey.DELETE_ACLS);
 

@@ -81,7 +81,7 @@ public final class LeaderElection {
                 return recover(partition, node);
             }
         }
-        return new PartitionChange(PartitionChange.SAME_EPOCH, null, null, null, false);
+        return PartitionChange.NONE;
     }
 
     private static int leader(PartitionImage partition, List<Integer> live, Brokers brokers) {
@@ -126,7 +126,12 @@ public final class LeaderElection {
         return change(partition, partition.leader(), inSyncReplicas, requiredSize, brokers);
     }
 
-    private static PartitionChange change(
+    /**
+     * The change of the leader and the in-sync replicas, with the eligible replicas that follow from it.
+     *
+     * @param leader the current one if its epoch goes on
+     */
+    static PartitionChange change(
             PartitionImage partition, int leader, List<Integer> inSync, int requiredSize, Brokers brokers) {
         List<Integer> eligible = new ArrayList<>();
         List<Integer> wereSafe = new ArrayList<>();

@@ -16,6 +16,7 @@ import java.util.List;
  * @param lastKnownEligible nodes that were in sync or eligible last, and have lost records since then
  * @param recoveryEpoch the last leader epoch that began without some acknowledged records; {@link #NO_RECOVERY} if none
  *     did. A replica whose records are all older may remove records that consumers have seen
+ * @param reassignment the change of the replicas that is in progress
  */
 public record PartitionImage(
         int leader,
@@ -25,7 +26,8 @@ public record PartitionImage(
         List<Integer> inSyncReplicas,
         List<Integer> eligibleLeaders,
         List<Integer> lastKnownEligible,
-        int recoveryEpoch) {
+        int recoveryEpoch,
+        Reassignment reassignment) {
     /** Instead of a node that leads. */
     public static final int NO_LEADER = -1;
 
@@ -41,7 +43,7 @@ public record PartitionImage(
 
     /** A partition that no controller has changed since its creation. */
     public PartitionImage(int leader, int leaderEpoch, List<Integer> replicas, List<Integer> inSyncReplicas) {
-        this(leader, leaderEpoch, 0, replicas, inSyncReplicas, List.of(), List.of(), NO_RECOVERY);
+        this(leader, leaderEpoch, 0, replicas, inSyncReplicas, List.of(), List.of(), NO_RECOVERY, Reassignment.NONE);
     }
 
     /** Whether a node leads. */
@@ -54,6 +56,22 @@ public record PartitionImage(
         return replicas.get(0);
     }
 
+    /** The nodes that are the replicas when the reassignment has ended. */
+    public List<Integer> targetReplicas() {
+        return without(reassignment.removing());
+    }
+
+    /** The nodes that were the replicas before the reassignment. */
+    public List<Integer> originalReplicas() {
+        return without(reassignment.adding());
+    }
+
+    private List<Integer> without(List<Integer> nodes) {
+        return nodes.isEmpty()
+                ? replicas
+                : replicas.stream().filter(node -> !nodes.contains(node)).toList();
+    }
+
     /** The same leader in the next epoch. */
     public PartitionImage inNextEpoch() {
         return new PartitionImage(
@@ -64,7 +82,22 @@ public record PartitionImage(
                 inSyncReplicas,
                 eligibleLeaders,
                 lastKnownEligible,
-                recoveryEpoch);
+                recoveryEpoch,
+                reassignment);
+    }
+
+    /** This partition on other nodes. */
+    PartitionImage on(List<Integer> otherReplicas, Reassignment otherReassignment) {
+        return new PartitionImage(
+                leader,
+                leaderEpoch,
+                partitionEpoch,
+                otherReplicas,
+                inSyncReplicas,
+                eligibleLeaders,
+                lastKnownEligible,
+                recoveryEpoch,
+                otherReassignment);
     }
 
     /** This partition after a change. */
@@ -74,10 +107,11 @@ public record PartitionImage(
                 changesLeader ? change.leader() : leader,
                 changesLeader ? leaderEpoch + 1 : leaderEpoch,
                 partitionEpoch + 1,
-                replicas,
+                change.replicas() == null ? replicas : change.replicas(),
                 change.inSyncReplicas() == null ? inSyncReplicas : change.inSyncReplicas(),
                 change.eligibleLeaders() == null ? eligibleLeaders : change.eligibleLeaders(),
                 change.lastKnownEligible() == null ? lastKnownEligible : change.lastKnownEligible(),
-                change.recovering() ? leaderEpoch + 1 : recoveryEpoch);
+                change.recovering() ? leaderEpoch + 1 : recoveryEpoch,
+                change.reassignment() == null ? reassignment : change.reassignment());
     }
 }

@@ -159,9 +159,12 @@ public final class PartitionHost {
         }
     }
 
-    /** How many replicas must be in sync for an append with acks=all. There can be fewer replicas than required. */
+    /**
+     * How many replicas must be in sync for an append with acks=all. There can be fewer replicas than required. Those
+     * that are being added do not raise the number, so that producers need not wait until they have caught up.
+     */
     private int requiredInSync() {
-        return Math.min(settings.minInSyncReplicas(), replicas.replicas().size());
+        return Math.min(settings.minInSyncReplicas(), replicas.establishedSize());
     }
 
     private long nowMs() {

@@ -1,5 +1,6 @@
 package io.journalq.server.api.admin.cluster;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
@@ -9,23 +10,26 @@ import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.ReassignablePartitionResponse;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse.ReassignableTopicResponse;
 import io.journalq.server.api.AccessRule;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.Controller.ReassignmentSpec;
+import io.journalq.server.control.Outcome;
 import io.journalq.server.security.Right;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Supplier;
 
 /**
- * AlterPartitionReassignments, versions 0 and 1 (KIP-455). A partition can only be assigned to the nodes that it is on,
- * which completes at once. No reassignment is ever in progress, so none can be cancelled.
+ * AlterPartitionReassignments, versions 0 and 1 (KIP-455): begins to move partitions to other brokers, and cancels that.
+ * A partition can get more or fewer replicas, unless a request of version 1 does not allow it. The response comes when
+ * the reassignments have begun.
  */
 public final class AlterPartitionReassignmentsHandler implements Handler<AlterPartitionReassignmentsRequest> {
-    private final Supplier<MetadataImage> images;
+    private final Controller controller;
 
-    public AlterPartitionReassignmentsHandler(Supplier<MetadataImage> images) {
-        this.images = images;
+    public AlterPartitionReassignmentsHandler(Controller controller) {
+        this.controller = controller;
     }
 
     @Override
@@ -40,38 +44,45 @@ public final class AlterPartitionReassignmentsHandler implements Handler<AlterPa
                     .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
             return;
         }
-        MetadataImage image = images.get();
-        context.respond(new AlterPartitionReassignmentsResponse()
+        List<ReassignmentSpec> specs = new ArrayList<>();
+        for (ReassignableTopic topic : request.topics()) {
+            for (ReassignablePartition partition : topic.partitions()) {
+                specs.add(new ReassignmentSpec(
+                        new TopicPartition(topic.name(), partition.partitionIndex()),
+                        partition.replicas(),
+                        request.allowReplicationFactorChange()));
+            }
+        }
+        DeferredResponse.within(
+                request.timeoutMs(),
+                controller.reassign(specs),
+                context,
+                (outcomes, failure) -> failure == null ? response(request, outcomes) : failed(Outcome.of(failure)));
+    }
+
+    private static AlterPartitionReassignmentsResponse failed(Outcome outcome) {
+        return new AlterPartitionReassignmentsResponse()
+                .setErrorCode(outcome.error().code())
+                .setErrorMessage(outcome.reason());
+    }
+
+    private static AlterPartitionReassignmentsResponse response(
+            AlterPartitionReassignmentsRequest request, List<Outcome> outcomes) {
+        List<ReassignableTopicResponse> topics = new ArrayList<>();
+        int next = 0;
+        for (ReassignableTopic topic : request.topics()) {
+            List<ReassignablePartitionResponse> partitions = new ArrayList<>();
+            for (ReassignablePartition partition : topic.partitions()) {
+                Outcome outcome = outcomes.get(next++);
+                partitions.add(new ReassignablePartitionResponse()
+                        .setPartitionIndex(partition.partitionIndex())
+                        .setErrorCode(outcome.error().code())
+                        .setErrorMessage(outcome.reason()));
+            }
+            topics.add(new ReassignableTopicResponse().setName(topic.name()).setPartitions(partitions));
+        }
+        return new AlterPartitionReassignmentsResponse()
                 .setAllowReplicationFactorChange(request.allowReplicationFactorChange())
-                .setResponses(request.topics().stream()
-                        .map(topic -> response(image.topic(topic.name()), topic))
-                        .toList()));
-    }
-
-    private static ReassignableTopicResponse response(TopicImage topic, ReassignableTopic asked) {
-        return new ReassignableTopicResponse()
-                .setName(asked.name())
-                .setPartitions(asked.partitions().stream()
-                        .map(partition -> response(topic, partition))
-                        .toList());
-    }
-
-    private static ReassignablePartitionResponse response(TopicImage topic, ReassignablePartition asked) {
-        ReassignablePartitionResponse response =
-                new ReassignablePartitionResponse().setPartitionIndex(asked.partitionIndex());
-        if (topic == null || !topic.hasPartition(asked.partitionIndex())) {
-            return response.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
-                    .setErrorMessage("there is no such partition");
-        }
-        if (asked.replicas() == null) {
-            return response.setErrorCode(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS.code())
-                    .setErrorMessage("no reassignment of the partition is in progress");
-        }
-        List<Integer> replicas = topic.partitions().get(asked.partitionIndex()).replicas();
-        return asked.replicas().equals(replicas)
-                ? response
-                : response.setErrorCode(ErrorCode.INVALID_REPLICA_ASSIGNMENT.code())
-                        .setErrorMessage(
-                                "the cluster has one broker: the partition can only be on " + replicas + " only");
+                .setResponses(topics);
     }
 }

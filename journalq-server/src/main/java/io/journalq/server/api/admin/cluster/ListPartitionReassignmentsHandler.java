@@ -3,14 +3,33 @@ package io.journalq.server.api.admin.cluster;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest;
+import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse;
+import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse.OngoingPartitionReassignment;
+import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse.OngoingTopicReassignment;
 import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.security.Right;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
 
-/** ListPartitionReassignments, version 0 (KIP-455): none is ever in progress in a cluster of one broker. */
+/**
+ * ListPartitionReassignments, version 0 (KIP-455): the reassignments that are in progress, of all partitions or of those
+ * that the request names. Any broker can tell, by its newest metadata.
+ */
 public final class ListPartitionReassignmentsHandler implements Handler<ListPartitionReassignmentsRequest> {
+    private final Supplier<MetadataImage> images;
+
+    public ListPartitionReassignmentsHandler(Supplier<MetadataImage> images) {
+        this.images = images;
+    }
+
     @Override
     public ServedApi api() {
         return new ServedApi(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0, AccessRule.asks(Right.DESCRIBE_CLUSTER));
@@ -23,6 +42,36 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
                     .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
             return;
         }
-        context.respond(new ListPartitionReassignmentsResponse());
+        MetadataImage image = images.get();
+        List<OngoingTopicReassignment> topics = new ArrayList<>();
+        if (request.topics() == null) {
+            image.topics().forEach(topic -> add(topics, topic, null));
+        } else {
+            for (ListPartitionReassignmentsTopics asked : request.topics()) {
+                TopicImage topic = image.topic(asked.name());
+                if (topic != null) {
+                    add(topics, topic, asked.partitionIndexes());
+                }
+            }
+        }
+        context.respond(new ListPartitionReassignmentsResponse().setTopics(topics));
+    }
+
+    /** @param numbers null for all partitions */
+    private static void add(List<OngoingTopicReassignment> topics, TopicImage topic, Collection<Integer> numbers) {
+        List<OngoingPartitionReassignment> partitions = new ArrayList<>();
+        for (int number = 0; number < topic.partitions().size(); number++) {
+            PartitionImage partition = topic.partitions().get(number);
+            if (partition.reassignment().isInProgress() && (numbers == null || numbers.contains(number))) {
+                partitions.add(new OngoingPartitionReassignment()
+                        .setPartitionIndex(number)
+                        .setReplicas(partition.replicas())
+                        .setAddingReplicas(partition.reassignment().adding())
+                        .setRemovingReplicas(partition.reassignment().removing()));
+            }
+        }
+        if (!partitions.isEmpty()) {
+            topics.add(new OngoingTopicReassignment().setName(topic.name()).setPartitions(partitions));
+        }
     }
 }

@@ -22,14 +22,19 @@ class AlterPartitionReassignmentsHandlerTest extends HandlerTestBase {
         assertThat(assign(newName(), 0, 1)).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
     }
 
-    private ErrorCode assign(String topic, int node, int version) throws Exception {
+    @Test
+    void shouldRefuseToCancelWhenNothingIsInProgress() throws Exception {
+        assertThat(assign(createTopic(1), null, 0)).isEqualTo(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS);
+    }
+
+    private ErrorCode assign(String topic, Integer node, int version) throws Exception {
         AlterPartitionReassignmentsRequest request = new AlterPartitionReassignmentsRequest()
                 .setTimeoutMs(TIMEOUT_MS)
                 .setTopics(List.of(new AlterPartitionReassignmentsRequest.ReassignableTopic()
                         .setName(topic)
                         .setPartitions(List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()
                                 .setPartitionIndex(0)
-                                .setReplicas(List.of(node))))));
+                                .setReplicas(node == null ? null : List.of(node))))));
         AlterPartitionReassignmentsResponse.ReassignableTopicResponse response = call(
                         AlterPartitionReassignmentsResponse.class, request, version)
                 .responses()

@@ -1,0 +1,258 @@
+package io.journalq.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.broker.Broker;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Node;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionInfo;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** Partitions move between three brokers, while clients use them. */
+@Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
+class BrokerReassignmentTest {
+    private static final int WAIT_SECONDS = 60;
+    private static final int BROKERS = 3;
+    private static final String TOPIC = "orders";
+    private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
+
+    private final Map<Integer, Integer> ports = new TreeMap<>();
+    private final Map<Integer, String> quorumListeners = new TreeMap<>();
+    private final Map<Integer, Broker> brokers = new TreeMap<>();
+
+    @TempDir
+    Path directory;
+
+    private Admin admin;
+
+    @BeforeEach
+    void startThree() throws Exception {
+        for (int id = 1; id <= BROKERS; id++) {
+            start(id);
+        }
+        admin = Admin.create(clients());
+    }
+
+    @AfterEach
+    void close() {
+        admin.close(Duration.ZERO);
+        brokers.values().forEach(Broker::close);
+    }
+
+    private void start(int id) throws Exception {
+        boolean first = ports.isEmpty();
+        Map<String, String> all = new LinkedHashMap<>();
+        all.put("node.id", Integer.toString(id));
+        all.put("listeners", "PLAINTEXT://127.0.0.1:" + ports.computeIfAbsent(id, unused -> TestPorts.next()));
+        all.put("admin.listener", "");
+        all.put("gateway.listener", "");
+        all.put("write.ahead.max.bytes", "1048576");
+        all.put("data.directories", data(id).toString());
+        all.put("quorum.listener", quorumListeners.computeIfAbsent(id, unused -> "127.0.0.1:" + TestPorts.next()));
+        all.put("cluster.join", first ? "" : "127.0.0.1:" + ports.get(1));
+        BrokerConfig config = BrokerConfig.defaults();
+        for (Map.Entry<String, String> setting : all.entrySet()) {
+            config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);
+        }
+        brokers.put(id, Broker.start(config));
+    }
+
+    private void stop(int id) {
+        brokers.remove(id).close();
+    }
+
+    private Path data(int id) {
+        return directory.resolve("broker" + id);
+    }
+
+    private Map<String, Object> clients() {
+        List<String> addresses =
+                ports.values().stream().map(port -> "127.0.0.1:" + port).toList();
+        return Map.of("bootstrap.servers", String.join(",", addresses), "auto.offset.reset", "earliest");
+    }
+
+    private void create(Integer... replicas) throws Exception {
+        NewTopic topic = new NewTopic(TOPIC, Map.of(0, List.of(replicas)))
+                .configs(Map.of("delivery.mode", "eventual", "min.insync.replicas", "2"));
+        admin.createTopics(List.of(topic)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private void reassign(Integer... target) throws Exception {
+        Optional<NewPartitionReassignment> to =
+                target.length == 0 ? Optional.empty() : Optional.of(new NewPartitionReassignment(List.of(target)));
+        admin.alterPartitionReassignments(Map.of(PARTITION, to)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private boolean isMoving() throws Exception {
+        return !admin.listPartitionReassignments()
+                .reassignments()
+                .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                .isEmpty();
+    }
+
+    private TopicPartitionInfo describe() throws Exception {
+        return admin.describeTopics(List.of(TOPIC))
+                .allTopicNames()
+                .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                .get(TOPIC)
+                .partitions()
+                .get(0);
+    }
+
+    private static List<Integer> ids(List<Node> nodes) {
+        return nodes.stream().map(Node::id).sorted().toList();
+    }
+
+    private static void await(String what, Callable<Boolean> condition) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            Thread.sleep(20);
+        }
+    }
+
+    private void moveTo(Integer... target) throws Exception {
+        reassign(target);
+        await("the end of the reassignment", () -> !isMoving());
+        await("replicas in sync", () -> ids(describe().isr())
+                .equals(Stream.of(target).sorted().toList()));
+        assertThat(describe().replicas().stream().map(Node::id)).containsExactly(target);
+    }
+
+    private void awaitNoFiles(int broker) throws Exception {
+        await("deletion on broker " + broker, () -> {
+            try (Stream<Path> files = Files.list(data(broker))) {
+                return files.noneMatch(
+                        file -> Files.exists(file.resolve("00000000000000000000.log")) && !file.endsWith("metadata"));
+            }
+        });
+    }
+
+    /** Sends records one after the other, and remembers what was acknowledged. */
+    private final class Sender extends Thread {
+        private final Map<Long, String> acknowledged = new ConcurrentHashMap<>();
+        private volatile boolean ended;
+        private volatile Exception failure;
+
+        @Override
+        public void run() {
+            try (KafkaProducer<String, String> producer =
+                    new KafkaProducer<>(clients(), new StringSerializer(), new StringSerializer())) {
+                for (int number = 0; !ended; number++) {
+                    String value = "record-" + number;
+                    var unused = producer.send(new ProducerRecord<>(TOPIC, 0, null, value), (metadata, error) -> {
+                        if (error == null) {
+                            acknowledged.put(metadata.offset(), value);
+                        } else {
+                            failure = error;
+                        }
+                    });
+                    Thread.sleep(1);
+                }
+            } catch (Exception error) {
+                failure = error;
+            }
+        }
+
+        void end() throws Exception {
+            ended = true;
+            join();
+            assertThat(failure).isNull();
+        }
+    }
+
+    private List<String> readAll(int count) {
+        List<String> values = new ArrayList<>();
+        try (KafkaConsumer<String, String> consumer =
+                new KafkaConsumer<>(clients(), new StringDeserializer(), new StringDeserializer())) {
+            consumer.assign(List.of(PARTITION));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+            while (values.size() < count && System.nanoTime() < deadline) {
+                consumer.poll(Duration.ofMillis(100)).forEach(record -> values.add(record.value()));
+            }
+        }
+        return values;
+    }
+
+    @Test
+    void shouldLoseAndDoubleNothingWhenAPartitionGetsReplicasAndMovesWhileItIsUsed() throws Exception {
+        // given a topic with one replica, and a client
+        create(1);
+        Sender sender = new Sender();
+        sender.start();
+        await("records", () -> sender.acknowledged.size() > 100);
+
+        // when it gets three replicas, and then moves away from its leader
+        moveTo(1, 2, 3);
+        assertThat(describe().leader().id()).isEqualTo(1);
+        moveTo(3, 2);
+        assertThat(describe().leader().id()).isEqualTo(3);
+        moveTo(2);
+        int before = sender.acknowledged.size();
+        await("more records", () -> sender.acknowledged.size() > before + 100);
+        sender.end();
+
+        // then
+        List<String> values = readAll(sender.acknowledged.size());
+        assertThat(values).doesNotHaveDuplicates().hasSize(sender.acknowledged.size());
+        sender.acknowledged.forEach(
+                (offset, value) -> assertThat(values.get(offset.intValue())).isEqualTo(value));
+        awaitNoFiles(1);
+        awaitNoFiles(3);
+    }
+
+    @Test
+    void shouldWaitForABrokerThatIsDownUntilTheReassignmentIsCancelled() throws Exception {
+        create(1, 3);
+        stop(3);
+        await("one in sync", () -> ids(describe().isr()).equals(List.of(1)));
+
+        // when a partition leaves a broker that is down
+        moveTo(1, 2);
+        // and another one is to be added
+        reassign(2, 3);
+        assertThat(admin.listPartitionReassignments()
+                        .reassignments()
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                        .get(PARTITION)
+                        .addingReplicas())
+                .containsExactly(3);
+        reassign();
+
+        // then the broker deletes its files when it is back
+        assertThat(isMoving()).isFalse();
+        assertThat(ids(describe().replicas())).containsExactly(1, 2);
+        start(3);
+        awaitNoFiles(3);
+    }
+}

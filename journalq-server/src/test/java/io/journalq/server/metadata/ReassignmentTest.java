@@ -1,0 +1,265 @@
+package io.journalq.server.metadata;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.metadata.MetadataMachine.Decision;
+import io.journalq.server.metadata.partition.InSyncProposal;
+import io.journalq.server.metadata.partition.InSyncProposal.Member;
+import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.metadata.partition.Reassignment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Partitions move to other brokers: new replicas join first, and old ones leave afterwards. */
+class ReassignmentTest {
+    private static final Uuid ORDERS = new Uuid(1, 1);
+
+    private final MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(1, 1, 100, 250));
+
+    @BeforeEach
+    void createTopic() {
+        TestBrokers.register(machine, 1, 2, 3, 4, 5);
+        create("orders", ORDERS, List.of(1, 2, 3), Map.of("min.insync.replicas", "2"));
+    }
+
+    private void create(String name, Uuid id, List<Integer> replicas, Map<String, String> configs) {
+        apply(machine.createTopic(new TopicSpec(name, -1, -1, List.of(replicas), configs), id));
+    }
+
+    private PartitionImage partition() {
+        return machine.image().topic(ORDERS).partitions().get(0);
+    }
+
+    private void apply(Decision decision) {
+        assertThat(decision.error()).as(decision.reason()).isEqualTo(ErrorCode.NONE);
+        machine.replay(decision.records());
+    }
+
+    private Decision reassign(Integer... target) {
+        return machine.cluster().reassign("orders", 0, List.of(target), true);
+    }
+
+    /** The leader proposes these in-sync replicas. */
+    private Decision propose(int... nodeIds) {
+        return propose(ORDERS, nodeIds);
+    }
+
+    private Decision propose(Uuid topic, int... nodeIds) {
+        PartitionImage partition = machine.image().topic(topic).partitions().get(0);
+        return machine.cluster()
+                .alterPartition(
+                        partition.leader(),
+                        epoch(partition.leader()),
+                        new InSyncProposal(
+                                topic,
+                                0,
+                                partition.leaderEpoch(),
+                                partition.partitionEpoch(),
+                                Arrays.stream(nodeIds)
+                                        .mapToObj(nodeId -> new Member(nodeId, epoch(nodeId)))
+                                        .toList()));
+    }
+
+    private long epoch(int nodeId) {
+        return machine.image().broker(nodeId).epoch();
+    }
+
+    private void fence(Integer... nodeIds) {
+        apply(machine.cluster().fence(List.of(nodeIds)));
+    }
+
+    @Test
+    void shouldRemoveTheOldLeaderInTheBatchInWhichTheLastNewReplicaJoins() {
+        apply(reassign(4, 5, 2));
+
+        // then the partition has the old and the new replicas, and goes on as before
+        assertThat(partition().replicas()).containsExactly(4, 5, 2, 1, 3);
+        assertThat(partition().reassignment()).isEqualTo(new Reassignment(List.of(4, 5), List.of(1, 3)));
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().leaderEpoch()).isZero();
+        assertThat(partition().inSyncReplicas()).containsExactly(1, 2, 3);
+
+        // when one of them has caught up
+        apply(propose(1, 2, 3, 4));
+        assertThat(partition().replicas()).hasSize(5);
+
+        // and the other one has, too
+        Decision last = propose(1, 2, 3, 4, 5);
+        assertThat(last.records()).hasSize(1);
+        apply(last);
+
+        // then the old ones leave, and a new one leads
+        assertThat(partition().replicas()).containsExactly(4, 5, 2);
+        assertThat(partition().inSyncReplicas()).containsExactly(2, 4, 5);
+        assertThat(partition().leader()).isEqualTo(4);
+        assertThat(partition().leaderEpoch()).isEqualTo(1);
+        assertThat(partition().reassignment()).isEqualTo(Reassignment.NONE);
+    }
+
+    @Test
+    void shouldBeginANewEpochOfTheSameLeaderWhenAnotherReplicaLeaves() {
+        apply(reassign(1, 2, 4));
+        apply(propose(1, 2, 3, 4));
+
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().leaderEpoch())
+                .as("late fetches of the removed replica are refused")
+                .isEqualTo(1);
+        assertThat(partition().replicas()).containsExactly(1, 2, 4);
+    }
+
+    @Test
+    void shouldReturnToTheReplicasBeforeWhenItIsCancelled() {
+        assertThat(machine.cluster().reassign("orders", 0, null, true).error())
+                .isEqualTo(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS);
+        apply(reassign(1, 4, 5));
+        apply(propose(1, 2, 3, 4));
+
+        apply(machine.cluster().reassign("orders", 0, null, true));
+
+        assertThat(partition().replicas()).containsExactlyInAnyOrder(1, 2, 3);
+        assertThat(partition().inSyncReplicas()).containsExactly(1, 2, 3);
+        assertThat(partition().reassignment()).isEqualTo(Reassignment.NONE);
+        assertThat(partition().leader()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldForgetTheFirstTargetWhenAnotherOneReplacesIt() {
+        apply(reassign(1, 2, 4));
+
+        apply(reassign(1, 5, 3));
+
+        assertThat(partition().replicas()).containsExactly(1, 5, 3, 2);
+        assertThat(partition().reassignment()).isEqualTo(new Reassignment(List.of(5), List.of(2)));
+        apply(machine.cluster().reassign("orders", 0, null, true));
+        assertThat(partition().replicas()).containsExactlyInAnyOrder(1, 2, 3);
+    }
+
+    @Test
+    void shouldEndAtOnceWhenTheTargetIsInSync() {
+        apply(reassign(3, 2));
+
+        assertThat(partition().replicas()).containsExactly(3, 2);
+        assertThat(partition().leader()).isEqualTo(3);
+        assertThat(partition().inSyncReplicas()).containsExactly(2, 3);
+        assertThat(reassign(3, 2).records()).isEmpty();
+    }
+
+    @Test
+    void shouldGoOnUntilEnoughTargetReplicasAreInSync() {
+        // given a target with two replicas that are not in sync
+        fence(2, 3);
+        apply(reassign(4, 2, 3));
+        apply(propose(1, 4));
+        assertThat(partition().replicas()).as("min.insync.replicas=2").contains(1);
+
+        // when one of them is back
+        apply(machine.cluster().unfence(2, epoch(2)));
+        apply(propose(1, 4, 2));
+
+        // then
+        assertThat(partition().replicas()).containsExactly(4, 2, 3);
+        assertThat(partition().inSyncReplicas()).containsExactly(4, 2);
+    }
+
+    @Test
+    void shouldNotRequireMoreInSyncReplicasWhileTheyAreAdded() {
+        // given a topic with one replica and the configuration for three
+        Uuid id = new Uuid(2, 2);
+        create("small", id, List.of(1), Map.of("delivery.mode", "eventual", "min.insync.replicas", "2"));
+        apply(machine.cluster().reassign("small", 0, List.of(1, 2, 3), true));
+
+        // then its single in-sync replica is not one too few, so that the others are not eligible
+        apply(propose(id, 1, 2));
+        apply(propose(id, 1));
+        PartitionImage partition = machine.image().topic(id).partitions().get(0);
+        assertThat(partition.eligibleLeaders()).isEmpty();
+
+        apply(propose(id, 1, 2, 3));
+        partition = machine.image().topic(id).partitions().get(0);
+        assertThat(partition.replicas()).containsExactly(1, 2, 3);
+        assertThat(partition.reassignment().isInProgress()).isFalse();
+        assertThat(partition.leaderEpoch()).as("nobody has left").isZero();
+    }
+
+    @Test
+    void shouldKeepTheLastReplicasThatAreEligible() {
+        // given a partition whose only eligible replica is one that is being added
+        apply(reassign(4, 5));
+        apply(propose(1, 2, 3, 4));
+        fence(2, 3);
+        fence(1);
+        assertThat(partition().inSyncReplicas()).containsExactly(4);
+        assertThat(machine.cluster().reassign("orders", 0, null, true).error())
+                .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        fence(4);
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+
+        // then it cannot leave
+        assertThat(machine.cluster().reassign("orders", 0, null, true).error())
+                .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        assertThat(reassign(1, 2).error()).isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        apply(machine.cluster().unfence(4, epoch(4)));
+        assertThat(partition().leader()).isEqualTo(4);
+    }
+
+    @Test
+    void shouldEndWhenTheRemainingReplicaBecomesTheLeader() {
+        // given a target that is not in sync, but eligible
+        fence(2);
+        fence(3);
+        assertThat(partition().eligibleLeaders()).containsExactly(3);
+        apply(machine.cluster().unfence(3, epoch(3)));
+        apply(reassign(3));
+        assertThat(partition().replicas()).hasSize(3);
+
+        // when the leader is gone
+        fence(1);
+
+        assertThat(partition().replicas()).containsExactly(3);
+        assertThat(partition().leader()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldRefuseTargetsThatAreNotPossible() {
+        assertThat(reassign().error()).isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        assertThat(reassign(1, 1).error()).isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
+        assertThat(reassign(1, 9).reason()).contains("broker 9, but no such broker is registered");
+        assertThat(machine.cluster().reassign("orders", 0, List.of(1, 2), false).error())
+                .isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
+        assertThat(machine.cluster().reassign("orders", 1, List.of(1), true).error())
+                .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+        create("other", new Uuid(3, 3), List.of(1), Map.of("delivery.mode", "consistent"));
+        Decision refused = machine.cluster().reassign("other", 0, List.of(1, 2), true);
+        assertThat(refused.error()).isEqualTo(ErrorCode.INVALID_CONFIG);
+        assertThat(refused.reason()).contains("delivery.mode=eventual, not consistent");
+        assertThat(machine.cluster().reassign("other", 0, List.of(1), true).records())
+                .isEmpty();
+    }
+
+    @Test
+    void shouldRestoreAReassignmentWhenASnapshotIsReplayed() {
+        apply(reassign(4, 2));
+        MetadataMachine other = new MetadataMachine(new MetadataMachine.Limits(1, 1, 100, 250));
+
+        other.replay(machine.snapshot());
+
+        assertThat(other.image().topic(ORDERS)).isEqualTo(machine.image().topic(ORDERS));
+        assertThat(other.image().topic(ORDERS).partitions().get(0).reassignment())
+                .isEqualTo(new Reassignment(List.of(4), List.of(1, 3)));
+    }
+
+    @Test
+    void shouldPlaceNewPartitionsLikeTheTargetWhileReplicasMove() {
+        apply(reassign(4, 5));
+
+        apply(machine.createPartitions("orders", 2, List.of()));
+
+        assertThat(machine.image().topic(ORDERS).partitions().get(1).replicas()).hasSize(2);
+    }
+}
