@@ -44,8 +44,22 @@ final class FloodedBroker implements AutoCloseable {
      * @param settings in addition to those that every test needs
      */
     static FloodedBroker start(Path directory, Map<String, String> settings) throws Exception {
-        List<String> command =
-                new ArrayList<>(BrokerCommand.inForeground(DEFAULT_HEAP, List.of("-XX:+ExitOnOutOfMemoryError")));
+        return start(directory, settings, List.of());
+    }
+
+    /**
+     * As {@link #start(Path, Map)}, but with a heap that is resident from the start, so that {@link #residentBytes}
+     * changes by memory outside of it only.
+     */
+    static FloodedBroker startWithResidentHeap(Path directory, Map<String, String> settings) throws Exception {
+        return start(directory, settings, List.of("-XX:+AlwaysPreTouch"));
+    }
+
+    private static FloodedBroker start(Path directory, Map<String, String> settings, List<String> jvmOptions)
+            throws Exception {
+        List<String> options = new ArrayList<>(jvmOptions);
+        options.add("-XX:+ExitOnOutOfMemoryError");
+        List<String> command = new ArrayList<>(BrokerCommand.inForeground(DEFAULT_HEAP, options));
         Path data = directory.resolve("data");
         Map<String, String> all = new HashMap<>(settings);
         all.putIfAbsent("listeners", "PLAINTEXT://127.0.0.1:0");
