@@ -46,10 +46,11 @@ class ReplicationTest {
     private static final int BROKERS = 3;
     private static final int PARTITIONS = 3;
     private static final int RECORDS = 3_000;
-    private static final String TOPIC = "orders";
 
     private final Map<Integer, Integer> ports = new TreeMap<>();
     private final Map<Integer, Broker> brokers = new TreeMap<>();
+
+    private String topic = "orders";
 
     @TempDir
     Path directory;
@@ -61,9 +62,9 @@ class ReplicationTest {
             start(id);
         }
         try (Admin admin = Admin.create(clients())) {
-            NewTopic topic =
-                    new NewTopic(TOPIC, PARTITIONS, (short) BROKERS).configs(Map.of("min.insync.replicas", "2"));
-            admin.createTopics(List.of(topic)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+            NewTopic created =
+                    new NewTopic(topic, PARTITIONS, (short) BROKERS).configs(Map.of("min.insync.replicas", "2"));
+            admin.createTopics(List.of(created)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
         }
     }
 
@@ -116,20 +117,20 @@ class ReplicationTest {
 
     private TopicDescription describe() throws Exception {
         try (Admin admin = Admin.create(clients())) {
-            return admin.describeTopics(List.of(TOPIC))
+            return admin.describeTopics(List.of(topic))
                     .allTopicNames()
                     .get(WAIT_SECONDS, TimeUnit.SECONDS)
-                    .get(TOPIC);
+                    .get(topic);
         }
     }
 
     /** Sends records; returns them by partition and offset once all are acknowledged. */
-    private static Map<String, String> send(KafkaProducer<String, String> producer, String prefix, int count)
+    private Map<String, String> send(KafkaProducer<String, String> producer, String prefix, int count)
             throws Exception {
         Map<String, Future<RecordMetadata>> sent = new LinkedHashMap<>();
         for (int i = 0; i < count; i++) {
             String value = prefix + i;
-            sent.put(value, producer.send(new ProducerRecord<>(TOPIC, i % PARTITIONS, null, value)));
+            sent.put(value, producer.send(new ProducerRecord<>(topic, i % PARTITIONS, null, value)));
         }
         Map<String, String> acknowledged = new TreeMap<>();
         for (Map.Entry<String, Future<RecordMetadata>> one : sent.entrySet()) {
@@ -146,7 +147,7 @@ class ReplicationTest {
                 new KafkaConsumer<>(clients(), new StringDeserializer(), new StringDeserializer())) {
             List<TopicPartition> partitions = new ArrayList<>();
             for (int i = 0; i < PARTITIONS; i++) {
-                partitions.add(new TopicPartition(TOPIC, i));
+                partitions.add(new TopicPartition(topic, i));
             }
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
@@ -224,6 +225,34 @@ class ReplicationTest {
     }
 
     @Test
+    void shouldReplicateInTheOtherDeliveryModesWhenAFollowerStopsAndStartsAgain() throws Exception {
+        for (String mode : List.of("consistent", "performance")) {
+            topic = mode;
+            try (Admin admin = Admin.create(clients())) {
+                NewTopic created = new NewTopic(topic, PARTITIONS, (short) BROKERS)
+                        .configs(Map.of("min.insync.replicas", "2", "delivery.mode", mode));
+                admin.createTopics(List.of(created)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+            }
+            try (KafkaProducer<String, String> producer = producer()) {
+                // given
+                await("full in-sync replicas", this::areAllInSync);
+                Map<String, String> acknowledged = send(producer, "a", RECORDS);
+
+                // when
+                int follower = leaderOf(0) == BROKERS ? BROKERS - 1 : BROKERS;
+                brokers.remove(follower).close();
+                acknowledged.putAll(send(producer, "b", RECORDS));
+                start(follower);
+
+                // then
+                await("full in-sync replicas", this::areAllInSync);
+                await("equal journals", this::areReplicasEqual);
+                assertThat(readAll()).as(mode).isEqualTo(acknowledged);
+            }
+        }
+    }
+
+    @Test
     void shouldLeaveAndJoinTheInSyncReplicasWhenAFollowerStopsAndStartsAgain() throws Exception {
         try (KafkaProducer<String, String> producer = producer()) {
             Map<String, String> acknowledged = send(producer, "a", RECORDS);
@@ -235,7 +264,7 @@ class ReplicationTest {
 
             // then the others go on, without those partitions that it leads
             for (int i = 0; i < 10; i++) {
-                RecordMetadata metadata = producer.send(new ProducerRecord<>(TOPIC, 0, null, "b" + i))
+                RecordMetadata metadata = producer.send(new ProducerRecord<>(topic, 0, null, "b" + i))
                         .get(WAIT_SECONDS, TimeUnit.SECONDS);
                 acknowledged.put(metadata.partition() + "@" + metadata.offset(), "b" + i);
             }

@@ -368,7 +368,8 @@ public final class BrokerCore implements AutoCloseable {
                         () -> brokerEpoch(nodeId),
                         activeController,
                         environment.cycles().get(0).loop()),
-                config.get(ReplicationSettings.REPLICA_LAG_TIME_MAX_MS));
+                config.get(ReplicationSettings.REPLICA_LAG_TIME_MAX_MS),
+                config.get(ReplicationSettings.REPLICATION_LAG_MAX_MS));
     }
 
     /** Identifies the life of a broker; -1 if it is not registered. */

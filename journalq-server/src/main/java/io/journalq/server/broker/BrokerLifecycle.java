@@ -38,7 +38,8 @@ final class BrokerLifecycle {
     /**
      * Creates an instance.
      *
-     * @param keepsRecords whether all records that the last process had acknowledged are still there
+     * @param keepsRecords whether all records that the last process had acknowledged are still there. Otherwise, only
+     *     those are that were on the disk
      * @param registrationFile null for a broker that is alone
      */
     BrokerLifecycle(
@@ -72,9 +73,13 @@ final class BrokerLifecycle {
                 config.get(BrokerSettings.BROKER_RACK),
                 supportedFeatures(),
                 directories.ids());
+        long previousEpoch = registrationFile == null ? UNKNOWN : registrationFile.epoch();
         return controller
                 .registerBroker(
-                        registration, keepsRecords && registrationFile != null ? registrationFile.epoch() : UNKNOWN)
+                        registration,
+                        keepsRecords || previousEpoch == UNKNOWN
+                                ? previousEpoch
+                                : BrokerRegistration.afterPowerLoss(previousEpoch))
                 .thenCompose(outcome -> outcome.error() == ErrorCode.NONE
                         ? CompletableFuture.completedFuture(null)
                         : CompletableFuture.failedFuture(new IOException(outcome.reason())));

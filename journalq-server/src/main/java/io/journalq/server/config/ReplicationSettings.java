@@ -15,6 +15,16 @@ public final class ReplicationSettings {
             "Time for which an in-sync replica can be behind its leader. After that, it leaves the in-sync replicas, and "
                     + "acknowledgements do not wait for it any more.");
 
+    public static final ConfigKey<Long> REPLICATION_LAG_MAX_MS = ConfigKey.ofLong(
+            "replication.lag.max.ms",
+            ConfigUnit.MILLISECONDS,
+            1_000L,
+            100L,
+            HOUR_MS,
+            "Time for which only the leader of a partition can have a record that it has acknowledged, with acks=1 or "
+                    + "in delivery mode performance, while other replicas are in sync. After that, acknowledgements "
+                    + "wait, and the replicas that lack the record leave the in-sync replicas.");
+
     public static final ConfigKey<Integer> BROKER_HEARTBEAT_INTERVAL_MS = ConfigKey.ofInt(
             "broker.heartbeat.interval.ms",
             ConfigUnit.MILLISECONDS,
@@ -32,8 +42,8 @@ public final class ReplicationSettings {
                     + "replicas lead its partitions. If the connection of the broker has ended, it waits for two "
                     + "heartbeats only. Use the same value on all brokers, and at least twice broker.heartbeat.interval.ms.");
 
-    static final List<ConfigKey<?>> ALL =
-            List.of(REPLICA_LAG_TIME_MAX_MS, BROKER_HEARTBEAT_INTERVAL_MS, BROKER_SESSION_TIMEOUT_MS);
+    static final List<ConfigKey<?>> ALL = List.of(
+            REPLICA_LAG_TIME_MAX_MS, REPLICATION_LAG_MAX_MS, BROKER_HEARTBEAT_INTERVAL_MS, BROKER_SESSION_TIMEOUT_MS);
 
     private ReplicationSettings() {}
 }

@@ -14,7 +14,8 @@ public interface ControllerOperations {
     /**
      * Registers a broker. See {@link io.journalq.server.metadata.MetadataMachine#registerBroker}.
      *
-     * @param previousEpoch the last registration of the broker, if it has lost nothing since then; otherwise -1
+     * @param previousEpoch the last registration of the broker, if it has lost nothing since then; what says that only
+     *     its disks are as they were ({@link BrokerRegistration#afterPowerLoss}); otherwise -1
      * @return completed when the registration is committed or refused; another broker than the controller may apply it
      *     later
      */

@@ -429,6 +429,11 @@ public final class Journal implements AutoCloseable {
         });
     }
 
+    /** Discards the batches that are staged, because they cannot be written. */
+    public void dropStaged() {
+        writer.drop();
+    }
+
     /**
      * Removes all records. The log then begins and ends at {@code offset}. A follower does this when its leader no
      * longer has the records behind the follower's end. A crash leaves either the old log or the new, empty one.

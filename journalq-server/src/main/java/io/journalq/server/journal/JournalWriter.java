@@ -143,6 +143,13 @@ final class JournalWriter {
         staged.clear();
     }
 
+    /** Discards all staged batches. The log ends behind the last written one. */
+    void drop() {
+        staged.clear();
+        endOffset = writtenOffset;
+        epochs.truncateTo(endOffset);
+    }
+
     /** Sets the end to {@code offset}, at which the journal was truncated. */
     void truncated(long offset) {
         begunEpoch = NO_EPOCH;

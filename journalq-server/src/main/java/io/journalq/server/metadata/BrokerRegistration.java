@@ -29,6 +29,14 @@ public record BrokerRegistration(
         logDirectories = List.copyOf(logDirectories);
     }
 
+    /**
+     * What a broker says instead of the epoch of its last registration, if its machine went down after that and it still
+     * has what was on its disks. A number that is no epoch.
+     */
+    public static long afterPowerLoss(long epoch) {
+        return -2 - epoch;
+    }
+
     /** The supported levels of a feature. */
     public record FeatureLevels(String name, short lowest, short highest) {}
 

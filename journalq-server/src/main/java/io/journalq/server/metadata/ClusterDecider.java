@@ -39,13 +39,22 @@ public final class ClusterDecider {
     /**
      * Registers a process of a broker, which is fenced.
      *
-     * @param keepsRecords whether the broker still has everything that its last process had acknowledged
+     * @param kept what the broker still has of everything that its last process had acknowledged
      */
-    Decision register(BrokerImage registered, boolean keepsRecords) {
+    Decision register(BrokerImage registered, Kept kept) {
         List<Message> records = new ArrayList<>();
         records.add(MetadataSnapshot.brokerRecord(registered));
-        records.addAll(elections(new KnownBrokers(List.of(registered), keepsRecords ? -1 : registered.nodeId())));
+        records.addAll(elections(new KnownBrokers(List.of(registered), kept)));
         return Decision.append(records);
+    }
+
+    /** What a broker still has of the records that it had acknowledged when its last process ended. */
+    enum Kept {
+        ALL,
+        /** Everything that was on its disks. In mode consistent, that is all. */
+        SYNCED,
+        /** Nobody knows: the disks are others, or their contents are older. */
+        NOTHING
     }
 
     /**
@@ -107,11 +116,12 @@ public final class ClusterDecider {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
                 if (partition.replicas().stream().anyMatch(brokers.changed::containsKey)) {
+                    KnownBrokers known = brokers.of(topic);
                     PartitionChange elected = settled(
                             topic,
                             partition,
-                            LeaderElection.elect(partition, requiredSize(topic, partition), brokers),
-                            brokers);
+                            LeaderElection.elect(partition, requiredSize(topic, partition), known),
+                            known);
                     if (!elected.isEmpty()) {
                         changes.add(MetadataSnapshot.change(number, elected));
                     }
@@ -126,19 +136,24 @@ public final class ClusterDecider {
 
     /** The brokers of the state, with those that a decision changes. */
     private final class KnownBrokers implements LeaderElection.Brokers {
-        private static final int NOBODY = -1;
-
         private final Map<Integer, BrokerImage> changed = new TreeMap<>();
-        /** The broker that has lost records, or {@link #NOBODY}. */
-        private final int lossy;
+        /** What the changed brokers still have. */
+        private final Kept kept;
 
         KnownBrokers(List<BrokerImage> changed) {
-            this(changed, NOBODY);
+            this(changed, Kept.ALL);
         }
 
-        KnownBrokers(List<BrokerImage> changed, int lossy) {
-            this.lossy = lossy;
+        KnownBrokers(Collection<BrokerImage> changed, Kept kept) {
+            this.kept = kept;
             changed.forEach(broker -> this.changed.put(broker.nodeId(), broker));
+        }
+
+        /** The brokers as replicas of a topic. */
+        KnownBrokers of(TopicImage topic) {
+            return kept == Kept.SYNCED && ReplicatedTopicRules.isConsistent(topic.configs())
+                    ? new KnownBrokers(changed.values(), Kept.ALL)
+                    : this;
         }
 
         private BrokerImage find(int nodeId) {
@@ -160,7 +175,7 @@ public final class ClusterDecider {
 
         @Override
         public boolean keepsRecords(int nodeId) {
-            return nodeId != lossy;
+            return kept == Kept.ALL || !changed.containsKey(nodeId);
         }
     }
 
@@ -357,7 +372,7 @@ public final class ClusterDecider {
                     "topic '" + topic.name() + "' is internal: its partitions stay on their brokers");
         }
         boolean severalAtATime = target.size() > 1 || !partition.replicas().equals(target);
-        String unsupported = severalAtATime ? ReplicatedTopicRules.problem(topic.configs()) : null;
+        String unsupported = severalAtATime ? ReplicatedTopicRules.missing(topic.configs()) : null;
         return unsupported == null ? null : Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
     }
 
@@ -414,6 +429,8 @@ public final class ClusterDecider {
 
     private static int requiredSize(TopicImage topic, int replicas) {
         String text = topic.configs().get(TopicSettings.MIN_INSYNC_REPLICAS.name());
-        return text == null || !text.matches("[1-9]\\d{0,4}") ? 1 : Math.min(Integer.parseInt(text), replicas);
+        int minInSync = text == null || !text.matches("[1-9]\\d{0,4}") ? 1 : Integer.parseInt(text);
+        return ReplicatedTopicRules.requiredInSync(
+                minInSync, replicas, ReplicatedTopicRules.isConsistent(topic.configs()));
     }
 }

@@ -9,6 +9,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.StatePart;
+import io.journalq.server.metadata.ClusterDecider.Kept;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.NodeStartedRecord;
@@ -179,7 +180,7 @@ public final class MetadataMachine {
      * if the rest of the registration is known.
      *
      * @param previousEpoch the last registration of the broker, if it still has everything that it had acknowledged since
-     *     then; otherwise -1
+     *     then; {@link BrokerRegistration#afterPowerLoss} of it if it still has what was on its disks; otherwise -1
      */
     public Decision registerBroker(BrokerRegistration registration, long previousEpoch) {
         boolean inCluster = state.controller().isElected();
@@ -195,16 +196,19 @@ public final class MetadataMachine {
         }
         BrokerImage registered = new BrokerImage(registration, state.version(), inCluster, false);
         return inCluster
-                ? cluster().register(registered, known == null || keepsRecords(known, registration, previousEpoch))
+                ? cluster().register(registered, known == null ? Kept.ALL : kept(known, registration, previousEpoch))
                 : Decision.append(List.of(MetadataSnapshot.brokerRecord(registered)));
     }
 
     /** Records are lost with the data directories in which they were. */
-    private static boolean keepsRecords(BrokerImage known, BrokerRegistration registration, long previousEpoch) {
-        return previousEpoch == known.epoch()
-                && registration
-                        .logDirectories()
-                        .containsAll(known.registration().logDirectories());
+    private static Kept kept(BrokerImage known, BrokerRegistration registration, long previousEpoch) {
+        if (!registration.logDirectories().containsAll(known.registration().logDirectories())) {
+            return Kept.NOTHING;
+        }
+        if (previousEpoch == known.epoch()) {
+            return Kept.ALL;
+        }
+        return previousEpoch == BrokerRegistration.afterPowerLoss(known.epoch()) ? Kept.SYNCED : Kept.NOTHING;
     }
 
     private static boolean isSame(BrokerRegistration known, BrokerRegistration other, boolean sameProcess) {
@@ -254,10 +258,6 @@ public final class MetadataMachine {
                 ? replicationFactor > 1
                 : spec.assignments().get(0).size() > 1;
         Map<String, String> configs = replicated ? ReplicatedTopicRules.withMode(spec.configs()) : spec.configs();
-        String unsupported = replicated ? ReplicatedTopicRules.problem(configs) : null;
-        if (unsupported != null) {
-            return Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
-        }
         int partitions = partitionsOf(spec);
         refused = checkCount(partitions, partitions);
         if (refused != null) {
@@ -353,7 +353,7 @@ public final class MetadataMachine {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
         Map<String, String> changed = MetadataSizes.changed(topic.configs(), changes);
-        String unsupported = topic.isReplicated() ? ReplicatedTopicRules.problem(changed) : null;
+        String unsupported = topic.isReplicated() ? ReplicatedTopicRules.problem(topic.configs(), changed) : null;
         if (unsupported != null) {
             return Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
         }

@@ -1,16 +1,18 @@
 package io.journalq.server.metadata;
 
 import io.journalq.server.config.TopicSettings;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What topics with several replicas may have in their configurations. They are in delivery mode {@code eventual}, because
- * followers do not acknowledge by other modes yet. Stateless.
+ * What holds for topics with several replicas. Their delivery mode is always in their configuration: all replicas and the
+ * controller must agree on what an acknowledgement means, whatever the default of a broker is. Stateless.
  */
-final class ReplicatedTopicRules {
+public final class ReplicatedTopicRules {
     private static final String MODE = TopicSettings.DELIVERY_MODE.name();
-    private static final String SUPPORTED = "eventual";
+    private static final String DEFAULT_MODE = "eventual";
+    private static final String CONSISTENT = "consistent";
     private static final String EACH_MESSAGE = "1";
 
     private ReplicatedTopicRules() {}
@@ -18,22 +20,55 @@ final class ReplicatedTopicRules {
     /** The configuration of a new topic: the default of its broker can be another mode. */
     static Map<String, String> withMode(Map<String, String> configs) {
         Map<String, String> all = new TreeMap<>(configs);
-        all.putIfAbsent(MODE, SUPPORTED);
+        all.putIfAbsent(MODE, mode(configs));
         return all;
     }
 
-    /** Why a topic with several replicas cannot have these settings; null if it can. */
-    static String problem(Map<String, String> configs) {
-        String mode = configs.get(MODE);
-        if (mode == null || !mode.strip().equalsIgnoreCase(SUPPORTED)) {
-            return "a topic with several replicas must have " + MODE + "=" + SUPPORTED + ", not "
-                    + (mode == null ? "the default of its broker" : mode)
-                    + ": the other modes support one replica only";
-        }
+    /** The delivery mode of a topic with this configuration, as it is spelled in settings. */
+    public static String mode(Map<String, String> configs) {
         String interval = configs.get(TopicSettings.FLUSH_MESSAGES.name());
-        return interval != null && interval.strip().equals(EACH_MESSAGE)
-                ? "a topic with several replicas must not have " + TopicSettings.FLUSH_MESSAGES + "=1, which is another"
-                        + " name of " + MODE + "=consistent: that mode supports one replica only"
+        if (interval != null && interval.strip().equals(EACH_MESSAGE)) {
+            return CONSISTENT;
+        }
+        String mode = configs.get(MODE);
+        return mode == null ? DEFAULT_MODE : mode.strip().toLowerCase(Locale.ROOT);
+    }
+
+    /** Whether replicas acknowledge only what is on their disks. */
+    static boolean isConsistent(Map<String, String> configs) {
+        return mode(configs).equals(CONSISTENT);
+    }
+
+    /** Why a topic with these settings cannot have several replicas; null if it can. */
+    static String missing(Map<String, String> configs) {
+        return configs.containsKey(MODE)
+                ? null
+                : "a topic with several replicas must set " + MODE + ": its brokers can have different defaults";
+    }
+
+    /**
+     * Why a topic with several replicas cannot have other settings; null if it can. A follower of a topic in another mode
+     * has acknowledged what is in its page cache. In mode consistent, its leader and the controller would take that for
+     * safe.
+     */
+    static String problem(Map<String, String> before, Map<String, String> after) {
+        if (!after.containsKey(MODE)) {
+            return missing(after);
+        }
+        return isConsistent(after) && !isConsistent(before)
+                ? MODE + " of a topic with several replicas cannot become " + CONSISTENT
+                        + ": create another topic with " + MODE + "=" + CONSISTENT + ", and copy the records"
                 : null;
+    }
+
+    /**
+     * Number of in-sync replicas without which nothing is acknowledged that waits for all of them.
+     *
+     * @param minInSync what the topic demands. There can be fewer replicas
+     * @param isConsistent whether the topic is in mode consistent, which needs a majority
+     */
+    public static int requiredInSync(int minInSync, int replicas, boolean isConsistent) {
+        int required = Math.min(minInSync, replicas);
+        return isConsistent ? Math.max(required, replicas / 2 + 1) : required;
     }
 }

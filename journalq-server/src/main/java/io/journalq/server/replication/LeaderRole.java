@@ -16,6 +16,7 @@ public final class LeaderRole implements ReplicaRole {
     private final int leaderEpoch;
     private final long startOffset;
     private final InSyncSet inSync = new InSyncSet();
+    private final LoneAcknowledgements alone = new LoneAcknowledgements();
     private int partitionEpoch = -1;
     /** The proposal whose outcome is not known; null if there is none. */
     private IsrProposal proposal;
@@ -63,7 +64,7 @@ public final class LeaderRole implements ReplicaRole {
     /**
      * Proposes other in-sync replicas, if they have changed and the last proposal is settled. A replica joins when it has
      * everything that consumers may have seen and everything before this epoch. It leaves if it has been behind for
-     * too long.
+     * too long, or if it lacks records that were acknowledged without it too long ago.
      *
      * @param endOffset the end of the log
      * @param mayJoin whether the broker with an id may be in sync, as far as is known
@@ -78,9 +79,10 @@ public final class LeaderRole implements ReplicaRole {
         members.add(new IsrProposal.Member(self, IsrProposal.UNKNOWN_EPOCH));
         boolean changed = false;
         long needed = Math.max(highWatermark, startOffset);
+        long late = alone.lateOffset();
         for (RemoteReplica other : inSync.others()) {
             boolean member = other.committed
-                    ? !other.isLagging(endOffset, nowMs, maxLagMs)
+                    ? !other.isLagging(endOffset, nowMs, maxLagMs) && (late == 0 || other.fetchOffset() >= late)
                     : other.fetchOffset() >= needed && mayJoin.test(other.brokerId);
             changed |= member != other.committed;
             if (member) {
@@ -93,6 +95,16 @@ public final class LeaderRole implements ReplicaRole {
         proposal = new IsrProposal(leaderEpoch, partitionEpoch, members);
         inSync.propose(members);
         return proposal;
+    }
+
+    /** See {@link ReplicaMachine#observe}. */
+    void observe(long acknowledgedOffset, long endOffset, long maxAgeMs, long nowMs) {
+        alone.observe(acknowledgedOffset, inSync.safeOffset(endOffset), maxAgeMs, nowMs);
+    }
+
+    /** See {@link ReplicaMachine#isBehindAcknowledgements}. */
+    boolean isBehindAcknowledgements(long endOffset) {
+        return alone.lateOffset() > 0 && inSync.safeOffset(endOffset) < alone.lateOffset();
     }
 
     /** Whether {@code replica} could join with what it has. A cheap check before {@link #propose}. */

@@ -197,6 +197,27 @@ public final class ReplicaMachine {
         return advance();
     }
 
+    /**
+     * Looks for records that this leader has acknowledged although another in-sync replica does not have them. Called
+     * regularly.
+     *
+     * @param acknowledgedOffset records before this may have been acknowledged by this replica alone
+     * @param maxAgeMs how long ago records were acknowledged, at least, that are too old, in milliseconds
+     */
+    public void observe(long acknowledgedOffset, long maxAgeMs, long nowMs) {
+        if (leading != null) {
+            leading.observe(acknowledgedOffset, endOffset, maxAgeMs, nowMs);
+        }
+    }
+
+    /**
+     * Whether an in-sync replica lacks records that this leader has acknowledged too long ago. Then nothing more may be
+     * acknowledged by this leader alone.
+     */
+    public boolean isBehindAcknowledgements() {
+        return leading != null && leading.isBehindAcknowledgements(endOffset);
+    }
+
     /** Whether the outcome of a proposal is not known yet, and matters. */
     public boolean isOpen(IsrProposal proposal) {
         return leading != null && leading.isOpen(proposal);

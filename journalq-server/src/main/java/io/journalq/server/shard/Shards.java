@@ -18,6 +18,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataDelta.TopicChange;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.ReplicatedTopicRules;
 import io.journalq.server.metadata.ResourceConfigs;
 import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
@@ -26,6 +27,7 @@ import io.journalq.server.replication.ReplicaRole;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.Shard.ShardTimes;
 import io.journalq.server.shard.append.AppendResources;
+import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
 import io.journalq.server.shard.flush.Flusher;
 import io.journalq.server.shard.flush.WalSyncers;
@@ -51,6 +53,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,6 +70,9 @@ public final class Shards {
 
     /** Maximum number of distinct settings that are shared by topics. */
     private static final int MAX_SHARED_SETTINGS = 1_000;
+
+    /** Time after which a log that could not be cut is opened again. */
+    private static final int CUT_RETRY_MS = 500;
 
     private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
@@ -355,7 +361,7 @@ public final class Shards {
         }
         if (topic.isReplicated()) {
             return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
-                    .ofReplicatedTopic();
+                    .ofReplicatedTopic(DeliveryMode.of(ReplicatedTopicRules.mode(topic.configs())));
         }
         if (settingsByConfigs.size() >= MAX_SHARED_SETTINGS) {
             settingsByConfigs.clear();
@@ -635,8 +641,23 @@ public final class Shards {
         }
 
         private CompletableFuture<Void> cutAndOpen(PartitionHost host, long offset) {
-            host.cutJournal(offset);
-            return reopen(host.topicId(), host.name());
+            return onLoop(host::whenCuttable)
+                    .thenApplyAsync(cuttable -> host.cutJournal(offset), opening)
+                    // After a failure, the leader asks for the same cut again.
+                    .thenCompose(cut ->
+                            cut ? NOTHING : onLoop(done -> shard.cycle().loop().schedule(done, CUT_RETRY_MS)))
+                    .thenComposeAsync(cut -> reopen(host.topicId(), host.name()), opening);
+        }
+
+        /** Completed when {@code work}, which begins on the loop, calls its argument. */
+        private CompletableFuture<Void> onLoop(Consumer<Runnable> work) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            return shard.cycle()
+                    .ask(() -> {
+                        work.accept(() -> done.complete(null));
+                        return null;
+                    })
+                    .thenCompose(begun -> done);
         }
 
         @Override

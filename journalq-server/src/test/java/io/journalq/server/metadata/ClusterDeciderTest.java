@@ -176,6 +176,33 @@ class ClusterDeciderTest {
     }
 
     @Test
+    void shouldKeepAReplicaEligibleAfterAPowerLossOnlyWhenItsTopicIsConsistent() {
+        // given a topic in mode consistent, whose replicas are a majority only together
+        Uuid payments = new Uuid(2, 2);
+        apply(machine.beginTerm(1));
+        apply(machine.createTopic(
+                new TopicSpec("payments", -1, -1, List.of(List.of(1, 2, 3)), Map.of("delivery.mode", "consistent")),
+                payments));
+        apply(machine.cluster().fence(List.of(2, 3)));
+        assertThat(machine.image().topic(payments).partitions().get(0).eligibleLeaders())
+                .containsExactly(2, 3);
+
+        // when the machine of the last leader loses power
+        restart(1, BrokerRegistration.afterPowerLoss(epoch(1)));
+
+        // then it still has what was on its disk
+        assertThat(machine.image().topic(payments).partitions().get(0).eligibleLeaders())
+                .containsExactly(1, 2, 3);
+        assertThat(partition().eligibleLeaders()).isEmpty();
+        assertThat(partition().lastKnownEligible()).containsExactly(1);
+
+        // but not if the disk is as it was at an earlier registration
+        restart(1, BrokerRegistration.afterPowerLoss(epoch(1) - 1));
+        assertThat(machine.image().topic(payments).partitions().get(0).eligibleLeaders())
+                .containsExactly(2, 3);
+    }
+
+    @Test
     void shouldElectAReplicaThatIsNotInSyncOnlyWhenTheTopicAllowsIt() {
         apply(machine.cluster().fence(List.of(2)));
         apply(machine.cluster().fence(List.of(1, 3)));

@@ -234,10 +234,13 @@ class ReassignmentTest {
                 .isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
         assertThat(machine.cluster().reassign("orders", 1, List.of(1), true).error())
                 .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
-        create("other", new Uuid(3, 3), List.of(1), Map.of("delivery.mode", "consistent"));
+        create("other", new Uuid(3, 3), List.of(1), Map.of());
         Decision refused = machine.cluster().reassign("other", 0, List.of(1, 2), true);
         assertThat(refused.error()).isEqualTo(ErrorCode.INVALID_CONFIG);
-        assertThat(refused.reason()).contains("delivery.mode=eventual, not consistent");
+        assertThat(refused.reason()).contains("must set delivery.mode");
+        create("consistent", new Uuid(4, 4), List.of(1), Map.of("delivery.mode", "consistent"));
+        assertThat(machine.cluster().reassign("consistent", 0, List.of(1, 2), true).error())
+                .isEqualTo(ErrorCode.NONE);
         assertThat(machine.cluster().reassign("other", 0, List.of(1), true).records())
                 .isEmpty();
     }

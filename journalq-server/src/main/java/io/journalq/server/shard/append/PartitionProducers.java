@@ -70,6 +70,11 @@ public final class PartitionProducers {
         return dedup;
     }
 
+    /** Records that were acknowledged behind the end of the log may be lost: producers may continue behind them. */
+    public void onPossibleLoss() {
+        dedup.onPossibleLoss(journal.endOffset());
+    }
+
     PartitionTransactions transactions() {
         return transactions;
     }

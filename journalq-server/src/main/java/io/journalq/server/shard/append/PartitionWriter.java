@@ -41,6 +41,12 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     /** The disk rejects writes. */
     private boolean failing;
 
+    /** Other replicas lack records that were acknowledged too long ago. Always false if there are no others. */
+    private boolean behind;
+
+    /** Whether nothing is acknowledged from memory: while {@link #failing} or {@link #behind}. */
+    private boolean held;
+
     private boolean offline;
     private boolean closed;
 
@@ -74,10 +80,43 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     }
 
     /**
-     * False while writes fail: otherwise an unlimited number of batches would be acknowledged that cannot be stored.
+     * False while writes fail, or other replicas are behind: otherwise an unlimited number of batches would be acknowledged
+     * that cannot be stored, or that only this replica has.
      */
     boolean acknowledgesFromMemory(Append append) {
-        return settings.deliveryMode() == DeliveryMode.PERFORMANCE && !failing && !append.isInTransaction();
+        return settings.deliveryMode() == DeliveryMode.PERFORMANCE && !held && !append.isInTransaction();
+    }
+
+    private void setFailing(boolean now) {
+        failing = now;
+        held = failing || behind;
+    }
+
+    /**
+     * Looks for records that were acknowledged here too long ago for other in-sync replicas not to have them. Until these
+     * have them or leave, all appends wait for them. Called regularly while the partition has other replicas.
+     *
+     * @return whether there are such records
+     */
+    public boolean observeReplication(long maxAgeMs, long nowMs) {
+        replica.observe(acknowledgedOffset, maxAgeMs, nowMs);
+        boolean now = replica.isBehindAcknowledgements();
+        if (now != behind) {
+            setBehind(now);
+        }
+        return behind;
+    }
+
+    private void setBehind(boolean now) {
+        behind = now;
+        held = failing || behind;
+        if (!behind && !isConsistent()) {
+            acknowledge(acknowledgements.completeUnheld(journal.startOffset()));
+        }
+    }
+
+    private void acknowledge(long offset) {
+        acknowledgedOffset = Math.max(acknowledgedOffset, offset);
     }
 
     /** Whether an append must be on all in-sync replicas before it is acknowledged. */
@@ -139,7 +178,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         if (failure != null) {
             onWriteFailure(failure);
         } else if (failing && journal.writtenOffset() > writtenBefore) {
-            failing = false;
+            setFailing(false);
             log.info("partition accepts records again: partition={}", name);
         }
         producers.onWritten(journal.writtenOffset(), Math.max(journal.writtenOffset(), acknowledgedOffset));
@@ -159,7 +198,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
             if (replica.isSufficient()) {
                 acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());
             } else {
-                acknowledgements.replicateWritten(journal.writtenOffset(), false, journal.startOffset());
+                acknowledge(acknowledgements.replicateWritten(journal.writtenOffset(), behind, journal.startOffset()));
                 completeReplicated();
             }
         }
@@ -176,8 +215,11 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
 
     private void completeReplicated() {
         acknowledgements.completeReplicated(readable.highWatermark(), journal.startOffset());
+        if (behind && !replica.isBehindAcknowledgements()) {
+            setBehind(false);
+        }
         if (!replica.hasEnoughReplicas()) {
-            acknowledgements.refuseUnreplicated(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, null);
+            acknowledgements.refuseUnreplicated(isConsistent(), ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, null);
         }
     }
 
@@ -201,7 +243,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
      */
     private void onWriteFailure(IOException failure) {
         if (!failing) {
-            failing = true;
+            setFailing(true);
             log.error("cannot write: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
         durability.onWriteFailure();
@@ -219,7 +261,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         if (replica.isSufficient()) {
             acknowledgements.completeDurable(offset, journal.startOffset());
         } else {
-            acknowledgements.replicateDurable(offset, isConsistent(), journal.startOffset());
+            acknowledge(acknowledgements.replicateDurable(offset, isConsistent() || behind, journal.startOffset()));
             completeReplicated();
         }
     }
@@ -227,7 +269,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     @Override
     public void onFlushFailure(IOException failure) {
         if (!(failure instanceof SyncNotBegunException) && !failing) {
-            failing = true;
+            setFailing(true);
             log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
         acknowledgements.refuseUnflushed(failure);
@@ -239,9 +281,9 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
      */
     public void takeOffline(IOException reason) {
         offline = true;
-        failing = true;
+        setFailing(true);
         acknowledgements.refuseUnflushed(reason);
-        acknowledgements.refuseUnreplicated(ErrorCode.KAFKA_STORAGE_ERROR, reason.getMessage());
+        acknowledgements.refuseUnreplicated(true, ErrorCode.KAFKA_STORAGE_ERROR, reason.getMessage());
         durability.takeOffline();
         resources.lateWrites().forget(this);
     }
@@ -252,6 +294,8 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
      */
     public void endLeading() {
         writeStaged();
+        behind = false;
+        held = failing;
         acknowledgements.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
     }
 

@@ -77,28 +77,56 @@ final class PendingAcknowledgements {
      * sufficient, and lets the rest wait for {@link #completeReplicated}.
      *
      * @param all whether all appends wait for the other replicas, whatever their senders ask for
+     * @return the offset behind the last append that was acknowledged; 0 if none was
      */
-    void replicateWritten(long offset, boolean all, long logStartOffset) {
-        replicateUpTo(unwritten, offset, all, logStartOffset);
+    long replicateWritten(long offset, boolean all, long logStartOffset) {
+        return replicateUpTo(unwritten, offset, all, logStartOffset);
     }
 
     /** Like {@link #replicateWritten}, for appends that are durable here. */
-    void replicateDurable(long offset, boolean all, long logStartOffset) {
-        replicateUpTo(unflushed, offset, all, logStartOffset);
+    long replicateDurable(long offset, boolean all, long logStartOffset) {
+        return replicateUpTo(unflushed, offset, all, logStartOffset);
     }
 
-    private void replicateUpTo(ArrayDeque<Append> waiting, long offset, boolean all, long logStartOffset) {
+    private long replicateUpTo(ArrayDeque<Append> waiting, long offset, boolean all, long logStartOffset) {
+        long acknowledged = 0;
         if (waiting == null) {
-            return;
+            return acknowledged;
         }
         for (Append head = waiting.peek(); head != null && head.nextOffset() <= offset; head = waiting.peek()) {
             waiting.poll();
             if (all || head.acks() == RequiredAcks.ALL) {
                 awaitReplicas(head);
             } else {
+                acknowledged = Math.max(acknowledged, head.nextOffset());
                 head.complete(logStartOffset);
             }
         }
+        return acknowledged;
+    }
+
+    /**
+     * Acknowledges the appends that wait for other replicas although their senders do not ask for that.
+     *
+     * @return the offset behind the last one; 0 if there was none
+     */
+    long completeUnheld(long logStartOffset) {
+        List<Append> held = takeUnreplicated(false);
+        long acknowledged = 0;
+        for (Append append : held) {
+            acknowledged = Math.max(acknowledged, append.nextOffset());
+            append.complete(logStartOffset);
+        }
+        return acknowledged;
+    }
+
+    /** Removes the appends that wait for other replicas, and whose senders do or do not ask for that. */
+    private List<Append> takeUnreplicated(boolean asked) {
+        List<Append> taken = new ArrayList<>();
+        if (unreplicated != null) {
+            unreplicated.removeIf(append -> (append.acks() == RequiredAcks.ALL) == asked && taken.add(append));
+        }
+        return taken;
     }
 
     private void awaitReplicas(Append append) {
@@ -146,10 +174,18 @@ final class PendingAcknowledgements {
         late.forEach(append -> append.refuse(ErrorCode.REQUEST_TIMED_OUT, null));
     }
 
-    /** Rejects the appends that are in this log and wait for other replicas. */
-    void refuseUnreplicated(ErrorCode error, String message) {
-        while (unreplicated != null && !unreplicated.isEmpty()) {
-            unreplicated.poll().refuse(error, message);
+    /**
+     * Rejects the appends that are in this log and wait for other replicas.
+     *
+     * @param all whether also those are rejected whose senders do not ask for the other replicas
+     */
+    void refuseUnreplicated(boolean all, ErrorCode error, String message) {
+        if (unreplicated == null || unreplicated.isEmpty()) {
+            return;
+        }
+        takeUnreplicated(true).forEach(append -> append.refuse(error, message));
+        if (all) {
+            takeUnreplicated(false).forEach(append -> append.refuse(error, message));
         }
     }
 
@@ -188,7 +224,7 @@ final class PendingAcknowledgements {
             timer.cancel();
             timer = null;
         }
-        refuseUnreplicated(error, null);
+        refuseUnreplicated(true, error, null);
         refuseAll(unflushed, error);
         refuseAll(unwritten, error);
     }

@@ -246,6 +246,18 @@ public final class PartitionDurability implements Flusher.Target, WalCoverage.Li
         flusher.forget(this);
     }
 
+    /**
+     * Runs {@code work} on the loop as soon as no write is on its way into the write-ahead files, after {@link #close}.
+     * Another thread may then truncate the journal.
+     */
+    public void whenSettled(Runnable work) {
+        if (coverage == null) {
+            work.run();
+        } else {
+            coverage.whenSettled(work);
+        }
+    }
+
     /** Called when the journal was deleted. Any thread. */
     public void forget() {
         WalCoverage ofDeleted = coverage;

@@ -29,6 +29,9 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
 
     private volatile boolean gone;
 
+    /** Runs when no commit is awaited any more; null if nobody waits. */
+    private Runnable settled;
+
     /** Is informed of the durability of the journal's writes. On the journal's loop. */
     interface Listener {
         /** Everything before {@code offset} is durable. */
@@ -106,14 +109,31 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
 
     @Override
     public void onCommitted(long endOffset) {
-        uncommitted--;
         committedOffset = endOffset;
+        onCommitEnded();
     }
 
     @Override
     public void onMissed(long endOffset) {
-        uncommitted--;
         coveredFrom = Math.max(coveredFrom, endOffset);
+        onCommitEnded();
+    }
+
+    private void onCommitEnded() {
+        uncommitted--;
+        if (uncommitted == 0 && settled != null) {
+            buffer.enqueue(settled);
+            settled = null;
+        }
+    }
+
+    /** Runs {@code work} as soon as no write is on its way into the write-ahead files. The journal writes nothing more. */
+    void whenSettled(Runnable work) {
+        if (uncommitted == 0) {
+            work.run();
+        } else {
+            settled = work;
+        }
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.ReplicatedTopicRules;
 import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.Append;
@@ -126,6 +127,10 @@ public final class PartitionHost {
         if (isNew && isReplicated()) {
             // What is staged belongs to the epoch before.
             writer.writeStaged();
+            if (!replica.isLeader() && settings.append().deliveryMode() == DeliveryMode.PERFORMANCE) {
+                // The last leader may have acknowledged more from its memory.
+                producers.onPossibleLoss();
+            }
         }
         writer.onReplicaChange(() -> replica.lead(nodeId, replicas, requiredInSync(), nowMs()));
         if (isNew) {
@@ -160,11 +165,14 @@ public final class PartitionHost {
     }
 
     /**
-     * How many replicas must be in sync for an append with acks=all. There can be fewer replicas than required. Those
-     * that are being added do not raise the number, so that producers need not wait until they have caught up.
+     * How many replicas must be in sync for an append that waits for all of them. Those that are being added do not raise
+     * the number, so that producers need not wait until they have caught up.
      */
     private int requiredInSync() {
-        return Math.min(settings.minInSyncReplicas(), replicas.establishedSize());
+        return ReplicatedTopicRules.requiredInSync(
+                settings.minInSyncReplicas(),
+                replicas.establishedSize(),
+                settings.append().deliveryMode() == DeliveryMode.CONSISTENT);
     }
 
     private long nowMs() {
@@ -302,9 +310,29 @@ public final class PartitionHost {
         return replicas.replicas().size() > 1;
     }
 
+    /** Whether a follower acknowledges only what is on its disk. Otherwise, the page cache is sufficient. */
+    public boolean acknowledgesSynced() {
+        return settings.append().deliveryMode() == DeliveryMode.CONSISTENT;
+    }
+
+    /** Whether everything written is on the disk. */
+    public boolean isSynced() {
+        return durability.isDurable();
+    }
+
+    /** Waits until everything written up to now is on the disk, see {@link PartitionDurability#flush}. */
+    public void whenSynced(Consumer<ErrorCode> done) {
+        durability.flush(done);
+    }
+
     /** Sets who is informed when another replica has fetched so much that it may join the in-sync replicas. */
     public void setCandidateListener(Consumer<PartitionHost> listener) {
         candidateListener = listener;
+    }
+
+    /** See {@link PartitionWriter#observeReplication}. */
+    public boolean observeReplication(long maxAgeMs, long nowMs) {
+        return writer.observeReplication(maxAgeMs, nowMs);
     }
 
     /** Changes what the leader knows about the other replicas, see {@link ReadableLog#onReplicaChange}. */
@@ -389,20 +417,30 @@ public final class PartitionHost {
         return replica.cut(offset, journal.epochs().latest() < replicas.recoveryEpoch());
     }
 
+    /** Runs {@code work} on the loop as soon as the journal can be cut, after {@link #close}. */
+    public void whenCuttable(Runnable work) {
+        durability.whenSettled(work);
+    }
+
     /**
      * Removes everything at and behind {@code offset}, or everything if the log ends before it, and closes the journal,
-     * after {@link #close}. The log then ends at {@code offset} or before it, unless the disk has failed. Any thread;
-     * blocks.
+     * after {@link #whenCuttable}. The log then ends at {@code offset} or before it. Any thread; blocks.
+     *
+     * @return false if that was not possible, such as on a full disk
      */
-    public void cutJournal(long offset) {
+    public boolean cutJournal(long offset) {
         try (Journal cut = journal) {
+            // Batches that were acknowledged from memory and could not be written.
+            cut.dropStaged();
             if (offset > cut.writtenOffset()) {
                 cut.resetTo(offset);
             } else {
                 cut.truncateTo(offset);
             }
+            return true;
         } catch (IOException failure) {
             log.error("cannot cut the log: partition={} offset={}", name, offset, failure);
+            return false;
         }
     }
 

@@ -86,8 +86,8 @@ public record PartitionSettings(
     }
 
     /** The settings of a topic with several replicas, whatever mode is the default of the broker. */
-    public PartitionSettings ofReplicatedTopic() {
-        return with(append.rules(), append.compression(), DeliveryMode.EVENTUAL);
+    public PartitionSettings ofReplicatedTopic(DeliveryMode mode) {
+        return with(append.rules(), append.compression(), mode);
     }
 
     private PartitionSettings with(BatchRules rules, CompressionCodec compression, DeliveryMode mode) {

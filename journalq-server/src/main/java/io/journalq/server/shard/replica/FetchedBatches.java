@@ -64,6 +64,7 @@ final class FetchedBatches {
         if (records != null && records.sizeBytes() > 0) {
             try {
                 host.appendFetched(records.buffer());
+                partition.onAppended();
                 appended = true;
             } catch (InvalidBatchException invalid) {
                 log.warn(

@@ -21,6 +21,8 @@ final class FetchedPartition {
     private long askedOffset;
     private int askedLastEpoch;
     private long askedStartOffset;
+    /** The end of the log with what the leader has sent last. */
+    private long appendedOffset;
 
     FetchedPartition(PartitionHost host) {
         this.host = host;
@@ -46,6 +48,7 @@ final class FetchedPartition {
     /** Leaves the partition out; returns for how long, in milliseconds. */
     int pause() {
         paused = true;
+        appendedOffset = 0;
         int pauseMs = nextPauseMs;
         nextPauseMs = Math.min(LONGEST_PAUSE_MS, 2 * nextPauseMs);
         return pauseMs;
@@ -59,6 +62,17 @@ final class FetchedPartition {
     /** The leader has responded without an error. */
     void onResponse() {
         nextPauseMs = FIRST_PAUSE_MS;
+    }
+
+    /** The last response had batches, which are staged. */
+    void onAppended() {
+        appendedOffset = host.journal().endOffset();
+    }
+
+    /** Whether the log does not have what was appended to it, because the disk rejects writes. */
+    boolean isRejected() {
+        Journal journal = host.journal();
+        return journal.isDirty() || journal.endOffset() < appendedOffset;
     }
 
     /** The epoch of the leader that was last asked. */

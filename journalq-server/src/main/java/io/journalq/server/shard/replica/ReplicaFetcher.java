@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Fetches the partitions of one loop that one other broker leads, over a connection and an incremental fetch session of
- * its own. The next fetch is sent at the end of the cycle that writes what the last one returned, and acknowledges it.
- * On the loop.
+ * its own. The next fetch acknowledges what the last one returned. It is sent at the end of the cycle that writes that or,
+ * for partitions that acknowledge only what is on the disk, as soon as it is there. On the loop.
  */
 final class ReplicaFetcher {
     private static final Logger log = LoggerFactory.getLogger(ReplicaFetcher.class);
@@ -50,6 +50,9 @@ final class ReplicaFetcher {
 
     private final LoopCycle cycle;
     private final int leader;
+    /** Whether fetches acknowledge only what is on the disk. */
+    private final boolean synced;
+
     private final ReplicaPeers peers;
     private final FetchedBatches batches;
     private final Map<Uuid, Map<Integer, FetchedPartition>> partitions = new LinkedHashMap<>();
@@ -59,7 +62,7 @@ final class ReplicaFetcher {
     /** Partitions that may have to be named in the next request. */
     private final Set<FetchedPartition> due = new LinkedHashSet<>();
 
-    private final Runnable fetch = this::fetch;
+    private final Runnable fetchAfterWrite = this::fetchAfterWrite;
     /** Null while there is no connection. */
     private PeerChannel channel;
 
@@ -68,13 +71,20 @@ final class ReplicaFetcher {
     private boolean waiting;
     private boolean lookRegistered;
     private boolean fetchTimed;
+    /** Whether batches are staged that this cycle writes. */
+    private boolean writing;
+
+    /** Number of partitions that the next fetch waits for, because they are not on the disk yet. */
+    private int syncing;
+
     private boolean failing;
     private long askedNanos;
     private long restartedNanos;
 
-    ReplicaFetcher(LoopCycle cycle, int leader, ReplicaPeers peers, PartitionRewrites rewrites) {
+    ReplicaFetcher(LoopCycle cycle, int leader, boolean synced, ReplicaPeers peers, PartitionRewrites rewrites) {
         this.cycle = cycle;
         this.leader = leader;
+        this.synced = synced;
         this.peers = peers;
         this.batches = new FetchedBatches(leader, rewrites);
         this.restartedNanos = cycle.loop().nanoTime() - RESTART_NANOS;
@@ -188,8 +198,21 @@ final class ReplicaFetcher {
         }
     }
 
+    private void fetchAfterWrite() {
+        writing = false;
+        fetch();
+    }
+
     private void fetch() {
-        if (waiting || fetchTimed || !hasFetchable()) {
+        if (waiting || fetchTimed || writing || syncing > 0) {
+            return;
+        }
+        for (FetchedPartition partition : List.copyOf(due)) {
+            if (!partition.isPaused() && partition.isRejected()) {
+                pause(partition);
+            }
+        }
+        if (!hasFetchable() || (synced && awaitsSync())) {
             return;
         }
         if (channel == null || !channel.isOpen()) {
@@ -220,6 +243,36 @@ final class ReplicaFetcher {
                 }
             }
         });
+    }
+
+    /** Waits until the partitions that the next request may name are on the disk; returns whether any is not. */
+    private boolean awaitsSync() {
+        List<FetchedPartition> unsynced = new ArrayList<>();
+        for (FetchedPartition partition : due) {
+            if (!partition.isPaused() && !partition.host().isSynced()) {
+                unsynced.add(partition);
+            }
+        }
+        syncing = unsynced.size();
+        for (FetchedPartition partition : unsynced) {
+            partition.host().whenSynced(error -> onSynced(partition, error));
+        }
+        return !unsynced.isEmpty();
+    }
+
+    private void onSynced(FetchedPartition partition, ErrorCode error) {
+        if (error != ErrorCode.NONE && isFetched(partition) && !partition.isPaused()) {
+            log.debug(
+                    "what was fetched is not on the disk: partition={} error={}",
+                    partition.host().name(),
+                    error);
+            pause(partition);
+        }
+        syncing--;
+        if (syncing == 0) {
+            // Once for all partitions of a commit, and behind the acknowledgements of this broker's own producers.
+            cycle.onWakeUp(fetchAfterWrite);
+        }
     }
 
     private boolean hasFetchable() {
@@ -312,8 +365,8 @@ final class ReplicaFetcher {
         if (!news && cycle.loop().nanoTime() - askedNanos < QUICK_RESPONSE_NANOS) {
             fetchAfter(QUICK_RESPONSE_PAUSE_MS);
         } else {
-            // After the journals are written.
-            cycle.onWakeUp(fetch);
+            writing = true;
+            cycle.onWakeUp(fetchAfterWrite);
         }
     }
 

@@ -5,6 +5,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.replication.FollowerRole;
 import io.journalq.server.replication.IsrProposal;
 import io.journalq.server.shard.partition.PartitionHost;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -28,15 +29,25 @@ public final class ReplicaHost {
     private static final long LATEST_ATTEMPT_MS = 10_000;
 
     private static final int CHECKS_PER_LAG = 2;
+    /** A record is noticed after one check at most, and is too old at another one. */
+    private static final int CHECKS_PER_LONE_TIME = 8;
 
     private final LoopCycle cycle;
     private final ReplicaPeers peers;
     private final PartitionRewrites rewrites;
-    private final Map<Integer, ReplicaFetcher> fetchers = new LinkedHashMap<>();
+    private final Map<Source, ReplicaFetcher> fetchers = new LinkedHashMap<>();
     private final Map<PartitionHost, ReplicaFetcher> fetcherOf = new LinkedHashMap<>();
     private final Set<PartitionHost> led = new LinkedHashSet<>();
     private boolean ticks;
+    private long lagCheckedMs;
     private boolean closed;
+
+    /**
+     * What one fetcher fetches.
+     *
+     * @param synced whether the partitions acknowledge only what is on the disk, so that the others do not wait for that
+     */
+    private record Source(int leader, boolean synced) {}
 
     public ReplicaHost(LoopCycle cycle, ReplicaPeers peers, PartitionRewrites rewrites) {
         this.cycle = cycle;
@@ -55,7 +66,9 @@ public final class ReplicaHost {
         ReplicaFetcher before = fetcherOf.remove(host);
         ReplicaFetcher now = leader == FollowerRole.NO_LEADER
                 ? null
-                : fetchers.computeIfAbsent(leader, id -> new ReplicaFetcher(cycle, id, peers, rewrites));
+                : fetchers.computeIfAbsent(
+                        new Source(leader, host.acknowledgesSynced()),
+                        source -> new ReplicaFetcher(cycle, source.leader(), source.synced(), peers, rewrites));
         if (before != null && before != now) {
             before.remove(host);
         }
@@ -95,17 +108,32 @@ public final class ReplicaHost {
     private void startTicks() {
         if (!ticks) {
             ticks = true;
-            cycle.loop().schedule(this::tick, Math.max(1, peers.maxLagMs() / CHECKS_PER_LAG));
+            cycle.loop().schedule(this::tick, tickMs());
         }
+    }
+
+    private long tickMs() {
+        return Math.max(1, Math.min(peers.maxLagMs() / CHECKS_PER_LAG, peers.maxLoneMs() / CHECKS_PER_LONE_TIME));
     }
 
     /** Looks for in-sync replicas that are behind. */
     private void tick() {
         ticks = false;
-        if (!closed && !led.isEmpty()) {
-            List.copyOf(led).forEach(this::propose);
-            startTicks();
+        if (closed || led.isEmpty()) {
+            return;
         }
+        long nowMs = nowMs();
+        long maxAgeMs = peers.maxLoneMs() - 2 * tickMs();
+        boolean all = nowMs - lagCheckedMs >= peers.maxLagMs() / CHECKS_PER_LAG;
+        lagCheckedMs = all ? nowMs : lagCheckedMs;
+        List<PartitionHost> behind = new ArrayList<>();
+        for (PartitionHost host : led) {
+            if (host.observeReplication(maxAgeMs, nowMs) || all) {
+                behind.add(host);
+            }
+        }
+        behind.forEach(this::propose);
+        startTicks();
     }
 
     private void propose(PartitionHost host) {

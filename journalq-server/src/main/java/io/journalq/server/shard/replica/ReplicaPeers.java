@@ -16,6 +16,7 @@ import java.util.function.LongSupplier;
  * @param mayJoin whether the broker with an id may be in sync
  * @param proposals passes proposals of this broker's leaders on
  * @param maxLagMs how long an in-sync replica may be behind, in milliseconds
+ * @param maxLoneMs how long only a leader may have a record that it has acknowledged, in milliseconds
  */
 public record ReplicaPeers(
         int nodeId,
@@ -24,4 +25,5 @@ public record ReplicaPeers(
         IntFunction<ListenerAddress> addresses,
         IntPredicate mayJoin,
         IsrProposals proposals,
-        long maxLagMs) {}
+        long maxLagMs,
+        long maxLoneMs) {}

@@ -102,6 +102,29 @@ class PartitionDurabilityTest {
     }
 
     @Test
+    void shouldLetAClosedPartitionBeCutWhenItsWritesAreInTheWriteAheadFiles() throws IOException {
+        // given a write on its way when the partition leaves its shard
+        append("third");
+        partition.append(1, EPOCH, sequence++, false, "removed");
+        boolean[] cuttable = new boolean[1];
+        partition.host().close();
+
+        // when
+        partition.host().whenCuttable(() -> cuttable[0] = true);
+        partition.loop().run();
+        assertThat(cuttable[0]).isFalse();
+        commit();
+
+        // then it can be cut, and a start does not bring the record back
+        assertThat(cuttable[0]).isTrue();
+        assertThat(partition.host().cutJournal(3)).isTrue();
+        byte[] log = Files.readAllBytes(Segment.logPath(SteppedPartition.directory(directory), 0));
+        assertThat(WalReplay.run(store, directory)).isZero();
+        assertThat(Segment.logPath(SteppedPartition.directory(directory), 0)).hasBinaryContent(log);
+        assertThat(partition.host().journal().endOffset()).isEqualTo(3);
+    }
+
+    @Test
     void shouldAcknowledgeWithoutAFlushOfTheJournalWhenItIsCovered() throws IOException {
         // when
         append("covered");

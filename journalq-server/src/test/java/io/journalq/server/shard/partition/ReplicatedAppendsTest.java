@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.replication.IsrProposal;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.RequiredAcks;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -25,6 +27,7 @@ class ReplicatedAppendsTest {
     private static final int FOLLOWER = 2;
     private static final int OTHER_FOLLOWER = 3;
     private static final int TIMEOUT_MS = 1_000;
+    private static final int LONE_MS = 100;
     private static final int ALL = 1 << 20;
 
     @TempDir
@@ -296,6 +299,123 @@ class ReplicatedAppendsTest {
         fetch(FOLLOWER, 2);
         assertThat(marker.error()).isEqualTo(ErrorCode.NONE);
         assertThat(partition.readCommitted(0, ALL)).containsExactly("a");
+    }
+
+    /** Looks for records that only the leader has, after some time. */
+    private boolean isBehindAfter(long ms) {
+        partition.loop().advance(ms);
+        boolean behind = partition
+                .host()
+                .observeReplication(
+                        LONE_MS, TimeUnit.NANOSECONDS.toMillis(partition.loop().nanoTime()));
+        partition.loop().run();
+        return behind;
+    }
+
+    @Test
+    void shouldAcknowledgeNothingAloneWhileAReplicaLacksWhatWasAcknowledgedTooLongAgo() throws IOException {
+        for (DeliveryMode mode : List.of(DeliveryMode.EVENTUAL, DeliveryMode.PERFORMANCE)) {
+            // given a record that only the leader has
+            open(mode);
+            partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
+            inSync(1, FOLLOWER);
+            int end = (int) partition.host().journal().endOffset();
+            fetch(FOLLOWER, end);
+            assertThat(partition.append(1, EPOCH, end, false, "a").error()).isEqualTo(ErrorCode.NONE);
+            assertThat(isBehindAfter(0)).isFalse();
+            assertThat(isBehindAfter(LONE_MS - 1)).isFalse();
+            assertThat(partition.append(1, EPOCH, end + 1, false, "b").error()).isEqualTo(ErrorCode.NONE);
+
+            // when
+            assertThat(isBehindAfter(1)).isTrue();
+            Outcome held = partition.append(1, EPOCH, end + 2, false, "c");
+
+            // then
+            assertThat(held.error()).isNull();
+            partition.loop().fireTimers(); // writes what was acknowledged from memory
+            assertThat(partition
+                            .host()
+                            .replica()
+                            .propose(id -> true, 60_000, LONE_MS)
+                            .members())
+                    .extracting(IsrProposal.Member::brokerId)
+                    .containsExactly(SteppedPartition.NODE);
+            held = partition.append(1, EPOCH, end + 3, false, "d");
+            assertThat(held.error()).isNull();
+            fetch(FOLLOWER, end + 1);
+            assertThat(held.error()).isEqualTo(ErrorCode.NONE);
+            assertThat(partition.append(1, EPOCH, end + 4, false, "e").error()).isEqualTo(ErrorCode.NONE);
+            partition.closeCleanly();
+        }
+    }
+
+    @Test
+    void shouldAcknowledgeWhatIsHeldWhenTheReplicaThatIsBehindLeaves() throws IOException {
+        // given
+        open(DeliveryMode.EVENTUAL);
+        partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
+        inSync(2, FOLLOWER);
+        partition.append(1, EPOCH, 0, false, "a");
+        isBehindAfter(0);
+        assertThat(isBehindAfter(LONE_MS)).isTrue();
+        Outcome held = partition.append(1, EPOCH, 1, false, "b");
+        assertThat(held.error()).isNull();
+
+        // when
+        inSync(2);
+
+        // then acks=1 does not need a second one, although consumers do not see the record
+        assertThat(held.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.host().log().highWatermark()).isZero();
+    }
+
+    @Test
+    void shouldLetOnlyRecordsCountThatWereAcknowledged() throws IOException {
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        Outcome waiting = partition.append(1, EPOCH, 0, false, "a");
+
+        assertThat(isBehindAfter(0)).isFalse();
+        assertThat(isBehindAfter(LONE_MS - 1)).isFalse();
+        assertThat(isBehindAfter(LONE_MS - 1)).isFalse();
+
+        assertThat(waiting.error()).isNull();
+    }
+
+    @Test
+    void shouldLetProducersContinueBehindALossWhenAnotherLeaderAcknowledgedFromMemory() throws IOException {
+        for (DeliveryMode mode : List.of(DeliveryMode.PERFORMANCE, DeliveryMode.EVENTUAL)) {
+            // given a follower that has a part of what its leader has acknowledged
+            open(mode);
+            List<Integer> replicas = List.of(SteppedPartition.NODE, FOLLOWER);
+            partition.setReplicas(
+                    1, new ReplicaSet(SteppedPartition.NODE, EPOCH, ++partitionEpoch, replicas, replicas));
+            partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
+            int end = (int) partition.host().journal().endOffset();
+            partition.append(1, EPOCH, end, false, "a");
+            partition.setReplicas(1, new ReplicaSet(FOLLOWER, EPOCH + 1, ++partitionEpoch, replicas, replicas));
+
+            // when it leads, and the producer continues behind a record that is lost
+            partition.setReplicas(
+                    1,
+                    new ReplicaSet(
+                            SteppedPartition.NODE,
+                            EPOCH + 2,
+                            ++partitionEpoch,
+                            replicas,
+                            List.of(SteppedPartition.NODE)));
+            Outcome first = partition.append(1, EPOCH, end + 2, false, "c");
+            Outcome again = partition.append(1, EPOCH, end + 2, false, "c");
+
+            // then
+            if (mode == DeliveryMode.PERFORMANCE) {
+                assertThat(first.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+                assertThat(again.error()).isEqualTo(ErrorCode.NONE);
+            } else {
+                assertThat(again.error()).isEqualTo(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER);
+            }
+            partition.closeCleanly();
+        }
     }
 
     @Test

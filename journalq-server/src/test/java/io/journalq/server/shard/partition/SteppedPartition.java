@@ -61,6 +61,7 @@ public final class SteppedPartition {
     public static final int MAX_UNWRITTEN_BYTES = 10_000;
 
     private final SteppedLoop loop = new SteppedLoop();
+    private final LoopCycle cycle;
     private final Flusher flusher;
     private final PartitionHost host;
     private final LoopCounters counters;
@@ -105,7 +106,7 @@ public final class SteppedPartition {
             LastEnd lastEnd)
             throws IOException {
         mode = settings.append().deliveryMode();
-        LoopCycle cycle = LoopCycle.cycles(List.of(loop)).get(0);
+        cycle = LoopCycle.cycles(List.of(loop)).get(0);
         counters = cycle.counters();
         Clock clock = Clock.systemUTC();
         walSyncers = new WalSyncers(store, List.of(directory), writeAheadBytes, 1, committing, clock);
@@ -247,6 +248,11 @@ public final class SteppedPartition {
 
     public SteppedLoop loop() {
         return loop;
+    }
+
+    /** The cycle of the loop. */
+    public LoopCycle cycle() {
+        return cycle;
     }
 
     /** Sets what the senders of later appends wait for, and for how long. */
