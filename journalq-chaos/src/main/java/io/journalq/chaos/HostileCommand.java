@@ -2,6 +2,7 @@ package io.journalq.chaos;
 
 import io.journalq.chaos.hostile.HostileLoad;
 import io.journalq.chaos.hostile.HostileMeasurement;
+import io.journalq.chaos.hostile.HostileTarget;
 import io.journalq.chaos.hostile.LatencyProbe;
 import io.journalq.chaos.hostile.MetricsSampler;
 import io.journalq.chaos.hostile.Requests;
@@ -16,14 +17,17 @@ import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -42,7 +46,12 @@ import picocli.CommandLine.Spec;
                     + " round. The medians of the p99 of all rounds are compared. The load runs in a process of its own"
                     + " with the lowest priority, so that it does not take processor time from the broker. BUSY_PROCESSOR"
                     + " sends nothing to the broker and has a normal priority. It shows the effect of a busy machine, and"
-                    + " does not affect the exit code."
+                    + " does not affect the exit code.",
+            "",
+            "Loads of strangers attack listeners of SASL_SSL and SASL_PLAINTEXT from many loopback addresses, beside a"
+                    + " healthy client with an encrypted connection: TLS_FLOOD, HALF_HANDSHAKES, TLS_HANDSHAKES,"
+                    + " PIPELINED_SASL, GUESSES, PLAIN_BYTES_TO_TLS and TLS_TO_PLAIN_BYTES. Each round takes two turns of"
+                    + " --duration."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -118,18 +127,30 @@ final class HostileCommand implements Callable<Integer> {
         }
         Path directory = Files.createTempDirectory("journalq-hostile");
         int metricsPort = BrokerUnderTest.freePort();
-        int port = BrokerUnderTest.freePort();
-        List<String> all = new ArrayList<>(settings);
+        Map<HostileTarget, Integer> ports = new EnumMap<>(HostileTarget.class);
+        for (HostileTarget target : HostileTarget.values()) {
+            ports.put(target, BrokerUnderTest.freePort());
+        }
+        int port = ports.get(HostileTarget.PLAINTEXT);
+        List<String> all = new ArrayList<>();
         all.add("admin.listener=127.0.0.1:" + metricsPort);
+        all.add("listeners="
+                + ports.entrySet().stream()
+                        .map(listener -> listener.getKey() + "://127.0.0.1:" + listener.getValue())
+                        .collect(Collectors.joining(",")));
+        all.addAll(makeKeys(directory));
+        all.addAll(settings);
         boolean within = true;
         try (BrokerUnderTest broker = new BrokerUnderTest(directory, port, BROKER_HEAP, List.of(), all)) {
             broker.start();
             prepare(broker.address(), port);
-            try (LatencyProbe probe = new LatencyProbe(port)) {
-                probe.run(WARM_UP_SECONDS, rate);
+            try (LatencyProbe plain = new LatencyProbe(port, false);
+                    LatencyProbe tls = new LatencyProbe(ports.get(HostileTarget.SSL), true)) {
+                plain.run(WARM_UP_SECONDS, rate);
+                tls.run(WARM_UP_SECONDS, rate);
                 double seconds = (double) duration.toMillis() / TimeUnit.SECONDS.toMillis(1);
                 HostileMeasurement measurement = new HostileMeasurement(
-                        probe, new MetricsSampler(metricsPort), broker.pid(), port, seconds, rate);
+                        plain, tls, new MetricsSampler(metricsPort), broker.pid(), ports, seconds, rate);
                 System.out.println(HostileMeasurement.HEADING);
                 for (HostileLoad load : loads) {
                     int count = Math.max(1, (int) (load.usualCount() * counts));
@@ -141,6 +162,37 @@ final class HostileCommand implements Callable<Integer> {
         }
         ChaosMain.delete(directory);
         return within ? 0 : 1;
+    }
+
+    /** Makes the keys of the broker. Returns the settings that name them. */
+    private static List<String> makeKeys(Path directory) throws IOException, InterruptedException {
+        Path keys = directory.resolve("broker.p12");
+        Path password = Files.writeString(directory.resolve("password"), "thrown-away\n");
+        Process keytool = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "keytool")
+                                .toString(),
+                        "-genkeypair",
+                        "-keyalg",
+                        "EC",
+                        "-groupname",
+                        "secp256r1",
+                        "-dname",
+                        "CN=broker",
+                        "-ext",
+                        "san=ip:127.0.0.1",
+                        "-storetype",
+                        "PKCS12",
+                        "-keystore",
+                        keys.toString(),
+                        "-storepass:file",
+                        password.toString())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(keytool.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (keytool.waitFor() != 0) {
+            throw new IOException("keytool cannot make the keys of the broker: " + output.strip());
+        }
+        return List.of("ssl.keystore.location=" + keys, "ssl.keystore.password.file=" + password);
     }
 
     private static void prepare(String address, int port) throws IOException {

@@ -2,10 +2,16 @@ package io.journalq.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +35,41 @@ class ChaosTest {
         assertThat(ChaosMain.commandLine().execute(arguments))
                 .as("exit code: 0 if nothing was lost, duplicated or damaged; the findings are printed")
                 .isZero();
+    }
+
+    /** The factor is for {@code journalq-chaos hostile} on a quiet machine. Here, each load must reach its limit. */
+    @Test
+    @Tag("long")
+    void shouldReachTheLimitsOfStrangersWhenTheyAttackListenersThatRequireALogin() {
+        Map<String, String> limits = new TreeMap<>(Map.of(
+                "TLS_FLOOD", "tls_failures {reason=\"disconnected",
+                "HALF_HANDSHAKES", "authentication_failures {reason=\"overload",
+                "TLS_HANDSHAKES", "tls_handshakes",
+                "PIPELINED_SASL", "authentication_failures {reason=\"protocol",
+                "GUESSES", "authentication_failures {reason=\"credentials",
+                "PLAIN_BYTES_TO_TLS", "tls_failures {reason=\"not_tls",
+                "TLS_TO_PLAIN_BYTES", "connections_refused"));
+        ByteArrayOutputStream printed = new ByteArrayOutputStream();
+        PrintStream usual = System.out;
+        System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+        try {
+            assertThat(ChaosMain.commandLine()
+                            .execute(
+                                    "hostile",
+                                    "--rounds=1",
+                                    "--duration=500ms",
+                                    "--factor=1000",
+                                    "--loads=" + String.join(",", limits.keySet())))
+                    .isZero();
+        } finally {
+            System.setOut(usual);
+        }
+        Map<String, String> rows = printed.toString(StandardCharsets.UTF_8)
+                .lines()
+                .filter(line -> line.contains(" | "))
+                .collect(Collectors.toMap(
+                        line -> line.substring(0, line.indexOf(' ')).toUpperCase(Locale.ROOT), line -> line));
+        limits.forEach((load, counter) -> assertThat(rows.get(load)).contains(counter));
     }
 
     @Test

@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32C;
 
@@ -143,6 +145,121 @@ public enum HostileLoad {
         }
     },
 
+    /** Connections to an encrypted listener that are opened and closed without a pause. */
+    TLS_FLOOD(4, "connections") {
+        @Override
+        void run(int port, int threads) throws IOException {
+            FLOOD.run(port, threads);
+        }
+
+        @Override
+        public HostileTarget target() {
+            return HostileTarget.SASL_SSL;
+        }
+    },
+
+    /** Connections from many addresses that send half a TLS handshake, and nothing more. */
+    HALF_HANDSHAKES(1_000, "connections") {
+        @Override
+        void run(int port, int connections) {
+            inThreads(1, () -> {
+                ArrayDeque<Socket> held = new ArrayDeque<>();
+                while (true) {
+                    Socket socket = connectFromAnyAddress(port);
+                    socket.getOutputStream().write(CLIENT_HELLO, 0, CLIENT_HELLO.length / 2);
+                    held.add(socket);
+                    DONE.increment();
+                    if (held.size() > connections) {
+                        held.remove().close();
+                        pause(HALF_HANDSHAKE_PAUSE_MS);
+                    }
+                }
+            });
+        }
+
+        @Override
+        public HostileTarget target() {
+            return HostileTarget.SASL_SSL;
+        }
+    },
+
+    /** Complete handshakes from many addresses, without a login. */
+    TLS_HANDSHAKES(4, "handshakes") {
+        @Override
+        void run(int port, int threads) {
+            inThreads(threads, () -> {
+                while (true) {
+                    TlsSockets.encrypt(connectFromAnyAddress(port)).close();
+                    DONE.increment();
+                }
+            });
+        }
+
+        @Override
+        public HostileTarget target() {
+            return HostileTarget.SASL_SSL;
+        }
+    },
+
+    /** Messages of a login in disorder that do not wait for the responses, from many addresses. */
+    PIPELINED_SASL(20, "responses") {
+        @Override
+        void run(int port, int connections) {
+            byte[] requests = repeated(Requests.disorderedLogin(), 50);
+            inThreads(connections, () -> pump(connectFromAnyAddress(port), requests, 50, true));
+        }
+
+        @Override
+        public HostileTarget target() {
+            return HostileTarget.SASL_PLAINTEXT;
+        }
+    },
+
+    /** Logins by SCRAM with a wrong password, from many addresses. */
+    GUESSES(20, "guesses") {
+        @Override
+        void run(int port, int connections) {
+            inThreads(connections, () -> {
+                try (Socket socket = connectFromAnyAddress(port)) {
+                    Requests.guess(socket.getOutputStream(), new DataInputStream(socket.getInputStream()));
+                    DONE.increment();
+                }
+            });
+        }
+
+        @Override
+        public HostileTarget target() {
+            return HostileTarget.SASL_PLAINTEXT;
+        }
+    },
+
+    /** Requests of the Kafka protocol to an encrypted listener. */
+    PLAIN_BYTES_TO_TLS(20, "connections") {
+        @Override
+        void run(int port, int connections) {
+            byte[] requests = repeated(Requests.metadata(), 100);
+            inThreads(connections, () -> sendOnce(port, requests));
+        }
+
+        @Override
+        public HostileTarget target() {
+            return HostileTarget.SASL_SSL;
+        }
+    },
+
+    /** The beginning of TLS to a listener that is not encrypted. */
+    TLS_TO_PLAIN_BYTES(20, "connections") {
+        @Override
+        void run(int port, int connections) {
+            inThreads(connections, () -> sendOnce(port, CLIENT_HELLO));
+        }
+
+        @Override
+        public HostileTarget target() {
+            return HostileTarget.SASL_PLAINTEXT;
+        }
+    },
+
     /** Batches as fast as the socket takes them, to a topic that fsyncs each batch before the acknowledgement. */
     FASTER_THAN_THE_DISK(8, "responses") {
         @Override
@@ -158,6 +275,11 @@ public enum HostileLoad {
     /** Prefix of the lines with which the process reports its count. */
     static final String DID = "did ";
 
+    /** A record of TLS whose handshake message is longer than the record. */
+    private static final byte[] CLIENT_HELLO = clientHello();
+
+    private static final int HALF_HANDSHAKE_PAUSE_MS = 5;
+    private static final int LOOPBACK_ADDRESSES = 200;
     private static final int HASHED_BYTES = 1 << 20;
     private static final int SLOW_PAUSE_MS = 50;
     private static final int REPORT_MS = 100;
@@ -180,6 +302,11 @@ public enum HostileLoad {
     /** The usual number of connections, or of threads if the connections are short. */
     public int usualCount() {
         return usualCount;
+    }
+
+    /** Which listener of the broker the load attacks. */
+    public HostileTarget target() {
+        return HostileTarget.PLAINTEXT;
     }
 
     /** Whether the process runs with the lowest priority. */
@@ -213,7 +340,11 @@ public enum HostileLoad {
     }
 
     private static void pump(int port, byte[] requests, int count, boolean reads) throws IOException {
-        try (Socket socket = connect(port)) {
+        pump(connect(port), requests, count, reads);
+    }
+
+    private static void pump(Socket connected, byte[] requests, int count, boolean reads) throws IOException {
+        try (Socket socket = connected) {
             if (reads) {
                 Thread reader = new Thread(() -> drain(socket));
                 reader.setDaemon(true);
@@ -243,6 +374,29 @@ public enum HostileLoad {
 
     private static Socket connect(int port) throws IOException {
         return new Socket(InetAddress.getLoopbackAddress(), port);
+    }
+
+    /** Another loopback address each time, so that limits for each address do not stop the load. */
+    private static Socket connectFromAnyAddress(int port) throws IOException {
+        int number = 2 + ThreadLocalRandom.current().nextInt(LOOPBACK_ADDRESSES);
+        InetAddress from = InetAddress.getByAddress(new byte[] {127, 0, 0, (byte) number});
+        return new Socket(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port, from, 0);
+    }
+
+    /** Sends bytes, and waits until the broker closes the connection. */
+    private static void sendOnce(int port, byte[] bytes) throws IOException {
+        try (Socket socket = connectFromAnyAddress(port)) {
+            DONE.increment();
+            socket.getOutputStream().write(bytes);
+            socket.getInputStream().readAllBytes();
+        }
+    }
+
+    private static byte[] clientHello() {
+        byte[] hello = new byte[200];
+        byte[] beginning = {0x16, 3, 1, 2, 0, 1, 0, 1, (byte) 0xfc, 3, 3};
+        System.arraycopy(beginning, 0, hello, 0, beginning.length);
+        return hello;
     }
 
     private static byte[] repeated(byte[] request, int count) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
@@ -23,26 +24,37 @@ public final class HostileMeasurement {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double P99 = 0.99;
 
-    private final LatencyProbe probe;
+    private final LatencyProbe plainProbe;
+    private final LatencyProbe tlsProbe;
     private final MetricsSampler metrics;
     private final long brokerPid;
-    private final int port;
+    private final Map<HostileTarget, Integer> ports;
     private final double seconds;
     private final int rate;
 
     /**
      * Prepares the measurement of one broker.
      *
+     * @param plainProbe the healthy client beside loads on the plain listener
+     * @param tlsProbe the healthy client beside loads on listeners that require a login
      * @param brokerPid process id of the broker, on this machine
+     * @param ports of the listeners
      * @param seconds duration of each measurement
      * @param rate messages per second of the healthy client
      */
     public HostileMeasurement(
-            LatencyProbe probe, MetricsSampler metrics, long brokerPid, int port, double seconds, int rate) {
-        this.probe = probe;
+            LatencyProbe plainProbe,
+            LatencyProbe tlsProbe,
+            MetricsSampler metrics,
+            long brokerPid,
+            Map<HostileTarget, Integer> ports,
+            double seconds,
+            int rate) {
+        this.plainProbe = plainProbe;
+        this.tlsProbe = tlsProbe;
         this.metrics = metrics;
         this.brokerPid = brokerPid;
-        this.port = port;
+        this.ports = Map.copyOf(ports);
         this.seconds = seconds;
         this.rate = rate;
     }
@@ -105,12 +117,13 @@ public final class HostileMeasurement {
     }
 
     private Round round(HostileLoad load, int count) throws IOException, InterruptedException {
+        LatencyProbe probe = load.target() == HostileTarget.PLAINTEXT ? plainProbe : tlsProbe;
         // Meanwhile, the broker finishes the requests of the previous round and closes their connections.
         probe.run(SETTLE_SECONDS, rate);
         LatencyProbe.Latencies alone = probe.run(seconds, rate);
         MetricsSampler.Sample before = metrics.sample();
         long residentBeforeKib = ProcessUse.of(brokerPid).residentKib();
-        try (HostileProcess hostile = HostileProcess.start(load, port, count)) {
+        try (HostileProcess hostile = HostileProcess.start(load, ports.get(load.target()), count)) {
             probe.run(SETTLE_SECONDS, rate);
             long beganNanos = System.nanoTime();
             long doneBefore = hostile.done();

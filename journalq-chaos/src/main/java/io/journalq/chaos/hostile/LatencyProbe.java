@@ -24,9 +24,11 @@ public final class LatencyProbe implements AutoCloseable {
     private final DataInputStream in;
     private final byte[] request = Requests.produce(Requests.HEALTHY_TOPIC, CompressionCodec.NONE, VALUE_BYTES);
 
-    public LatencyProbe(int port) throws IOException {
-        socket = new Socket(InetAddress.getLoopbackAddress(), port);
-        socket.setTcpNoDelay(true);
+    /** @param encrypted whether the port is that of an encrypted listener */
+    public LatencyProbe(int port, boolean encrypted) throws IOException {
+        Socket plain = new Socket(InetAddress.getLoopbackAddress(), port);
+        plain.setTcpNoDelay(true);
+        socket = encrypted ? TlsSockets.encrypt(plain) : plain;
         socket.setSoTimeout(Requests.TIMEOUT_MS);
         out = socket.getOutputStream();
         in = new DataInputStream(socket.getInputStream());

@@ -23,7 +23,10 @@ public final class MetricsSampler {
             "journalq_network_connections_refused_total",
             "journalq_network_connections_over_limit_total",
             "journalq_network_accept_throttles_total",
-            "journalq_network_accept_failures_total");
+            "journalq_network_accept_failures_total",
+            "journalq_authentication_failures_total",
+            "journalq_tls_handshakes_total",
+            "journalq_tls_failures_total");
     private static final double BYTES_PER_MEGABYTE = 1e6;
 
     private final HttpClient client = HttpClient.newHttpClient();

@@ -7,12 +7,19 @@ import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.SaslAuthenticateRequest;
+import io.journalq.common.protocol.message.SaslHandshakeRequest;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.ReferenceCounted;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -25,6 +32,12 @@ public final class Requests {
     private static final short PRODUCE_VERSION = 9;
     private static final short FETCH_VERSION = 11;
     private static final short METADATA_VERSION = 9;
+    private static final short SASL_HANDSHAKE_VERSION = 1;
+    private static final short SASL_AUTHENTICATE_VERSION = 2;
+    private static final String MECHANISM = "SCRAM-SHA-256";
+
+    /** In Base64, without the padding. */
+    private static final int PROOF_CHARACTERS = 43;
 
     /** The newest version in which one request creates a member. Later versions return an id first. */
     private static final short JOIN_GROUP_VERSION = 3;
@@ -75,6 +88,37 @@ public final class Requests {
 
     static byte[] metadata() {
         return frame(new MetadataRequest().setTopics(null), METADATA_VERSION);
+    }
+
+    /** The choice of a mechanism, and a message that is not one of it. */
+    static byte[] disorderedLogin() {
+        byte[] choice = frame(new SaslHandshakeRequest().setMechanism(MECHANISM), SASL_HANDSHAKE_VERSION);
+        byte[] message = authenticate("c=biws,r=none,p=none");
+        byte[] both = Arrays.copyOf(choice, choice.length + message.length);
+        System.arraycopy(message, 0, both, choice.length, message.length);
+        return both;
+    }
+
+    private static byte[] authenticate(String message) {
+        return frame(
+                new SaslAuthenticateRequest()
+                        .setAuthBytes(Unpooled.wrappedBuffer(message.getBytes(StandardCharsets.US_ASCII))),
+                SASL_AUTHENTICATE_VERSION);
+    }
+
+    /** Logs in by SCRAM with a proof that is wrong, and reads the refusal. */
+    static void guess(OutputStream out, DataInputStream in) throws IOException {
+        out.write(frame(new SaslHandshakeRequest().setMechanism(MECHANISM), SASL_HANDSHAKE_VERSION));
+        in.readNBytes(in.readInt());
+        out.write(authenticate("n,,n=admin,r=guess"));
+        String challenge = new String(in.readNBytes(in.readInt()), StandardCharsets.ISO_8859_1);
+        int nonce = challenge.indexOf("r=guess");
+        if (nonce < 0) {
+            throw new IOException("the broker has refused the login");
+        }
+        String proof = "A".repeat(PROOF_CHARACTERS) + "=";
+        out.write(authenticate("c=biws," + challenge.substring(nonce, challenge.indexOf(',', nonce)) + ",p=" + proof));
+        in.readNBytes(in.readInt());
     }
 
     /** A Metadata request that creates the topics that do not exist. */

@@ -119,7 +119,7 @@ public final class AddressLimits {
         }
     }
 
-    /** Whether so many logins of the address have failed that further ones are refused. */
+    /** Whether further logins of the address are refused, because too many have failed. */
     public synchronized boolean isLockedOut(SocketAddress client) {
         Failures known = failures.get(blockOf(client));
         return known != null && known.count == maxFailures && nanoTime.getAsLong() - known.begunNanos < WINDOW_NANOS;

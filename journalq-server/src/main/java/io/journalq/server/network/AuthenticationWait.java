@@ -20,7 +20,7 @@ final class AuthenticationWait {
 
     private final boolean endsWithHandshake;
     private final WriteBufferWaterMark usualWaterMark;
-    /** Null if the time of a handshake is limited elsewhere. */
+    /** Null if the transport limits the time of its handshake. */
     private final Loop.Timer limit;
 
     private boolean over;
