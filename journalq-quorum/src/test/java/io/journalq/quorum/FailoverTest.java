@@ -69,20 +69,8 @@ class FailoverTest {
     @BeforeEach
     void startThree() throws Exception {
         cluster = new ProcessCluster(directory);
-        for (int id = 1; id <= BROKERS; id++) {
-            cluster.start(id);
-            int expected = id;
-            await("broker " + id, () -> {
-                try (Admin admin = admin()) {
-                    return admin.describeCluster()
-                                    .nodes()
-                                    .get(5, TimeUnit.SECONDS)
-                                    .size()
-                            == expected;
-                }
-            });
-        }
-        try (Admin admin = admin()) {
+        cluster.startAll(BROKERS);
+        try (Admin admin = cluster.admin()) {
             NewTopic topic = new NewTopic(TOPIC, Map.of(0, List.of(1, 2, 3), 1, List.of(2, 3, 1), 2, List.of(3, 1, 2)))
                     .configs(Map.of("min.insync.replicas", "2"));
             admin.createTopics(List.of(topic)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
@@ -93,10 +81,6 @@ class FailoverTest {
     void close() {
         clients.forEach(Client::end);
         cluster.close();
-    }
-
-    private Admin admin() {
-        return Admin.create(Map.of("bootstrap.servers", cluster.bootstrapServers(), "request.timeout.ms", "3000"));
     }
 
     /** Sends a record to each partition every 10 ms, and remembers when and where each was acknowledged. */
@@ -216,32 +200,8 @@ class FailoverTest {
         }
     }
 
-    private interface Condition {
-        boolean holds() throws Exception;
-    }
-
-    private static void await(String what, Condition condition) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-        while (true) {
-            boolean holds = false;
-            Exception failure = null;
-            try {
-                holds = condition.holds();
-            } catch (Exception notYet) {
-                failure = notYet;
-            }
-            if (holds) {
-                return;
-            }
-            if (System.nanoTime() > deadline) {
-                throw new AssertionError("waited too long for " + what, failure);
-            }
-            Thread.sleep(100);
-        }
-    }
-
     private TopicDescription describe() throws Exception {
-        try (Admin admin = admin()) {
+        try (Admin admin = cluster.admin()) {
             return admin.describeTopics(List.of(TOPIC))
                     .allTopicNames()
                     .get(10, TimeUnit.SECONDS)
@@ -250,7 +210,7 @@ class FailoverTest {
     }
 
     private int controller() throws Exception {
-        try (Admin admin = admin()) {
+        try (Admin admin = cluster.admin()) {
             return admin.describeCluster()
                     .controller()
                     .get(10, TimeUnit.SECONDS)
@@ -259,12 +219,12 @@ class FailoverTest {
     }
 
     private void awaitAllInSync() throws Exception {
-        await("full in-sync replicas", () -> describe().partitions().stream()
+        ProcessCluster.await("full in-sync replicas", () -> describe().partitions().stream()
                 .allMatch(partition -> partition.isr().size() == BROKERS));
-        try (Admin admin = admin()) {
+        try (Admin admin = cluster.admin()) {
             admin.electLeaders(ElectionType.PREFERRED, null).all().get(10, TimeUnit.SECONDS);
         }
-        await("preferred leaders", () -> describe().partitions().stream()
+        ProcessCluster.await("preferred leaders", () -> describe().partitions().stream()
                 .allMatch(partition -> partition.leader() != null
                         && partition.leader().id()
                                 == partition.replicas().get(0).id()));
@@ -281,7 +241,7 @@ class FailoverTest {
             cluster.kill(victim);
         }
         int led = victim - 1;
-        await("acknowledgements of partition " + led, () -> clients.stream()
+        ProcessCluster.await("acknowledgements of partition " + led, () -> clients.stream()
                 .allMatch(client -> client.times.get(led).stream()
                         .anyMatch(time -> time > faultNanos + TimeUnit.MILLISECONDS.toNanos(500)
                                 && System.nanoTime() - time > TimeUnit.SECONDS.toNanos(2))));
@@ -336,7 +296,7 @@ class FailoverTest {
             client.acknowledged.forEach(
                     (offset, value) -> assertThat(read.get(offset)).as(offset).isEqualTo(value));
         }
-        await("equal journals", this::areReplicasEqual);
+        ProcessCluster.await("equal journals", this::areReplicasEqual);
     }
 
     @Test
@@ -346,7 +306,8 @@ class FailoverTest {
             cluster.kill(id);
         }
         cluster.start(2);
-        await("a broker that waits", () -> Files.readString(cluster.log(2)).contains("waits for a controller"));
+        ProcessCluster.await(
+                "a broker that waits", () -> Files.readString(cluster.log(2)).contains("waits for a controller"));
 
         // when
         boolean stopped = cluster.stop(2, 20);

@@ -11,10 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
 
 /** Brokers of a cluster, each in a process of its own. The first one founds the cluster. */
 final class ProcessCluster implements AutoCloseable {
     private static final int STOP_SECONDS = 60;
+    private static final int WAIT_SECONDS = 60;
 
     private final Path directory;
     private final Map<Integer, Integer> ports = new TreeMap<>();
@@ -48,6 +50,53 @@ final class ProcessCluster implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log(id).toFile()));
         builder.environment().put("JOURNALQ_LOG_LEVEL", "INFO");
         processes.put(id, builder.start());
+    }
+
+    /** Starts brokers one after the other, each when the others know those before it. */
+    void startAll(int brokers) throws Exception {
+        for (int id = 1; id <= brokers; id++) {
+            start(id);
+            int expected = id;
+            await("broker " + id, () -> {
+                try (Admin admin = admin()) {
+                    return admin.describeCluster()
+                                    .nodes()
+                                    .get(5, TimeUnit.SECONDS)
+                                    .size()
+                            == expected;
+                }
+            });
+        }
+    }
+
+    /** A client for the brokers that are started. */
+    Admin admin() {
+        return Admin.create(Map.of("bootstrap.servers", bootstrapServers(), "request.timeout.ms", "3000"));
+    }
+
+    /** Something that becomes true, and may fail until then. */
+    interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    static void await(String what, Condition condition) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        while (true) {
+            boolean holds = false;
+            Exception failure = null;
+            try {
+                holds = condition.holds();
+            } catch (Exception notYet) {
+                failure = notYet;
+            }
+            if (holds) {
+                return;
+            }
+            if (System.nanoTime() > deadline) {
+                throw new AssertionError("waited too long for " + what, failure);
+            }
+            Thread.sleep(100);
+        }
     }
 
     Path data(int id) {

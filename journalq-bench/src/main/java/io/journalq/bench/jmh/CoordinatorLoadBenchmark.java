@@ -70,7 +70,7 @@ public class CoordinatorLoadBenchmark {
                 for (int partition = 0; partition < OFFSETS_PER_GROUP; partition++) {
                     changes.add(change("group-" + group, "topic-" + partition / 100, partition % 100));
                 }
-                filled.slice(TOPIC, group % PARTITIONS).apply(changes, (group + 1L) * OFFSETS_PER_GROUP);
+                filled.slice(TOPIC, group % PARTITIONS).apply(changes, (group + 1L) * OFFSETS_PER_GROUP, 0);
             }
         }
         store = new CoordinatorStore(directory);

@@ -22,7 +22,6 @@ import io.journalq.server.api.transaction.CoordinatorGate;
 import io.journalq.server.api.transaction.TransactionHandlers;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
-import io.journalq.server.config.ConfigKey;
 import io.journalq.server.config.CoordinatorSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.ControllerOperations;
@@ -30,6 +29,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.security.Authorizer;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
@@ -105,9 +105,17 @@ final class HandlerTable {
             Telemetry telemetry,
             MemoryAccount sessionMemory,
             PeerGate gate) {
-        groupsTopic = topic(InternalTopics.GROUPS, CoordinatorSettings.GROUP_TOPIC_PARTITIONS, groups);
-        transactionsTopic =
-                topic(InternalTopics.TRANSACTIONS, CoordinatorSettings.TRANSACTION_TOPIC_PARTITIONS, transactions);
+        groupsTopic = topic(
+                InternalTopics.groups(
+                        config.get(CoordinatorSettings.GROUP_TOPIC_PARTITIONS),
+                        config.get(CoordinatorSettings.GROUP_TOPIC_REPLICATION_FACTOR)),
+                groups);
+        transactionsTopic = topic(
+                InternalTopics.transactions(
+                        config.get(CoordinatorSettings.TRANSACTION_TOPIC_PARTITIONS),
+                        config.get(CoordinatorSettings.TRANSACTION_TOPIC_REPLICATION_FACTOR),
+                        config.get(CoordinatorSettings.TRANSACTION_TOPIC_MIN_ISR)),
+                transactions);
         GroupHandlers.register(registry, metadata::current, groups, refusals);
         TransactionHandlers.register(
                 registry, metadata::current, producerIds, transactions, groups, groupsTopic, refusals);
@@ -158,8 +166,7 @@ final class HandlerTable {
                 config.get(BrokerSettings.REQUEST_MAX_ENTRIES));
     }
 
-    private CoordinatorTopic topic(String name, ConfigKey<Integer> partitions, Coordinators<?> coordinators) {
-        return new CoordinatorTopic(
-                InternalTopics.spec(name, config.get(partitions)), metadata, activeController, coordinators);
+    private CoordinatorTopic topic(TopicSpec spec, Coordinators<?> coordinators) {
+        return new CoordinatorTopic(spec, metadata, activeController, coordinators);
     }
 }

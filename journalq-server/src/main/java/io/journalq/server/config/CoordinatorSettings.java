@@ -5,6 +5,7 @@ import java.util.List;
 /** The settings of the coordinators: consumer groups, committed offsets, transactions. */
 public final class CoordinatorSettings {
     private static final long DAY_MS = 86_400_000L;
+    private static final int MAX_REPLICAS = 100;
 
     public static final ConfigKey<Integer> GROUP_TOPIC_PARTITIONS = ConfigKey.ofInt(
             "offsets.topic.num.partitions",
@@ -13,6 +14,14 @@ public final class CoordinatorSettings {
             1,
             1_000,
             "Number of partitions of __consumer_offsets. It is fixed when the first group appears.");
+    public static final ConfigKey<Integer> GROUP_TOPIC_REPLICATION_FACTOR = ConfigKey.ofInt(
+            "offsets.topic.replication.factor",
+            ConfigUnit.NONE,
+            0,
+            0,
+            MAX_REPLICAS,
+            "Number of replicas of __consumer_offsets when the first group appears. 0 for the number of brokers, "
+                    + "at most 3.");
     public static final ConfigKey<Integer> GROUP_MAX_SIZE = ConfigKey.ofInt(
             "group.max.size", ConfigUnit.NONE, 10_000, 1, 1_000_000, "Maximum number of members of a group.");
     public static final ConfigKey<Integer> GROUP_MAX_COUNT = ConfigKey.ofInt(
@@ -145,6 +154,22 @@ public final class CoordinatorSettings {
             1_000,
             "Number of partitions of __transaction_state. It is fixed when the first transactional producer "
                     + "appears.");
+    public static final ConfigKey<Integer> TRANSACTION_TOPIC_REPLICATION_FACTOR = ConfigKey.ofInt(
+            "transaction.state.log.replication.factor",
+            ConfigUnit.NONE,
+            0,
+            0,
+            MAX_REPLICAS,
+            "Number of replicas of __transaction_state when the first transactional producer appears. 0 for the "
+                    + "number of brokers, at most 3.");
+    public static final ConfigKey<Integer> TRANSACTION_TOPIC_MIN_ISR = ConfigKey.ofInt(
+            "transaction.state.log.min.isr",
+            ConfigUnit.NONE,
+            2,
+            1,
+            MAX_REPLICAS,
+            "min.insync.replicas of __transaction_state when it is created. With fewer replicas than this, all of them "
+                    + "must be in sync.");
     public static final ConfigKey<Integer> TRANSACTION_MAX_TIMEOUT_MS = ConfigKey.ofInt(
             "transaction.max.timeout.ms",
             ConfigUnit.MILLISECONDS,
@@ -164,6 +189,7 @@ public final class CoordinatorSettings {
     /** These settings, in the order of {@code conf/journalq.yaml}. */
     static final List<ConfigKey<?>> ALL = List.of(
             GROUP_TOPIC_PARTITIONS,
+            GROUP_TOPIC_REPLICATION_FACTOR,
             GROUP_MAX_SIZE,
             GROUP_MAX_COUNT,
             GROUP_MIN_SESSION_TIMEOUT_MS,
@@ -183,6 +209,8 @@ public final class CoordinatorSettings {
             OFFSETS_RETENTION_MINUTES,
             OFFSETS_RETENTION_CHECK_INTERVAL_MS,
             TRANSACTION_TOPIC_PARTITIONS,
+            TRANSACTION_TOPIC_REPLICATION_FACTOR,
+            TRANSACTION_TOPIC_MIN_ISR,
             TRANSACTION_MAX_TIMEOUT_MS,
             TRANSACTIONAL_ID_EXPIRATION_MS);
 

@@ -509,7 +509,7 @@ public final class Journal implements AutoCloseable {
     }
 
     /** Records before this offset have been compacted at least once. Any thread. */
-    long compactedOffset() {
+    public long compactedOffset() {
         return compactor.compactedOffset();
     }
 

@@ -15,6 +15,9 @@ public final class InternalTopics {
     /** Transactions. */
     public static final String TRANSACTIONS = "__transaction_state";
 
+    private static final String MODE = "delivery.mode";
+    private static final String MIN_IN_SYNC = "min.insync.replicas";
+
     /** One batch may hold all members of a large group. */
     private static final int MAX_BATCH_BYTES = 64 << 20;
 
@@ -45,7 +48,7 @@ public final class InternalTopics {
 
     private static Map<String, String> transactionConfigs() {
         Map<String, String> configs = new TreeMap<>(CONFIGS);
-        configs.put("delivery.mode", "consistent");
+        configs.put(MODE, "consistent");
         return Collections.unmodifiableMap(configs);
     }
 
@@ -59,9 +62,19 @@ public final class InternalTopics {
         return contains(topic) ? CONFIGS : Collections.emptyMap();
     }
 
-    /** The specification for creating an internal topic. */
-    public static TopicSpec spec(String topic, int partitions) {
-        Map<String, String> configs = topic.equals(TRANSACTIONS) ? TRANSACTION_CONFIGS : CONFIGS;
-        return new TopicSpec(topic, partitions, TopicSpec.DEFAULT, List.of(), configs);
+    /** The specification for creating {@link #GROUPS}. */
+    public static TopicSpec groups(int partitions, int replicationFactor) {
+        return new TopicSpec(GROUPS, partitions, orDefault(replicationFactor), List.of(), CONFIGS);
+    }
+
+    /** The specification for creating {@link #TRANSACTIONS}. */
+    public static TopicSpec transactions(int partitions, int replicationFactor, int minInSyncReplicas) {
+        Map<String, String> configs = new TreeMap<>(TRANSACTION_CONFIGS);
+        configs.put(MIN_IN_SYNC, Integer.toString(minInSyncReplicas));
+        return new TopicSpec(TRANSACTIONS, partitions, orDefault(replicationFactor), List.of(), configs);
+    }
+
+    private static int orDefault(int replicationFactor) {
+        return replicationFactor == 0 ? TopicSpec.DEFAULT : replicationFactor;
     }
 }

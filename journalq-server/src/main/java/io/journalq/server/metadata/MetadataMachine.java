@@ -247,10 +247,14 @@ public final class MetadataMachine {
                             + "' only in '.' and '_', which tools do not distinguish");
         }
         ReplicaAssignments assignments = new ReplicaAssignments(state.brokers());
-        int replicationFactor =
-                spec.replicationFactor() == TopicSpec.DEFAULT ? DEFAULT_REPLICATION_FACTOR : spec.replicationFactor();
-        Decision refused =
-                spec.assignments().isEmpty() ? assignments.problem(replicationFactor) : checkChosen(spec, assignments);
+        boolean internal = InternalTopics.contains(spec.name());
+        int replicationFactor = spec.replicationFactor() != TopicSpec.DEFAULT
+                ? spec.replicationFactor()
+                : internal ? assignments.internalReplicationFactor() : DEFAULT_REPLICATION_FACTOR;
+        // Replicas of an internal topic may be on brokers that are away: a group need not wait for them.
+        Decision refused = !spec.assignments().isEmpty()
+                ? checkChosen(spec, assignments)
+                : assignments.problem(internal ? assignments.liveReplicas(replicationFactor) : replicationFactor);
         if (refused != null) {
             return refused;
         }

@@ -10,9 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /** The brokers that new partitions can have. Errors and their reasons are those of Kafka. Stateless. */
 final class ReplicaAssignments {
+    private static final int MAX_INTERNAL_REPLICAS = 3;
+
     private final SortedIndex<Integer, BrokerImage> brokers;
 
     /** @param brokers all registered brokers */
@@ -81,9 +84,36 @@ final class ReplicaAssignments {
                 : "All brokers specified in the manual partition assignment are fenced or in controlled shutdown.";
     }
 
-    /** The nodes for new partitions, if the client did not choose them. */
+    /** The number of replicas of an internal topic, if it is not set. */
+    int internalReplicationFactor() {
+        return Math.max(1, Math.min(MAX_INTERNAL_REPLICAS, brokers.size()));
+    }
+
+    /** How many of these replicas can be on live brokers, if the others can be on any registered one. */
+    int liveReplicas(int replicationFactor) {
+        return replicationFactor > brokers.size()
+                ? replicationFactor
+                : Math.max(1, Math.min(replicationFactor, live().size()));
+    }
+
+    /**
+     * The nodes for new partitions, if the client did not choose them. If too few brokers are live, the last replicas
+     * are on others, which are not in sync until they are back.
+     */
     List<List<Integer>> place(Uuid topicId, int firstPartition, int partitionCount, int replicationFactor) {
-        return ReplicaPlacement.place(live(), topicId, firstPartition, partitionCount, replicationFactor);
+        int onLive = liveReplicas(replicationFactor);
+        List<List<Integer>> placed = ReplicaPlacement.place(live(), topicId, firstPartition, partitionCount, onLive);
+        if (onLive == replicationFactor) {
+            return placed;
+        }
+        List<Integer> away = brokers.stream()
+                .filter(broker -> !broker.stays())
+                .map(BrokerImage::nodeId)
+                .limit(replicationFactor - onLive)
+                .toList();
+        return placed.stream()
+                .map(nodes -> Stream.concat(nodes.stream(), away.stream()).toList())
+                .toList();
     }
 
     /** The record of new partitions. At least one node of each must be live. */

@@ -355,13 +355,13 @@ public final class Shards {
      * many topics.
      */
     private PartitionSettings settingsOf(TopicImage topic) {
-        if (InternalTopics.contains(topic.name())) {
-            return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
-                    .ofInternalTopic();
-        }
-        if (topic.isReplicated()) {
-            return PartitionSettings.of(TopicConfig.of(inForce, topic.configs()))
-                    .ofReplicatedTopic(DeliveryMode.of(ReplicatedTopicRules.mode(topic.configs())));
+        boolean internal = InternalTopics.contains(topic.name());
+        if (internal || topic.isReplicated()) {
+            PartitionSettings own = PartitionSettings.of(TopicConfig.of(inForce, topic.configs()));
+            own = internal ? own.ofInternalTopic() : own;
+            return topic.isReplicated()
+                    ? own.ofReplicatedTopic(DeliveryMode.of(ReplicatedTopicRules.mode(topic.configs())))
+                    : own;
         }
         if (settingsByConfigs.size() >= MAX_SHARED_SETTINGS) {
             settingsByConfigs.clear();

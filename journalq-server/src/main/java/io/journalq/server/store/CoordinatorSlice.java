@@ -13,6 +13,9 @@ public interface CoordinatorSlice {
     /** No records were applied yet. */
     long NOTHING = -1L;
 
+    /** The leader epoch of the last record is not stored. */
+    int UNKNOWN_EPOCH = -1;
+
     /** Stores nothing: the journal is replayed from its beginning. */
     CoordinatorSlice NONE = new CoordinatorSlice() {
         @Override
@@ -21,12 +24,17 @@ public interface CoordinatorSlice {
         }
 
         @Override
+        public int appliedEpoch() {
+            return UNKNOWN_EPOCH;
+        }
+
+        @Override
         public void forEach(Visitor visitor) {
             // Nothing is stored.
         }
 
         @Override
-        public void apply(List<Change> changes, long appliedOffset) {
+        public void apply(List<Change> changes, long appliedOffset, int appliedEpoch) {
             // The journal has the records.
         }
 
@@ -67,11 +75,21 @@ public interface CoordinatorSlice {
     /** Every record of the journal before this offset is stored; {@link #NOTHING} if none is. */
     long appliedOffset() throws IOException;
 
+    /**
+     * The leader epoch of the record before {@link #appliedOffset}; {@link #UNKNOWN_EPOCH} for a slice of a release that
+     * does not store it. If the journal has another epoch there, it has lost records that are stored here.
+     */
+    int appliedEpoch() throws IOException;
+
     /** Passes every record to {@code visitor}, in no particular order. */
     void forEach(Visitor visitor) throws IOException;
 
-    /** Applies changes in order, together with the offset up to which they reach. Atomic. */
-    void apply(List<Change> changes, long appliedOffset) throws IOException;
+    /**
+     * Applies changes in order, together with the offset up to which they reach. Atomic.
+     *
+     * @param appliedEpoch the leader epoch of the last record before that offset
+     */
+    void apply(List<Change> changes, long appliedOffset, int appliedEpoch) throws IOException;
 
     /**
      * Deletes everything durably. If a power loss restored old state, it could be combined with a journal that has

@@ -31,13 +31,15 @@ import org.slf4j.LoggerFactory;
  * state. A database that cannot be used is created again. If that fails too, coordinators are loaded from their
  * journals.
  *
- * <p>A key consists of the topic id, the partition, and either {@link #APPLIED} or {@link #RECORD} followed by the
- * record's key. Any thread, but each slice is used by one thread at a time. Every call may block.
+ * <p>A key consists of the topic id, the partition, and either {@link #APPLIED}, or {@link #APPLIED} and {@link #EPOCH},
+ * or {@link #RECORD} followed by the record's key. The value of the second kind holds the applied offset too: it does not
+ * count if a release that does not know it has moved that offset. Any thread, but each slice is used by one thread at a time. Every call may block.
  */
 public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CoordinatorStore.class);
 
     private static final byte APPLIED = 0;
+    private static final byte EPOCH = 1;
     private static final byte RECORD = 1;
     private static final byte BEHIND_RECORDS = 2;
     private static final int PREFIX_SIZE_BYTES = 2 * Long.BYTES + Integer.BYTES;
@@ -231,10 +233,12 @@ public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCl
     private final class RocksSlice implements CoordinatorSlice {
         private final byte[] prefix;
         private final byte[] appliedKey;
+        private final byte[] epochKey;
 
         RocksSlice(byte[] prefix) {
             this.prefix = prefix;
             this.appliedKey = key(APPLIED, new byte[0]);
+            this.epochKey = key(APPLIED, new byte[] {EPOCH});
         }
 
         private byte[] key(byte kind, byte[] recordKey) {
@@ -251,6 +255,16 @@ public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCl
             return value == null || value.length != Long.BYTES
                     ? NOTHING
                     : ByteBuffer.wrap(value).getLong();
+        }
+
+        @Override
+        public int appliedEpoch() throws IOException {
+            byte[] value = use(database -> database.get(epochKey));
+            if (value == null || value.length != Long.BYTES + Integer.BYTES) {
+                return UNKNOWN_EPOCH;
+            }
+            ByteBuffer stored = ByteBuffer.wrap(value);
+            return stored.getLong() == appliedOffset() ? stored.getInt() : UNKNOWN_EPOCH;
         }
 
         @Override
@@ -296,7 +310,8 @@ public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCl
         }
 
         @Override
-        public void apply(List<CoordinatorSlice.Change> changes, long appliedOffset) throws IOException {
+        public void apply(List<CoordinatorSlice.Change> changes, long appliedOffset, int appliedEpoch)
+                throws IOException {
             try (WriteBatch batch = new WriteBatch()) {
                 for (CoordinatorSlice.Change change : changes) {
                     if (change.value() == null) {
@@ -310,6 +325,12 @@ public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCl
                         ByteBuffer.allocate(Long.BYTES)
                                 .putLong(0, appliedOffset)
                                 .array());
+                batch.put(
+                        epochKey,
+                        ByteBuffer.allocate(Long.BYTES + Integer.BYTES)
+                                .putLong(appliedOffset)
+                                .putInt(appliedEpoch)
+                                .array());
                 write(batch, notSynced);
             } catch (RocksDBException failure) {
                 throw new IOException(failure);
@@ -320,6 +341,7 @@ public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCl
         public void wipe() throws IOException {
             try (WriteBatch batch = new WriteBatch()) {
                 batch.delete(appliedKey);
+                batch.delete(epochKey);
                 batch.deleteRange(key(RECORD, new byte[0]), key(BEHIND_RECORDS, new byte[0]));
                 write(batch, synced);
             } catch (RocksDBException failure) {

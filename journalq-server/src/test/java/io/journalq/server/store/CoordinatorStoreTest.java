@@ -43,13 +43,14 @@ class CoordinatorStoreTest {
         try (CoordinatorStore store = new CoordinatorStore(directory)) {
             CoordinatorSlice slice = store.slice(TOPIC, 3);
             assertThat(slice.appliedOffset()).isEqualTo(CoordinatorSlice.NOTHING);
-            slice.apply(List.of(change("a", "1"), change("b", "1"), change("", "empty key")), 3);
-            slice.apply(List.of(change("a", "2"), change("b", null), change("c", large), change("d", "")), 7);
+            slice.apply(List.of(change("a", "1"), change("b", "1"), change("", "empty key")), 3, 1);
+            slice.apply(List.of(change("a", "2"), change("b", null), change("c", large), change("d", "")), 7, 2);
         }
 
         try (CoordinatorStore store = new CoordinatorStore(directory)) {
             CoordinatorSlice slice = store.slice(TOPIC, 3);
             assertThat(slice.appliedOffset()).isEqualTo(7);
+            assertThat(slice.appliedEpoch()).isEqualTo(2);
             assertThat(content(slice)).isEqualTo(Map.of("", "empty key", "a", "2", "c", large, "d", ""));
         }
     }
@@ -61,7 +62,7 @@ class CoordinatorStoreTest {
             for (Uuid topic : List.of(TOPIC, new Uuid(1, 1), new Uuid(1, 2))) {
                 for (int partition : new int[] {0, 1, 255, 256}) {
                     CoordinatorSlice slice = store.slice(topic, partition);
-                    slice.apply(List.of(change("key", topic + "-" + partition)), partition);
+                    slice.apply(List.of(change("key", topic + "-" + partition)), partition, 0);
                     slices.add(slice);
                 }
             }
@@ -126,14 +127,14 @@ class CoordinatorStoreTest {
     @Test
     void shouldStartEmptyWhenItsFilesAreDamaged() throws IOException {
         try (CoordinatorStore store = new CoordinatorStore(directory)) {
-            store.slice(TOPIC, 0).apply(List.of(change("a", "1")), 1);
+            store.slice(TOPIC, 0).apply(List.of(change("a", "1")), 1, 0);
         }
         Files.writeString(directory.resolve("CURRENT"), "nonsense");
 
         try (CoordinatorStore store = new CoordinatorStore(directory)) {
             CoordinatorSlice slice = store.slice(TOPIC, 0);
             assertThat(slice.appliedOffset()).isEqualTo(CoordinatorSlice.NOTHING);
-            slice.apply(List.of(change("a", "2")), 1);
+            slice.apply(List.of(change("a", "2")), 1, 0);
             assertThat(content(slice)).isEqualTo(Map.of("a", "2"));
         }
     }
@@ -153,7 +154,7 @@ class CoordinatorStoreTest {
         store.close();
 
         assertThatThrownBy(slice::appliedOffset).isInstanceOf(IOException.class);
-        assertThatThrownBy(() -> slice.apply(List.of(), 1)).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> slice.apply(List.of(), 1, 0)).isInstanceOf(IOException.class);
         assertThat(store.slice(TOPIC, 0)).isSameAs(CoordinatorSlice.NONE);
     }
 }

@@ -27,7 +27,7 @@ class NativeLibraryTest {
             assertThat(kept).doesNotExist();
 
             try (CoordinatorStore store = new CoordinatorStore(directory.resolve("used"))) {
-                store.slice(new Uuid(1, 1), 0).apply(List.of(), 1);
+                store.slice(new Uuid(1, 1), 0).apply(List.of(), 1, 0);
             }
 
             try (Stream<Path> files = Files.list(kept)) {

@@ -58,8 +58,9 @@ public final class SimSlices implements CoordinatorSlice.Provider {
     private static final class State {
         private final TreeMap<ByteBuffer, byte[]> records = new TreeMap<>();
         private long appliedOffset = CoordinatorSlice.NOTHING;
+        private int appliedEpoch = CoordinatorSlice.UNKNOWN_EPOCH;
 
-        void apply(List<CoordinatorSlice.Change> changes, long offset) {
+        void apply(List<CoordinatorSlice.Change> changes, long offset, int epoch) {
             for (CoordinatorSlice.Change change : changes) {
                 if (change.value() == null) {
                     records.remove(ByteBuffer.wrap(change.key()));
@@ -68,17 +69,20 @@ public final class SimSlices implements CoordinatorSlice.Provider {
                 }
             }
             appliedOffset = offset;
+            appliedEpoch = epoch;
         }
 
         void clear() {
             records.clear();
             appliedOffset = CoordinatorSlice.NOTHING;
+            appliedEpoch = CoordinatorSlice.UNKNOWN_EPOCH;
         }
 
         void copy(State other) {
             clear();
             records.putAll(other.records);
             appliedOffset = other.appliedOffset;
+            appliedEpoch = other.appliedEpoch;
         }
     }
 
@@ -97,16 +101,23 @@ public final class SimSlices implements CoordinatorSlice.Provider {
         }
 
         @Override
+        public int appliedEpoch() throws IOException {
+            enter();
+            return shown.appliedEpoch;
+        }
+
+        @Override
         public void forEach(Visitor visitor) throws IOException {
             enter();
             shown.records.forEach((key, value) -> visitor.visit(key.duplicate(), ByteBuffer.wrap(value)));
         }
 
         @Override
-        public void apply(List<CoordinatorSlice.Change> changes, long appliedOffset) throws IOException {
+        public void apply(List<CoordinatorSlice.Change> changes, long appliedOffset, int appliedEpoch)
+                throws IOException {
             enter();
-            shown.apply(changes, appliedOffset);
-            unsynced.add(() -> onDisk.apply(changes, appliedOffset));
+            shown.apply(changes, appliedOffset, appliedEpoch);
+            unsynced.add(() -> onDisk.apply(changes, appliedOffset, appliedEpoch));
         }
 
         @Override

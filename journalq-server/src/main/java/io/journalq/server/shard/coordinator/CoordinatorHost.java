@@ -13,6 +13,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
 import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
+import io.journalq.server.shard.coordinator.SliceReplay.Extent;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
 import io.netty.buffer.ByteBuf;
@@ -32,6 +33,10 @@ import org.slf4j.LoggerFactory;
  * and calls it when something is due. If an append fails, the machine's state is ahead of its journal, so the machine
  * is dropped and loaded again.
  *
+ * <p>If the partition has other replicas, only records below the high watermark are loaded, and the machine begins when
+ * the high watermark has reached the end of the log: what this leader found there, or what an earlier machine appended,
+ * is then on every in-sync replica. When another broker leads, the machine is dropped.
+ *
  * <p>All methods run on the partition's loop.
  */
 final class CoordinatorHost<M extends CoordinatorMachine> {
@@ -39,6 +44,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
     /** Time between a failed load and the next attempt. */
     private static final long RELOAD_DELAY_MS = 500;
+
+    /** Time between two looks whether the other replicas have what a new leader found in its log. */
+    private static final long HIGH_WATERMARK_DELAY_MS = 5;
 
     /** Maximum time for which a newly loaded machine does not run its timers. */
     private static final long LONGEST_PAUSE_MS = 30_000;
@@ -118,22 +126,28 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             loadLater();
             return;
         }
-        long endOffset = partition.log().highWatermark();
+        Extent journal = new Extent(
+                partition.log().startOffset(),
+                partition.journal().compactedOffset(),
+                partition.isReplicated()
+                        ? partition.log().endOffset()
+                        : partition.log().highWatermark(),
+                partition.journal().epochs());
         try {
-            loading.loadingPool().execute(() -> loadSlice(partition, endOffset));
+            loading.loadingPool().execute(() -> loadSlice(partition, journal));
         } catch (RejectedExecutionException overloaded) {
             loadLater();
         }
     }
 
     /** Replays the stored state first. In the blocking pool. */
-    private void loadSlice(PartitionHost partition, long endOffset) {
+    private void loadSlice(PartitionHost partition, Extent journal) {
         CoordinatorSlice slice = loading.slices().slice(topicId, name.partition());
         Running next = new Running(partition);
         M machine = kind.factory().create(name.partition(), next);
         long appliedOffset;
         try {
-            appliedOffset = SliceReplay.replay(slice, endOffset, kind.types(), machine);
+            appliedOffset = SliceReplay.replay(slice, journal, kind.types(), machine);
         } catch (IOException | RuntimeException useless) {
             log.warn("rebuilding a coordinator's stored state from its journal: partition={}", name, useless);
             if (!SliceWriter.wipe(slice, name)) {
@@ -165,14 +179,31 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 loadLater();
                 return;
             }
+            if (next.partition.isReplicated()
+                    && nextOffset < next.partition.log().endOffset()) {
+                awaitReplicas(replay);
+                return;
+            }
             loggedFailure = null;
             log.info("coordinator loaded: partition={} fromOffset={} records={}", name, fromOffset, records);
             loading.counters().onReplayed(records);
             running = next;
-            feed = new SliceWriter(name, cycle, loading, replay.slice());
+            feed = new SliceWriter(name, cycle, loading, replay.slice(), next.partition.journal()::epochs);
             next.begin(machine);
             letGoOn();
         });
+    }
+
+    /** Continues when the high watermark may have advanced. */
+    private void awaitReplicas(JournalReplay replay) {
+        cycle.loop()
+                .schedule(
+                        () -> {
+                            if (!closed) {
+                                replay.resume();
+                            }
+                        },
+                        HIGH_WATERMARK_DELAY_MS);
     }
 
     /** Runs {@code action} when the machine is loaded, the load has failed for now, or the host is closed. */
@@ -211,6 +242,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             running.end(ErrorCode.NOT_COORDINATOR);
         }
         letGoOn();
+        loading.listener().onDropped(name.partition());
         builder.close();
     }
 
@@ -293,6 +325,10 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 pauseMs = 0;
                 feed.add(append.changes, append.baseOffset() + append.changes.size());
                 replies.onSafe(append.number);
+            } else if (append.error() == ErrorCode.NOT_LEADER_OR_FOLLOWER) {
+                // The metadata of this change close this host too, unless the partition is only opened again.
+                end(ErrorCode.NOT_COORDINATOR);
+                loadLater();
             } else {
                 log.error(
                         "cannot write a coordinator's records, loading it again: partition={} error={} reason=\"{}\"",

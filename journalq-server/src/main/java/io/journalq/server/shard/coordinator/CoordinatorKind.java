@@ -48,7 +48,7 @@ public record CoordinatorKind<M extends CoordinatorMachine>(String topic, Record
             LoadListener<M> listener) {}
 
     /**
-     * Is informed of loaded machines.
+     * Is informed of machines that come and go.
      *
      * @param <M> the machine
      */
@@ -61,6 +61,9 @@ public record CoordinatorKind<M extends CoordinatorMachine>(String topic, Record
          * @param partition of the internal topic
          */
         void onLoaded(int partition, M machine);
+
+        /** Called on the machine's loop when it is dropped and will not be loaded again here. Releases its memory. */
+        default void onDropped(int partition) {}
     }
 
     /**

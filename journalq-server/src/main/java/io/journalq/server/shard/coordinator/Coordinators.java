@@ -79,8 +79,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * Updates the coordinators to a change of the metadata, which the shards already know. A coordinator is loaded when
      * the shards have opened its partition.
      *
-     * @return completed when the added coordinators are loaded, or their load has failed for now; others end on their
-     *     loops
+     * @return completed when the coordinators of a new topic are loaded, or their load has failed for now. Nothing waits
+     *     for coordinators that have moved here: clients need the metadata to find partitions that have moved with them
      */
     public CompletableFuture<Void> follow(MetadataDelta delta) {
         if (!delta.changesTopic(kind.topic())) {
@@ -115,7 +115,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         hosts = Collections.unmodifiableList(after);
         var unused = close(lost);
         added.forEach(this::loadWhenOpen);
-        return whenLoaded(added);
+        return delta.before().topic(topicId) == null ? whenLoaded(added) : CompletableFuture.completedFuture(null);
     }
 
     private void loadWhenOpen(CoordinatorHost<M> host) {

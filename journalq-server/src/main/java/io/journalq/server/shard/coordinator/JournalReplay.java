@@ -53,7 +53,7 @@ final class JournalReplay {
          * Called on the partition's loop.
          *
          * @param nextOffset offset behind the replayed records
-         * @param records number of replayed records
+         * @param records number of replayed records, of all replays
          * @param failure null for success
          */
         void onReplayed(long nextOffset, long records, String failure);
@@ -75,10 +75,15 @@ final class JournalReplay {
         this.counters = loading.counters();
     }
 
-    /** Replays from {@code fromOffset} to the end of the visible part of the partition. On the partition's loop. */
+    /** Replays from {@code fromOffset} to the high watermark. On the partition's loop. */
     void start(long fromOffset, Listener whenDone) {
         listener = whenDone;
         offset = Math.max(fromOffset, partition.log().startOffset());
+        next();
+    }
+
+    /** Replays what has become visible since the listener was informed of a success, and informs it again. */
+    void resume() {
         next();
     }
 
@@ -132,7 +137,7 @@ final class JournalReplay {
             return;
         }
         try {
-            slice.apply(changes, offset);
+            slice.apply(changes, offset, partition.journal().epochs().epochOf(offset - 1));
             counters.onStored(changes.size());
         } catch (IOException failure) {
             log.error("cannot store a coordinator's state: partition={}", partition.name(), failure);

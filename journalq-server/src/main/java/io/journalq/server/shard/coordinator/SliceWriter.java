@@ -1,6 +1,7 @@
 package io.journalq.server.shard.coordinator;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorLoading;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,18 +32,26 @@ final class SliceWriter {
     private final Executor blockingPool;
     private final CoordinatorCounters counters;
     private final CoordinatorSlice slice;
+    private final Supplier<LeaderEpochs.Entries> epochs;
     private List<CoordinatorSlice.Change> waiting = new ArrayList<>();
     private long waitingUpTo;
     private boolean writes;
     private boolean scheduled;
     private boolean ended;
 
-    SliceWriter(TopicPartition name, LoopCycle cycle, CoordinatorLoading<?> loading, CoordinatorSlice slice) {
+    /** @param epochs the leader epochs of the journal */
+    SliceWriter(
+            TopicPartition name,
+            LoopCycle cycle,
+            CoordinatorLoading<?> loading,
+            CoordinatorSlice slice,
+            Supplier<LeaderEpochs.Entries> epochs) {
         this.name = name;
         this.cycle = cycle;
         this.blockingPool = loading.blockingPool();
         this.counters = loading.counters();
         this.slice = slice;
+        this.epochs = epochs;
     }
 
     /** Whether changes are still stored. */
@@ -89,10 +99,11 @@ final class SliceWriter {
         }
         List<CoordinatorSlice.Change> changes = waiting;
         long upTo = waitingUpTo;
+        int epoch = epochs.get().epochOf(upTo - 1);
         waiting = new ArrayList<>();
         writes = true;
         try {
-            blockingPool.execute(() -> write(changes, upTo));
+            blockingPool.execute(() -> write(changes, upTo, epoch));
         } catch (RejectedExecutionException stopping) {
             writes = false;
             end();
@@ -100,10 +111,10 @@ final class SliceWriter {
     }
 
     /** In the blocking pool. */
-    private void write(List<CoordinatorSlice.Change> changes, long upTo) {
+    private void write(List<CoordinatorSlice.Change> changes, long upTo, int epoch) {
         String failure = null;
         try {
-            slice.apply(changes, upTo);
+            slice.apply(changes, upTo, epoch);
             counters.onStored(changes.size());
         } catch (IOException failed) {
             failure = String.valueOf(failed.getMessage());

@@ -53,6 +53,11 @@ public final class ReadableLog {
         return journal.startOffset();
     }
 
+    /** Offset behind the last record, including those that are not written yet. */
+    public long endOffset() {
+        return journal.endOffset();
+    }
+
     /** Offset behind the last record that consumers may see. */
     public long highWatermark() {
         return replica.highWatermark();

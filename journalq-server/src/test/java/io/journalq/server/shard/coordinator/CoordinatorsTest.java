@@ -28,9 +28,11 @@ import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
+import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -47,6 +49,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,6 +74,9 @@ class CoordinatorsTest {
     private volatile boolean impossible;
 
     private final AtomicInteger failures = new AtomicInteger();
+
+    /** The topic has a replica on each. */
+    private int brokers = 1;
 
     private EventLoops loops;
     private MetadataMachine metadata;
@@ -188,12 +194,14 @@ class CoordinatorsTest {
         metadata = metadata();
     }
 
-    private static MetadataMachine metadata() {
+    private MetadataMachine metadata() {
         MetadataMachine created = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
         created.replay(created.format(new Uuid(1, 1)).records());
-        TestBrokers.register(created, 0);
-        created.replay(created.createTopic(InternalTopics.spec(InternalTopics.GROUPS, 3), new Uuid(7, 7))
-                .records());
+        for (int broker = 0; broker < brokers; broker++) {
+            TestBrokers.register(created, broker);
+        }
+        created.replay(
+                created.createTopic(InternalTopics.groups(3, 0), new Uuid(7, 7)).records());
         return created;
     }
 
@@ -294,6 +302,89 @@ class CoordinatorsTest {
                 .setFirstPartition(partition)
                 .setPartitions(List.of(state));
         coordinators.follow(metadata.replay(List.of(record))).join();
+    }
+
+    @Test
+    void shouldRespondWhenEveryInSyncReplicaHasTheRecords() throws Exception {
+        // given a coordinator whose partition has another replica in sync
+        int partition = startReplicated();
+
+        // when it appends, and the record is written here
+        CompletableFuture<String> response = put("key", 1, "one");
+        await(() -> endOf(partition) == 1);
+
+        // then it responds only after the other replica has the record too
+        run("key", (machine, nowMs, replies) -> {});
+        assertThat(response).isNotDone();
+        acknowledge(partition);
+        assertThat(response.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("one");
+    }
+
+    @Test
+    void shouldServeWhenWhatItFoundIsOnEveryInSyncReplica() throws Exception {
+        // given a coordinator with a record that the other replica does not have
+        int partition = startReplicated();
+        CompletableFuture<String> response = put("key", 1, "one");
+        await(() -> endOf(partition) == 1);
+
+        // when the other broker leads
+        moveTo(partition, 1, 2);
+
+        // then clients ask there
+        assertThatThrownBy(() -> response.get(LIMIT_SECONDS, TimeUnit.SECONDS)).hasMessageContaining("NOT_COORDINATOR");
+
+        // and when this broker leads again, it loads until the other replica has the record
+        moveTo(partition, 0, 3);
+        Thread.sleep(50);
+        assertThatThrownBy(() -> run("key", (machine, nowMs, replies) -> {}))
+                .hasMessageContaining(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.name());
+        acknowledge(partition);
+        await(() -> isLoaded("key"));
+        assertThat(namesOf("key")).containsValue("one");
+    }
+
+    /** Returns the partition of "key", which this broker leads. */
+    private int startReplicated() throws Exception {
+        brokers = 2;
+        startLoading("eventual");
+        int partition = coordinators.partitionOf("key");
+        moveTo(partition, 0, 1);
+        await(() -> isLoaded("key"));
+        return partition;
+    }
+
+    private void moveTo(int partition, int leader, int leaderEpoch) {
+        PartitionState state = new PartitionState()
+                .setLeader(leader)
+                .setLeaderEpoch(leaderEpoch)
+                .setReplicas(List.of(0, 1))
+                .setInSyncReplicas(List.of(0, 1));
+        PartitionsRecord record = new PartitionsRecord()
+                .setTopicId(metadata.image().topic(InternalTopics.GROUPS).id())
+                .setFirstPartition(partition)
+                .setPartitions(List.of(state));
+        MetadataDelta delta = metadata.replay(List.of(record));
+        shards.open(delta).join();
+        coordinators.follow(delta).join();
+    }
+
+    /** The other replica fetches from the end on. */
+    private void acknowledge(int partition) {
+        onHost(
+                partition,
+                host -> host.readAsReplica(1, 1, host.replica().endOffset(), host.leaderEpoch(), -1, 1 << 20, true));
+    }
+
+    private long endOf(int partition) {
+        return onHost(partition, host -> host.replica().endOffset());
+    }
+
+    private <T> T onHost(int partition, Function<PartitionHost, T> action) {
+        Uuid topic = metadata.image().topic(InternalTopics.GROUPS).id();
+        Shard shard = shards.shardOf(topic, partition);
+        return shard.cycle()
+                .ask(() -> action.apply(shard.host(topic, partition)))
+                .join();
     }
 
     private String keyOutside(int partition) {
@@ -498,12 +589,17 @@ class CoordinatorsTest {
         }
 
         @Override
+        public int appliedEpoch() {
+            return UNKNOWN_EPOCH;
+        }
+
+        @Override
         public void forEach(Visitor visitor) {
             // Never called.
         }
 
         @Override
-        public void apply(List<CoordinatorSlice.Change> changes, long nextAppliedOffset) {
+        public void apply(List<CoordinatorSlice.Change> changes, long nextAppliedOffset, int epoch) {
             appliedOffset = nextAppliedOffset;
         }
 

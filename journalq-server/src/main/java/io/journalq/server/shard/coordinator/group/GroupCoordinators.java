@@ -23,6 +23,7 @@ import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.CoordinatorKind.LoadListener;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.shard.partition.RecoveredEnd;
@@ -31,11 +32,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiPredicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +61,8 @@ public final class GroupCoordinators {
     private volatile GroupTimes.Lookup times;
     /** Where partitions ended when the broker started, by topic and number; null for unknown. */
     private volatile Map<String, RecoveredEnd[]> recoveredEnds = Map.of();
+    /** The coordinators of the start. Offsets in others may have been committed on another broker since then. */
+    private volatile Set<Integer> ofStart = Set.of();
     /** The coordinator partitions that were loaded since then, and whether their moved-back offsets are safe. */
     private final Map<Integer, Boolean> moves = new ConcurrentHashMap<>();
 
@@ -88,7 +94,18 @@ public final class GroupCoordinators {
                                 resources.shards()::retentionTime,
                                 () -> ids.get().toString())),
                 resources,
-                this::onLoaded);
+                new LoadListener<>() {
+                    @Override
+                    public void onLoaded(int partition, GroupMachine machine) {
+                        GroupCoordinators.this.onLoaded(partition, machine);
+                    }
+
+                    @Override
+                    public void onDropped(int partition) {
+                        counts.of(partition).set(0);
+                        var unused = List.of(ofGroups.newAccount(partition), ofOffsets.newAccount(partition));
+                    }
+                });
     }
 
     private static GroupLimits limits(BrokerConfig config) {
@@ -128,7 +145,16 @@ public final class GroupCoordinators {
         newest = image;
         topics = new ImageTopics(image);
         times = new ImageGroupTimes(config, image);
+        TopicImage topic = image.topic(InternalTopics.GROUPS);
+        ofStart = topic == null ? Set.of() : ledHere(topic);
         var unused = coordinators.follow(all);
+    }
+
+    private Set<Integer> ledHere(TopicImage topic) {
+        return IntStream.range(0, topic.partitions().size())
+                .filter(number -> coordinators.isLedHere(topic.partitions().get(number)))
+                .boxed()
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     private static Map<String, RecoveredEnd[]> byTopic(Map<TopicPartition, RecoveredEnd> ends) {
@@ -186,7 +212,8 @@ public final class GroupCoordinators {
         boolean first = moves.putIfAbsent(partition, false) == null;
         if (first) {
             offsets.onTopicsGone(gone);
-            int moved = offsets.moveBack(new Ends(recoveredEnds, false), () -> moves.put(partition, true));
+            int moved = offsets.moveBack(
+                    new Ends(recoveredEnds, !ofStart.contains(partition)), () -> moves.put(partition, true));
             if (moved > 0) {
                 log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);
             }

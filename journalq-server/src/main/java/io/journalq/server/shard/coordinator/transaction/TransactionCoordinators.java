@@ -10,6 +10,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.CoordinatorKind.LoadListener;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.transaction.Markers.MarkerRequest;
@@ -64,7 +65,17 @@ public final class TransactionCoordinators {
                                 resources.shards()::retentionTime,
                                 ofTransactions.newAccount(partition))),
                 resources,
-                (partition, machine) -> {});
+                new LoadListener<>() {
+                    @Override
+                    public void onLoaded(int partition, TransactionMachine machine) {
+                        // The machine itself continues what was decided.
+                    }
+
+                    @Override
+                    public void onDropped(int partition) {
+                        var unused = ofTransactions.newAccount(partition);
+                    }
+                });
         this.markers = new MarkerWriter(images, resources.shards(), groups, coordinators);
     }
 

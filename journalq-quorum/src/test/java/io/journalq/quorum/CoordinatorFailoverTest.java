@@ -1,0 +1,374 @@
+package io.journalq.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.client.Consumer;
+import io.journalq.client.group.RebalanceListener;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Three brokers in processes of their own. The coordinators of groups are killed while the groups commit. Logs at level
+ * WARN for how long no offset was committed.
+ */
+@Tag("long")
+class CoordinatorFailoverTest {
+    private static final Logger log = LoggerFactory.getLogger(CoordinatorFailoverTest.class);
+
+    private static final int BROKERS = 3;
+    private static final int PARTITIONS = 3;
+    private static final int PAUSE_MS = 10;
+    private static final int REQUEST_TIMEOUT_MS = 1_500;
+    private static final String TOPIC = "orders";
+
+    private final List<Work> works = new ArrayList<>();
+
+    private ProcessCluster cluster;
+
+    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+    Path directory;
+
+    @BeforeEach
+    void startThree() throws Exception {
+        cluster = new ProcessCluster(directory);
+        cluster.startAll(BROKERS);
+    }
+
+    @AfterEach
+    void close() throws InterruptedException {
+        for (Work work : works) {
+            work.end();
+        }
+        cluster.close();
+    }
+
+    private void createTopic(String name) throws Exception {
+        try (Admin admin = cluster.admin()) {
+            NewTopic topic =
+                    new NewTopic(name, PARTITIONS, (short) BROKERS).configs(Map.of("min.insync.replicas", "2"));
+            admin.createTopics(List.of(topic)).all().get(60, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Does one step after the other until it ends. */
+    private abstract static class Work extends Thread {
+        private volatile boolean ended;
+        private volatile Throwable failure;
+
+        Work(String name) {
+            super(name);
+            setDaemon(true);
+        }
+
+        @Override
+        public void run() {
+            AutoCloseable client = client();
+            try {
+                while (!ended) {
+                    step();
+                }
+                client.close();
+            } catch (Exception | AssertionError unexpected) {
+                failure = unexpected;
+                log.error("{} has failed", getName(), unexpected);
+            }
+        }
+
+        /** Creates the client, which is closed at the end. */
+        abstract AutoCloseable client();
+
+        abstract void step() throws Exception;
+
+        void end() throws InterruptedException {
+            ended = true;
+            join(TimeUnit.SECONDS.toMillis(60));
+        }
+    }
+
+    private final class Feed extends Work {
+        private KafkaProducer<String, String> producer;
+        private int number;
+
+        Feed() {
+            super("feed");
+        }
+
+        @Override
+        AutoCloseable client() {
+            producer = new KafkaProducer<>(
+                    Map.of("bootstrap.servers", cluster.bootstrapServers(), "request.timeout.ms", REQUEST_TIMEOUT_MS),
+                    new StringSerializer(),
+                    new StringSerializer());
+            return producer;
+        }
+
+        @Override
+        void step() throws InterruptedException {
+            var unused = producer.send(new ProducerRecord<>(TOPIC, number % PARTITIONS, null, "record " + number));
+            number++;
+            Thread.sleep(PAUSE_MS);
+        }
+    }
+
+    /** The only member of a group, which commits what it has read. */
+    private abstract static class Member extends Work {
+        private final Map<TopicPartition, Long> committed = new ConcurrentHashMap<>();
+        private volatile long longestGapNanos;
+        private final AtomicInteger assignments = new AtomicInteger();
+        private long lastNanos = System.nanoTime();
+
+        Member(String group) {
+            super(group);
+        }
+
+        void onAssigned(Collection<?> partitions) {
+            if (!partitions.isEmpty()) {
+                assignments.incrementAndGet();
+            }
+        }
+
+        void onCommitted(Map<TopicPartition, Long> offsets) {
+            offsets.forEach((partition, offset) -> committed.merge(partition, offset, Math::max));
+            long nowNanos = System.nanoTime();
+            longestGapNanos = Math.max(longestGapNanos, nowNanos - lastNanos);
+            lastNanos = nowNanos;
+        }
+    }
+
+    private final class KafkaMember extends Member {
+        private final String protocol;
+        private KafkaConsumer<String, String> consumer;
+
+        KafkaMember(String protocol) {
+            super("kafka-" + protocol);
+            this.protocol = protocol;
+        }
+
+        @Override
+        AutoCloseable client() {
+            consumer = new KafkaConsumer<>(
+                    Map.of(
+                            "bootstrap.servers",
+                            cluster.bootstrapServers(),
+                            "group.id",
+                            getName(),
+                            "group.protocol",
+                            protocol,
+                            "auto.offset.reset",
+                            "earliest",
+                            "enable.auto.commit",
+                            false,
+                            "request.timeout.ms",
+                            REQUEST_TIMEOUT_MS),
+                    new StringDeserializer(),
+                    new StringDeserializer());
+            consumer.subscribe(List.of(TOPIC), new ConsumerRebalanceListener() {
+                @Override
+                public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                    // Counted when they are assigned.
+                }
+
+                @Override
+                public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                    onAssigned(partitions);
+                }
+            });
+            return consumer;
+        }
+
+        @Override
+        void step() {
+            Map<TopicPartition, Long> read = new HashMap<>();
+            consumer.poll(Duration.ofMillis(100))
+                    .forEach(found ->
+                            read.put(new TopicPartition(found.topic(), found.partition()), found.offset() + 1));
+            if (!read.isEmpty()) {
+                consumer.commitSync();
+                onCommitted(read);
+            }
+        }
+    }
+
+    private final class OwnMember extends Member {
+        private Consumer consumer;
+
+        OwnMember() {
+            super("journalq");
+        }
+
+        @Override
+        AutoCloseable client() {
+            consumer = Consumer.builder()
+                    .bootstrapServers(cluster.bootstrapServers())
+                    .groupId(getName())
+                    .autoCommit(false)
+                    .startAt(Consumer.Start.BEGINNING)
+                    .requestTimeout(Duration.ofMillis(REQUEST_TIMEOUT_MS))
+                    .build();
+            consumer.subscribe(List.of(TOPIC), new RebalanceListener() {
+                @Override
+                public void onAssigned(Collection<io.journalq.common.id.TopicPartition> partitions) {
+                    OwnMember.this.onAssigned(partitions);
+                }
+            });
+            return consumer;
+        }
+
+        @Override
+        void step() {
+            Map<TopicPartition, Long> read = new HashMap<>();
+            consumer.poll(Duration.ofMillis(100))
+                    .forEach(found ->
+                            read.put(new TopicPartition(found.topic(), found.partition()), found.offset() + 1));
+            if (!read.isEmpty()) {
+                consumer.commit();
+                onCommitted(read);
+            }
+        }
+    }
+
+    /** Asks for the offsets of a group. They must not be behind what was committed before. */
+    private final class Watch extends Work {
+        private final List<Member> members;
+        private Admin admin;
+        private final AtomicInteger responses = new AtomicInteger();
+
+        Watch(List<Member> members) {
+            super("watch");
+            this.members = members;
+        }
+
+        @Override
+        AutoCloseable client() {
+            admin = cluster.admin();
+            return admin;
+        }
+
+        @Override
+        void step() throws Exception {
+            for (Member member : members) {
+                Map<TopicPartition, Long> before = Map.copyOf(member.committed);
+                Map<TopicPartition, OffsetAndMetadata> offsets;
+                try {
+                    offsets = admin.listConsumerGroupOffsets(member.getName())
+                            .partitionsToOffsetAndMetadata()
+                            .get(30, TimeUnit.SECONDS);
+                } catch (java.util.concurrent.ExecutionException unavailable) {
+                    continue;
+                }
+                before.forEach(
+                        (partition, offset) -> assertThat(offsets.get(partition).offset())
+                                .as("%s of %s", partition, member.getName())
+                                .isGreaterThanOrEqualTo(offset));
+                responses.incrementAndGet();
+            }
+            Thread.sleep(50);
+        }
+    }
+
+    private int coordinatorOf(String group) throws Exception {
+        try (Admin admin = cluster.admin()) {
+            return admin.describeConsumerGroups(List.of(group))
+                    .describedGroups()
+                    .get(group)
+                    .get(10, TimeUnit.SECONDS)
+                    .coordinator()
+                    .id();
+        }
+    }
+
+    private void awaitAllInSync(String... topics) throws Exception {
+        ProcessCluster.await("full in-sync replicas", () -> {
+            try (Admin admin = cluster.admin()) {
+                return admin.describeTopics(List.of(topics)).allTopicNames().get(10, TimeUnit.SECONDS).values().stream()
+                        .flatMap(topic -> topic.partitions().stream())
+                        .allMatch(partition -> partition.isr().size() == BROKERS);
+            }
+        });
+    }
+
+    @Test
+    @Timeout(value = 10, unit = TimeUnit.MINUTES)
+    void shouldKeepGroupsAndTheirOffsetsWhenTheirCoordinatorsAreKilled() throws Exception {
+        // given groups of both protocols and both clients, which commit
+        createTopic(TOPIC);
+        List<Member> members = List.of(new KafkaMember("classic"), new KafkaMember("consumer"), new OwnMember());
+        Watch watch = new Watch(members);
+        works.add(new Feed());
+        works.addAll(members);
+        works.add(watch);
+        works.forEach(Thread::start);
+        awaitProgress(members);
+        awaitAllInSync(TOPIC, "__consumer_offsets");
+
+        // when the coordinator of each is killed, and comes back
+        for (Member member : members) {
+            int victim = coordinatorOf(member.getName());
+            for (Member one : members) {
+                one.longestGapNanos = 0;
+            }
+            cluster.kill(victim);
+            awaitProgress(members);
+            for (Member one : members) {
+                log.warn(
+                        "measured: victim={} coordinatorOf={} group={} longestGapMs={}",
+                        victim,
+                        member.getName(),
+                        one.getName(),
+                        TimeUnit.NANOSECONDS.toMillis(one.longestGapNanos));
+            }
+            cluster.start(victim);
+            awaitAllInSync(TOPIC, "__consumer_offsets");
+        }
+        for (Work work : works) {
+            work.end();
+        }
+
+        // then nothing has failed or gone back, and no group had to assign its partitions again
+        assertThat(works)
+                .allSatisfy(work -> assertThat(work.failure).as(work.getName()).isNull());
+        assertThat(watch.responses.get()).isGreaterThan(20);
+        assertThat(members)
+                .allSatisfy(member ->
+                        assertThat(member.assignments).as(member.getName()).hasValue(1));
+    }
+
+    private static void awaitProgress(List<Member> members) throws Exception {
+        Map<Member, Long> before = new HashMap<>();
+        members.forEach(member -> before.put(member, sum(member)));
+        // More than the records that were in flight.
+        ProcessCluster.await(
+                "commits", () -> members.stream().allMatch(member -> sum(member) > before.get(member) + 100));
+    }
+
+    private static long sum(Member member) {
+        return member.committed.values().stream().mapToLong(Long::longValue).sum();
+    }
+}
