@@ -166,10 +166,10 @@ enum PlantedBug implements Interference {
         }
     },
     TAKES_COMMITS_OF_THE_FENCED("GroupMembersAgree") {
-        /** A fenced member's commit occurs in three to five of 1,000 seeds. */
+        /** A fenced member's commit occurs in four of 1,000 seeds. */
         @Override
         long firstSeed() {
-            return 130;
+            return 30;
         }
 
         @Override
@@ -186,6 +186,12 @@ enum PlantedBug implements Interference {
         }
     },
     CUTS_BEHIND_DAMAGE("DamageIsContained") {
+        /** Damage far before the end of a file occurs in 14 of 1,000 seeds. */
+        @Override
+        long firstSeed() {
+            return 160;
+        }
+
         @Override
         public void onDamage(SimDisk disk, Damage damage) {
             if (damage.file().toString().endsWith(".log")) {
@@ -225,7 +231,7 @@ enum PlantedBug implements Interference {
         this.invariant = invariant;
     }
 
-    /** The first seed to try. Those before it do not show the bug. */
+    /** The first seed to try. A rare bug begins near one of the seeds that show it, to save time. */
     long firstSeed() {
         return 0;
     }

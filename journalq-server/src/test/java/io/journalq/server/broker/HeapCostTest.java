@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Compares the heap that topics and connections use with what they are charged, in a broker in a separate process. Most
  * of this heap is outside of the objects that charge it, in journals and in Netty.
  */
+@Tag("long")
 class HeapCostTest {
     private static final int WARM_UP = 200;
     /** They take 4 MB, which is far more than anything else that changes meanwhile. */
