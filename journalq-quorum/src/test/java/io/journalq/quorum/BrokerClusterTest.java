@@ -12,9 +12,6 @@ import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.EnvelopeRequest;
 import io.journalq.common.protocol.message.EnvelopeResponse;
-import io.journalq.common.protocol.message.FindCoordinatorRequest;
-import io.journalq.common.protocol.message.InitProducerIdRequest;
-import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.broker.StartException;
 import io.journalq.server.config.BrokerConfig;
@@ -38,8 +35,13 @@ import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.FeatureUpdate;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
+import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Node;
@@ -357,13 +359,106 @@ class BrokerClusterTest {
     }
 
     @Test
-    void shouldRefuseTransactionsWhenTheClusterHasSeveralBrokers() throws Exception {
-        start(1);
-        assertThat(initProducerId()).isEqualTo(ErrorCode.NONE);
+    void shouldCommitAndAbortTransactionsWhoseParticipantsAreOnSeveralBrokers() throws Exception {
+        // given a topic with a partition on each broker
+        startThree();
+        assertThat(createTopicAt(1, "orders")).isEqualTo(ErrorCode.NONE);
+        Set<String> committed = new TreeSet<>();
 
-        start(2, address(1));
+        // when transactions of both protocols end, of producers whose coordinators are on all brokers
+        for (short version : new short[] {2, 0}) {
+            useTransactionVersion(version);
+            for (int number = 0; number < 6; number++) {
+                String id = "producer-" + version + "-" + number;
+                committed.addAll(commitAndAbort(id, "group-" + number));
+            }
+        }
 
-        assertThat(initProducerId()).isEqualTo(ErrorCode.UNSUPPORTED_VERSION);
+        // then consumers of committed records see those, and nothing is open or hangs
+        assertThat(receiveCommitted("orders", committed.size())).isEqualTo(committed);
+    }
+
+    private void useTransactionVersion(short version) throws Exception {
+        try (Admin admin = Admin.create(clients(address(1)))) {
+            admin.updateFeatures(
+                            Map.of(
+                                    "transaction.version",
+                                    new FeatureUpdate(
+                                            version,
+                                            version == 0
+                                                    ? FeatureUpdate.UpgradeType.SAFE_DOWNGRADE
+                                                    : FeatureUpdate.UpgradeType.UPGRADE)),
+                            new UpdateFeaturesOptions())
+                    .all()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Returns what was committed. */
+    private Set<String> commitAndAbort(String id, String group) throws Exception {
+        Set<String> committed = new TreeSet<>();
+        Map<String, Object> settings =
+                Map.of("bootstrap.servers", address(1), "transactional.id", id, "max.block.ms", 30_000);
+        try (KafkaProducer<String, String> producer =
+                new KafkaProducer<>(settings, new StringSerializer(), new StringSerializer())) {
+            producer.initTransactions();
+            for (int round = 0; round < 3; round++) {
+                producer.beginTransaction();
+                for (int partition = 0; partition < PARTITIONS; partition++) {
+                    String value = id + "-" + round + "-" + partition;
+                    var unused = producer.send(new ProducerRecord<>("orders", partition, null, value));
+                    if (round != 1) {
+                        committed.add(value);
+                    }
+                }
+                org.apache.kafka.common.TopicPartition read = new org.apache.kafka.common.TopicPartition("orders", 0);
+                producer.sendOffsetsToTransaction(Map.of(read, new OffsetAndMetadata(10 + round)), metadataOf(group));
+                if (round == 1) {
+                    producer.abortTransaction();
+                } else {
+                    producer.commitTransaction();
+                }
+                try (Admin admin = Admin.create(clients(address(2)))) {
+                    long offset = admin.listConsumerGroupOffsets(
+                                    group, new ListConsumerGroupOffsetsOptions().requireStable(true))
+                            .partitionsToOffsetAndMetadata()
+                            .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                            .get(read)
+                            .offset();
+                    assertThat(offset).as("%s, round %s", id, round).isEqualTo(round == 1 ? 10 : 10 + round);
+                }
+            }
+        }
+        return committed;
+    }
+
+    private ConsumerGroupMetadata metadataOf(String group) {
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", address(1), "group.id", group),
+                new StringDeserializer(),
+                new StringDeserializer())) {
+            return consumer.groupMetadata();
+        }
+    }
+
+    private Set<String> receiveCommitted(String topic, int count) {
+        Set<String> values = new TreeSet<>();
+        Map<String, Object> settings = Map.of(
+                "bootstrap.servers", address(3), "isolation.level", "read_committed", "auto.offset.reset", "earliest");
+        try (KafkaConsumer<String, String> consumer =
+                new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
+            List<org.apache.kafka.common.TopicPartition> partitions = new ArrayList<>();
+            for (int partition = 0; partition < PARTITIONS; partition++) {
+                partitions.add(new org.apache.kafka.common.TopicPartition(topic, partition));
+            }
+            consumer.assign(partitions);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+            while (values.size() < count && System.nanoTime() < deadline) {
+                consumer.poll(Duration.ofMillis(200)).forEach(received -> values.add(received.value()));
+            }
+            consumer.poll(Duration.ofMillis(200)).forEach(received -> values.add(received.value()));
+        }
+        return values;
     }
 
     @Test
@@ -396,32 +491,6 @@ class BrokerClusterTest {
                 .get(WAIT_SECONDS, TimeUnit.SECONDS);
         assertThat(malformed.errorCode()).isNotEqualTo(ErrorCode.NONE.code());
         assertThat(createTopicAt(1, "orders")).isEqualTo(ErrorCode.NONE);
-    }
-
-    private ErrorCode initProducerId() throws Exception {
-        ErrorCode error = null;
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-        // The coordinators' topic is created first.
-        client.send(
-                        "127.0.0.1",
-                        port(1),
-                        new FindCoordinatorRequest().setKeyType((byte) 1).setCoordinatorKeys(List.of("payments")),
-                        4,
-                        30_000)
-                .get(WAIT_SECONDS, TimeUnit.SECONDS);
-        while ((error == null || error == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS) && System.nanoTime() < deadline) {
-            InitProducerIdResponse response = (InitProducerIdResponse) client.send(
-                            "127.0.0.1",
-                            port(1),
-                            new InitProducerIdRequest()
-                                    .setTransactionalId("payments")
-                                    .setTransactionTimeoutMs(10_000),
-                            4,
-                            30_000)
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
-            error = ErrorCode.of(response.errorCode());
-        }
-        return error;
     }
 
     private void startAtOtherAddresses(int nodeId, Path data) throws Exception {

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -17,10 +18,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
@@ -35,8 +39,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Three brokers in processes of their own. The coordinators of groups are killed while the groups commit. Logs at level
- * WARN for how long no offset was committed.
+ * Three brokers in processes of their own. The coordinators of groups are killed while the groups commit, and brokers of
+ * all roles while records are copied in transactions. Logs at level WARN for how long nothing was committed.
  */
 @Tag("long")
 class CoordinatorFailoverTest {
@@ -47,6 +51,8 @@ class CoordinatorFailoverTest {
     private static final int PAUSE_MS = 10;
     private static final int REQUEST_TIMEOUT_MS = 1_500;
     private static final String TOPIC = "orders";
+    private static final String COPIES = "copies";
+    private static final String TRANSACTIONAL_ID = "copier";
 
     private final List<Work> works = new ArrayList<>();
 
@@ -358,6 +364,231 @@ class CoordinatorFailoverTest {
         assertThat(members)
                 .allSatisfy(member ->
                         assertThat(member.assignments).as(member.getName()).hasValue(1));
+    }
+
+    /** Copies records in transactions, together with the positions up to which they were read. */
+    private final class Copier extends Work {
+        private final AtomicInteger copied = new AtomicInteger();
+        private final AtomicInteger recoveries = new AtomicInteger();
+        private KafkaConsumer<String, String> consumer;
+        private KafkaProducer<String, String> producer;
+        private volatile long longestGapNanos;
+        private long lastNanos = System.nanoTime();
+
+        Copier() {
+            super("copier");
+        }
+
+        @Override
+        AutoCloseable client() {
+            consumer = new KafkaConsumer<>(
+                    Map.of(
+                            "bootstrap.servers",
+                            cluster.bootstrapServers(),
+                            "group.id",
+                            "copiers",
+                            "auto.offset.reset",
+                            "earliest",
+                            "enable.auto.commit",
+                            false,
+                            "isolation.level",
+                            "read_committed",
+                            "max.poll.records",
+                            20,
+                            "request.timeout.ms",
+                            REQUEST_TIMEOUT_MS),
+                    new StringDeserializer(),
+                    new StringDeserializer());
+            List<TopicPartition> partitions = new ArrayList<>();
+            for (int partition = 0; partition < PARTITIONS; partition++) {
+                partitions.add(new TopicPartition(TOPIC, partition));
+            }
+            consumer.assign(partitions);
+            producer = producer();
+            return () -> {
+                consumer.close();
+                producer.close();
+            };
+        }
+
+        private KafkaProducer<String, String> producer() {
+            KafkaProducer<String, String> created = new KafkaProducer<>(
+                    Map.of(
+                            "bootstrap.servers",
+                            cluster.bootstrapServers(),
+                            "transactional.id",
+                            TRANSACTIONAL_ID,
+                            "transaction.timeout.ms",
+                            20_000,
+                            "max.block.ms",
+                            30_000,
+                            "request.timeout.ms",
+                            REQUEST_TIMEOUT_MS,
+                            "delivery.timeout.ms",
+                            20_000),
+                    new StringSerializer(),
+                    new StringSerializer());
+            created.initTransactions();
+            return created;
+        }
+
+        @Override
+        void step() {
+            try {
+                ConsumerRecords<String, String> found = consumer.poll(Duration.ofMillis(100));
+                if (!found.isEmpty()) {
+                    copy(found);
+                }
+            } catch (KafkaException failure) {
+                log.warn("the copier starts again", failure);
+                recover();
+            }
+        }
+
+        private void copy(ConsumerRecords<String, String> found) {
+            Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
+            producer.beginTransaction();
+            for (ConsumerRecord<String, String> record : found) {
+                var unused = producer.send(new ProducerRecord<>(COPIES, record.partition(), null, record.value()));
+                positions.put(
+                        new TopicPartition(TOPIC, record.partition()), new OffsetAndMetadata(record.offset() + 1));
+            }
+            producer.sendOffsetsToTransaction(positions, consumer.groupMetadata());
+            producer.commitTransaction();
+            copied.addAndGet(found.count());
+            long nowNanos = System.nanoTime();
+            longestGapNanos = Math.max(longestGapNanos, nowNanos - lastNanos);
+            lastNanos = nowNanos;
+        }
+
+        /** Another producer with the same id ends what this one has begun. The committed positions say what it was. */
+        private void recover() {
+            recoveries.incrementAndGet();
+            producer.close(Duration.ZERO);
+            while (true) {
+                try {
+                    producer = producer();
+                    Map<TopicPartition, OffsetAndMetadata> committed = consumer.committed(consumer.assignment());
+                    committed.forEach((partition, position) ->
+                            consumer.seek(partition, position == null ? 0 : position.offset()));
+                    return;
+                } catch (KafkaException again) {
+                    log.warn("the copier cannot start yet", again);
+                }
+            }
+        }
+    }
+
+    private int transactionCoordinator() throws Exception {
+        try (Admin admin = cluster.admin()) {
+            return admin.describeTransactions(List.of(TRANSACTIONAL_ID))
+                    .description(TRANSACTIONAL_ID)
+                    .get(10, TimeUnit.SECONDS)
+                    .coordinatorId();
+        }
+    }
+
+    private int leaderOfCopies() throws Exception {
+        try (Admin admin = cluster.admin()) {
+            return admin.describeTopics(List.of(COPIES))
+                    .allTopicNames()
+                    .get(10, TimeUnit.SECONDS)
+                    .get(COPIES)
+                    .partitions()
+                    .get(0)
+                    .leader()
+                    .id();
+        }
+    }
+
+    private int controller() throws Exception {
+        try (Admin admin = cluster.admin()) {
+            return admin.describeCluster()
+                    .controller()
+                    .get(10, TimeUnit.SECONDS)
+                    .id();
+        }
+    }
+
+    private interface Victim {
+        int find() throws Exception;
+    }
+
+    @Test
+    @Timeout(value = 15, unit = TimeUnit.MINUTES)
+    void shouldCopyEachRecordExactlyOnceWhenBrokersAreKilledInTurn() throws Exception {
+        // given
+        createTopic(TOPIC);
+        createTopic(COPIES);
+        Feed feed = new Feed();
+        Copier copier = new Copier();
+        works.add(feed);
+        works.add(copier);
+        works.forEach(Thread::start);
+        awaitCopies(copier);
+        awaitAllInSync(TOPIC, COPIES, "__consumer_offsets", "__transaction_state");
+
+        // when
+        Map<String, Victim> victims = new LinkedHashMap<>();
+        victims.put("coordinator", this::transactionCoordinator);
+        victims.put("leader", this::leaderOfCopies);
+        victims.put("controller", this::controller);
+        for (Map.Entry<String, Victim> fault : victims.entrySet()) {
+            int victim = fault.getValue().find();
+            copier.longestGapNanos = 0;
+            cluster.kill(victim);
+            awaitCopies(copier);
+            log.warn(
+                    "measured: killed={} longestGapMs={} recoveries={}",
+                    fault.getKey(),
+                    TimeUnit.NANOSECONDS.toMillis(copier.longestGapNanos),
+                    copier.recoveries);
+            cluster.start(victim);
+            awaitAllInSync(TOPIC, COPIES, "__consumer_offsets", "__transaction_state");
+        }
+        feed.end();
+        Map<Integer, List<String>> fed = readAll(TOPIC);
+        long count = fed.values().stream().mapToLong(List::size).sum();
+        ProcessCluster.await(
+                "the last copies",
+                () -> readAll(COPIES).values().stream().mapToLong(List::size).sum() >= count);
+        copier.end();
+
+        // then each partition has the same records in the same order
+        assertThat(works)
+                .allSatisfy(work -> assertThat(work.failure).as(work.getName()).isNull());
+        assertThat(readAll(COPIES)).isEqualTo(fed);
+    }
+
+    private static void awaitCopies(Copier copier) throws Exception {
+        int before = copier.copied.get();
+        ProcessCluster.await("copies", () -> copier.copied.get() > before + 100);
+    }
+
+    /** The committed records of a topic, by partition. */
+    private Map<Integer, List<String>> readAll(String topic) {
+        Map<Integer, List<String>> read = new HashMap<>();
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", cluster.bootstrapServers(), "isolation.level", "read_committed"),
+                new StringDeserializer(),
+                new StringDeserializer())) {
+            List<TopicPartition> partitions = new ArrayList<>();
+            for (int partition = 0; partition < PARTITIONS; partition++) {
+                partitions.add(new TopicPartition(topic, partition));
+            }
+            consumer.assign(partitions);
+            consumer.seekToBeginning(partitions);
+            Map<TopicPartition, Long> ends = consumer.endOffsets(partitions, Duration.ofSeconds(60));
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+            while (System.nanoTime() < deadline
+                    && !partitions.stream().allMatch(one -> consumer.position(one) >= ends.get(one))) {
+                for (ConsumerRecord<String, String> found : consumer.poll(Duration.ofMillis(200))) {
+                    read.computeIfAbsent(found.partition(), none -> new ArrayList<>())
+                            .add(found.value());
+                }
+            }
+        }
+        return read;
     }
 
     private static void awaitProgress(List<Member> members) throws Exception {

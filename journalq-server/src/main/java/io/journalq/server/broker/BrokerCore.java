@@ -38,6 +38,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.Authorizer;
 import io.journalq.server.security.Principal;
@@ -256,7 +257,8 @@ public final class BrokerCore implements AutoCloseable {
                 environment.memory(),
                 HandlerTable.producerIds(activeController),
                 groups.coordinators(),
-                metadata::current);
+                metadata::current,
+                peerRequests());
         this.telemetry = new Telemetry(
                 metadata::current,
                 environment.ids(),
@@ -270,6 +272,7 @@ public final class BrokerCore implements AutoCloseable {
                 groups.coordinators(),
                 transactions.coordinators(),
                 transactions.producerIds(),
+                peerRequests(),
                 telemetry,
                 environment.memory().part(StatePart.FETCH_SESSIONS),
                 environment.peers() == null ? null : peerGate());
@@ -347,6 +350,18 @@ public final class BrokerCore implements AutoCloseable {
     private ListenerAddress peerAddress(int nodeId) {
         BrokerImage broker = metadata.current().broker(nodeId);
         return broker == null ? null : broker.listener(config.interBrokerListenerName());
+    }
+
+    /** Requests of one purpose to other brokers; null for a broker that is alone. */
+    private PeerRequests peerRequests() {
+        if (environment.peers() == null) {
+            return null;
+        }
+        LoopCycle cycle = environment.cycles().get(0);
+        return new PeerRequests(cycle, nodeId -> {
+            ListenerAddress address = peerAddress(nodeId);
+            return address == null ? null : environment.peers().open(address.host(), address.port(), cycle.loop());
+        });
     }
 
     /** Lets requests of other brokers pass. */

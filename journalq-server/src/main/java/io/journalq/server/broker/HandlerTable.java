@@ -30,6 +30,7 @@ import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.security.Authorizer;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
@@ -93,6 +94,7 @@ final class HandlerTable {
     /**
      * Registers the handlers that do not need the addresses of the broker.
      *
+     * @param verifications asks the coordinators of transactions on other brokers; null for a broker that is alone
      * @param gate admits the fetches of other brokers; null for a broker that is alone
      * @return the handler of fetches, because parked fetches end when the broker stops
      */
@@ -102,9 +104,12 @@ final class HandlerTable {
             Coordinators<GroupMachine> groups,
             Coordinators<TransactionMachine> transactions,
             ProducerIds producerIds,
+            PeerRequests verifications,
             Telemetry telemetry,
             MemoryAccount sessionMemory,
             PeerGate gate) {
+        int nodeId = config.get(BrokerSettings.NODE_ID);
+        CoordinatorGate transactionGate = new CoordinatorGate(transactions, metadata::current, nodeId, verifications);
         groupsTopic = topic(
                 InternalTopics.groups(
                         config.get(CoordinatorSettings.GROUP_TOPIC_PARTITIONS),
@@ -118,16 +123,16 @@ final class HandlerTable {
                 transactions);
         GroupHandlers.register(registry, metadata::current, groups, refusals);
         TransactionHandlers.register(
-                registry, metadata::current, producerIds, transactions, groups, groupsTopic, refusals);
+                registry, metadata::current, producerIds, transactions, transactionGate, groups, groupsTopic, refusals);
         registry.register(new GetTelemetrySubscriptionsHandler(telemetry));
         registry.register(new PushTelemetryHandler(telemetry));
         return DataHandlers.register(
                 registry,
                 config,
-                new ClusterBrokers(config.get(BrokerSettings.NODE_ID), metadata::current),
+                new ClusterBrokers(nodeId, metadata::current),
                 shards,
                 blockingPool,
-                new CoordinatorGate(transactions),
+                transactionGate,
                 groups,
                 refusals,
                 sessionMemory,

@@ -36,6 +36,7 @@ public final class CommittedOffsets {
     private final NavigableMap<String, GroupOffsets> offsets = new TreeMap<>();
     private final MemoryAccount memory;
     private final PendingOffsets pending;
+    private final EndedTransactions ended = new EndedTransactions();
 
     /**
      * The group of the last replayed offset, which is usually also the group of the next one; null if it has no offsets
@@ -83,8 +84,12 @@ public final class CommittedOffsets {
             int partitionEpoch,
             String metadata) {}
 
-    /** The offsets that a producer commits with its transaction. */
-    public record InTransaction(long producerId, short producerEpoch, List<Commit> commits) {}
+    /**
+     * The offsets that a producer commits with its transaction.
+     *
+     * @param guard the number of the newest marker when the coordinator of the transaction was asked whether it is open
+     */
+    public record InTransaction(long producerId, short producerEpoch, long guard, List<Commit> commits) {}
 
     /** Whether the sender may commit offsets of a group now. */
     public ErrorCode check(String groupId, Committer committer, long nowMs) {
@@ -134,6 +139,16 @@ public final class CommittedOffsets {
                         new PendingOffsets.Place(groupId, commit.topic(), commit.partition())
                                 .key(transaction.producerId()),
                         new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord())));
+    }
+
+    /** The number of the newest marker, when the machine begins: earlier confirmations of transactions are outdated. */
+    public void onGuard(long number) {
+        ended.forgetBefore(number);
+    }
+
+    /** Whether the transaction may have ended since its coordinator was asked. */
+    boolean isLate(InTransaction transaction) {
+        return ended.isLate(transaction.producerId(), transaction.producerEpoch(), transaction.guard());
     }
 
     /** Whether there is memory for the commits. A commit that replaces an existing offset needs none. */
@@ -196,8 +211,11 @@ public final class CommittedOffsets {
      *
      * @param producerEpoch epoch of the marker
      * @param transactionVersion 2 if the epoch was incremented with the decision (KIP-890), less otherwise
+     * @param number of the marker: earlier confirmations of the transaction are outdated
      */
-    public void onTransactionEnd(long producerId, short producerEpoch, int transactionVersion, boolean committed) {
+    public void onTransactionEnd(
+            long producerId, short producerEpoch, int transactionVersion, boolean committed, long number) {
+        ended.onEnd(producerId, producerEpoch, transactionVersion, number);
         int epoch = transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS ? producerEpoch : producerEpoch - 1;
         List<CoordinatorRecord> records = new ArrayList<>();
         pending.forEachOf(producerId, (place, id, held) -> {

@@ -414,6 +414,8 @@ public final class GroupMachine implements CoordinatorMachine {
         boolean tooMuch =
                 error == ErrorCode.NONE && (isOneTooMany(groupId) || !offsets.hasRoomInTransaction(transaction));
         error = tooMuch ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
+        // The producer sends it again, and the coordinator of its transaction is asked again.
+        error = error == ErrorCode.NONE && offsets.isLate(transaction) ? ErrorCode.COORDINATOR_NOT_AVAILABLE : error;
         List<CommittedOffsets.Commit> commits = transaction.commits();
         if (error != ErrorCode.NONE) {
             reply.send(Collections.nCopies(commits.size(), error));
@@ -432,10 +434,16 @@ public final class GroupMachine implements CoordinatorMachine {
      *
      * @param producerEpoch epoch of the transaction's markers
      * @param transactionVersion 2 if that epoch is one more than in the transaction (KIP-890), less otherwise
+     * @param number of the marker: earlier confirmations of the transaction are outdated
      */
     public void onTransactionEnd(
-            long producerId, short producerEpoch, int transactionVersion, boolean committed, Reply<ErrorCode> reply) {
-        offsets.onTransactionEnd(producerId, producerEpoch, transactionVersion, committed);
+            long producerId,
+            short producerEpoch,
+            int transactionVersion,
+            boolean committed,
+            long number,
+            Reply<ErrorCode> reply) {
+        offsets.onTransactionEnd(producerId, producerEpoch, transactionVersion, committed, number);
         reply.send(ErrorCode.NONE);
     }
 

@@ -50,6 +50,9 @@ public final class PartitionTransactions {
 
     private long repeatedMarkerOffset;
 
+    /** Verifications that began before this are outdated: another broker has led the partition since then. */
+    private long verifiableFrom;
+
     /** How to handle a marker. */
     public enum MarkerVerdict {
         /** Append it, then call {@link PartitionTransactions#replayMarker}. */
@@ -121,8 +124,25 @@ public final class PartitionTransactions {
      * @param guard from {@link VerificationGuards#guard}, taken before the coordinator was asked
      */
     public boolean isVerified(long producerId, long guard) {
+        if (isOutdated(guard)) {
+            return false;
+        }
         ProducerState known = producers.statesById().get(producerId);
         return known == null || known.lastMarkerNumber() <= guard;
+    }
+
+    /** Whether a verification began before this broker led the partition, so that markers were written elsewhere. */
+    public boolean isOutdated(long guard) {
+        return guard < verifiableFrom;
+    }
+
+    /**
+     * This broker begins to lead the partition.
+     *
+     * @param number from {@link VerificationGuards#onMarker}
+     */
+    public void onLeading(long number) {
+        verifiableFrom = number;
     }
 
     /**

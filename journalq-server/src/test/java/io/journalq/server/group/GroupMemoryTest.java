@@ -229,13 +229,14 @@ class GroupMemoryTest {
                             new CommittedOffsets.InTransaction(
                                     random.nextInt(3),
                                     (short) 0,
+                                    0,
                                     List.of(new CommittedOffsets.Commit(
                                             topic, Uuid.ZERO, random.nextInt(4), 5, -1, -1, text))),
                             nowMs,
                             reply(responses -> {}));
                 default ->
                     machine.onTransactionEnd(
-                            random.nextInt(3), (short) 0, 1, random.nextBoolean(), reply(response -> {}));
+                            random.nextInt(3), (short) 0, 1, random.nextBoolean(), 0, reply(response -> {}));
             }
             if (step % 500 == 250) {
                 restart();
@@ -443,6 +444,7 @@ class GroupMemoryTest {
                 new CommittedOffsets.InTransaction(
                         producerId,
                         (short) 0,
+                        0,
                         List.of(new CommittedOffsets.Commit(received("topic"), Uuid.ZERO, partition, 5, -1, -1, ""))),
                 nowMs,
                 reply(responses -> {}));

@@ -78,6 +78,11 @@ class TransactionalOffsetsTest {
         }
     }
 
+    /** Of the next commit, and of the next end. */
+    private long guard;
+
+    private long number;
+
     private List<ErrorCode> commit(
             String group,
             CommittedOffsets.Committer committer,
@@ -92,6 +97,7 @@ class TransactionalOffsetsTest {
                 new CommittedOffsets.InTransaction(
                         producerId,
                         (short) epoch,
+                        guard,
                         List.of(new CommittedOffsets.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
                 7,
                 response);
@@ -104,7 +110,7 @@ class TransactionalOffsetsTest {
 
     private void end(long producerId, int epoch, int transactionVersion, boolean commit) {
         Response<ErrorCode> response = new Response<>();
-        machine.onTransactionEnd(producerId, (short) epoch, transactionVersion, commit, response);
+        machine.onTransactionEnd(producerId, (short) epoch, transactionVersion, commit, number, response);
         assertThat(response.value).isEqualTo(ErrorCode.NONE);
     }
 
@@ -271,5 +277,32 @@ class TransactionalOffsetsTest {
 
         // then
         assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(3, -1, -1, "note", 7, TOPIC));
+    }
+
+    @Test
+    void shouldRefuseOffsetsWhenTheirTransactionHasEndedSinceItWasConfirmed() {
+        // given a confirmation that began before the end of the transaction
+        guard = 1;
+        number = 2;
+        end(7, 3, 1, false);
+
+        // then the same epoch is refused, unless it was confirmed later
+        assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+        guard = 2;
+        assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.NONE);
+
+        // and if the end has incremented the epoch, the epoch tells
+        number = 3;
+        end(7, 4, 2, true);
+        assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+        assertThat(commit("group", ANYBODY, 7, 4, 0, 10)).containsExactly(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldRefuseOffsetsWhenTheCoordinatorWasLoadedSinceTheyWereConfirmed() {
+        guard = 1;
+        machine.offsets().onGuard(2);
+
+        assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.COORDINATOR_NOT_AVAILABLE);
     }
 }

@@ -239,7 +239,9 @@ class ReassignmentTest {
         assertThat(refused.error()).isEqualTo(ErrorCode.INVALID_CONFIG);
         assertThat(refused.reason()).contains("must set delivery.mode");
         create("consistent", new Uuid(4, 4), List.of(1), Map.of("delivery.mode", "consistent"));
-        assertThat(machine.cluster().reassign("consistent", 0, List.of(1, 2), true).error())
+        assertThat(machine.cluster()
+                        .reassign("consistent", 0, List.of(1, 2), true)
+                        .error())
                 .isEqualTo(ErrorCode.NONE);
         assertThat(machine.cluster().reassign("other", 0, List.of(1), true).records())
                 .isEmpty();

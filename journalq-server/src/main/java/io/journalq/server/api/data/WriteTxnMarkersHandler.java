@@ -26,7 +26,8 @@ import java.util.function.Supplier;
  * WriteTxnMarkers, versions 1 and 2: ends transactions in partitions. It is sent by the coordinators of other brokers,
  * and by administrators to end hanging transactions (KIP-98, KIP-664). Version 2 contains the generation of the
  * protocol in which the transaction ended, so that a late marker does not end the next transaction (KIP-1228). In the
- * topic of committed offsets, the group coordinator ends the transaction.
+ * topic of committed offsets, the group coordinator ends the transaction. The response is sent when the marker is on all
+ * in-sync replicas and durable on this one, because the sender never sends it again.
  */
 public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequest> {
     private final Supplier<MetadataImage> images;
@@ -97,7 +98,7 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
         }
         fanOut.add(name, partition, error -> result.setErrorCode(error.code()), (host, done) -> {
             if (ofGroups) {
-                endInGroups(wanted, partition, result, done);
+                endInGroups(host, wanted, result, done);
             } else {
                 append(host, wanted, result, done);
             }
@@ -115,27 +116,40 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
         host.append(new MarkerAppend(marker, wanted.transactionVersion()) {
             @Override
             protected void onDecided() {
-                result.setErrorCode(error().code());
-                done.run();
+                flush(host, error(), result, done);
             }
         });
     }
 
-    private void endInGroups(
-            WriteTxnMarkersRequest.WritableTxnMarker wanted,
-            int partition,
+    private static void flush(
+            PartitionHost host,
+            ErrorCode error,
             WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result,
             Runnable done) {
+        if (error == ErrorCode.NONE) {
+            host.flush(failure -> end(result, failure, done));
+        } else {
+            end(result, error, done);
+        }
+    }
+
+    private void endInGroups(
+            PartitionHost host,
+            WriteTxnMarkersRequest.WritableTxnMarker wanted,
+            WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result,
+            Runnable done) {
+        int partition = host.name().partition();
         groups.submit(
                 partition,
                 (machine, nowMs, replies) -> {
                     Reply<ErrorCode> reply =
-                            replies.to(error -> end(result, error, done), error -> end(result, error, done));
+                            replies.to(error -> flush(host, error, result, done), error -> end(result, error, done));
                     machine.onTransactionEnd(
                             wanted.producerId(),
                             wanted.producerEpoch(),
                             wanted.transactionVersion(),
                             wanted.transactionResult(),
+                            shards.shardOf(host.topicId(), partition).guards().onMarker(),
                             reply);
                 },
                 error -> end(result, error, done));

@@ -4,7 +4,6 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicSpec;
-import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -50,11 +49,6 @@ public final class CoordinatorTopic {
                 : topic.partitions()
                         .get(Coordinators.partitionOf(key, topic.partitions().size()))
                         .leader();
-    }
-
-    /** A partition of the topic, which exists. */
-    public PartitionImage partition(int number) {
-        return metadata.current().topic(spec.name()).partitions().get(number);
     }
 
     private boolean isThere() {

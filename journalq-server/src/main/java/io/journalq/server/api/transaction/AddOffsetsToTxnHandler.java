@@ -68,11 +68,6 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
             respond.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
             return;
         }
-        if (!groups.isLedHere(groupsTopic.partition(partition))) {
-            // The end of the transaction would not reach the group's coordinator.
-            respond.accept(ErrorCode.UNSUPPORTED_VERSION);
-            return;
-        }
         ProducerClaim claim =
                 new ProducerClaim(request.transactionalId(), request.producerId(), request.producerEpoch());
         transactions.submit(

@@ -173,8 +173,11 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
             boolean mayWrite =
                     context.apiVersion() >= FIRST_BATCHED_VERSION || context.allows(Right.WRITE_TOPIC, topic.name());
             for (int partition : topic.partitions()) {
-                ErrorCode error =
-                        mayWrite ? check(image, topic.name(), partition) : ErrorCode.TOPIC_AUTHORIZATION_FAILED;
+                boolean ofGroups = context.apiVersion() >= FIRST_BATCHED_VERSION
+                        && topic.name().equals(InternalTopics.GROUPS);
+                ErrorCode error = mayWrite
+                        ? check(image, topic.name(), partition, ofGroups)
+                        : ErrorCode.TOPIC_AUTHORIZATION_FAILED;
                 sound &= error == ErrorCode.NONE;
                 ofTopic.add(new AddPartitionsToTxnPartitionResult()
                         .setPartitionIndex(partition)
@@ -193,17 +196,14 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
         return sound;
     }
 
-    private ErrorCode check(MetadataImage image, String name, int partition) {
-        if (InternalTopics.contains(name)) {
+    /** @param ofGroups another broker adds the partition of a group, to which clients do not write */
+    private static ErrorCode check(MetadataImage image, String name, int partition, boolean ofGroups) {
+        if (InternalTopics.contains(name) && !ofGroups) {
             return ErrorCode.TOPIC_AUTHORIZATION_FAILED;
         }
         TopicImage topic = image.topic(name);
-        if (topic == null || partition < 0 || partition >= topic.partitions().size()) {
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
-        }
-        // The end of the transaction would not be written to the partition of another broker.
-        return transactions.isLedHere(topic.partitions().get(partition))
-                ? ErrorCode.NONE
-                : ErrorCode.UNSUPPORTED_VERSION;
+        return topic == null || partition < 0 || partition >= topic.partitions().size()
+                ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                : ErrorCode.NONE;
     }
 }

@@ -9,14 +9,12 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Limit;
-import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.transaction.ProducerIds;
 import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,8 +27,7 @@ import org.slf4j.LoggerFactory;
  *     fenced (KIP-98, KIP-360).
  * </ul>
  *
- * <p>Two-phase commit (version 6, KIP-939) is not served. A transactional id is refused in a cluster of several brokers,
- * because the ends of transactions are not written to the partitions of other brokers yet.
+ * <p>Two-phase commit (version 6, KIP-939) is not served.
  */
 public final class InitProducerIdHandler implements Handler<InitProducerIdRequest> {
     private static final Logger log = LoggerFactory.getLogger(InitProducerIdHandler.class);
@@ -38,17 +35,12 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
     private static final short NO_EPOCH = -1;
 
     private final ProducerIds producerIds;
-    private final Supplier<MetadataImage> images;
     private final Coordinators<TransactionMachine> transactions;
     private final RefusalLog refusals;
 
     /** Allocates ids from {@code producerIds}. {@code transactions} store transactional ids. */
     public InitProducerIdHandler(
-            ProducerIds producerIds,
-            Supplier<MetadataImage> images,
-            Coordinators<TransactionMachine> transactions,
-            RefusalLog refusals) {
-        this.images = images;
+            ProducerIds producerIds, Coordinators<TransactionMachine> transactions, RefusalLog refusals) {
         this.producerIds = producerIds;
         this.transactions = transactions;
         this.refusals = refusals;
@@ -76,15 +68,6 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
         }
         if (!context.allows(Right.WRITE_TRANSACTIONAL_ID, request.transactionalId())) {
             context.respond(refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
-            return;
-        }
-        if (images.get().brokers().size() > 1) {
-            refusals.notServed(
-                    context,
-                    "transactional id",
-                    request.transactionalId(),
-                    "transactions are not served in a cluster of several brokers yet");
-            context.respond(refusal(ErrorCode.UNSUPPORTED_VERSION));
             return;
         }
         transactions.submit(

@@ -2,6 +2,7 @@ package io.journalq.server.api.transaction;
 
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.RefusalLog;
+import io.journalq.server.api.data.TransactionGate;
 import io.journalq.server.api.group.CoordinatorTopic;
 import io.journalq.server.api.group.GroupRefusals;
 import io.journalq.server.group.GroupMachine;
@@ -18,6 +19,7 @@ public final class TransactionHandlers {
     /**
      * Registers the handlers.
      *
+     * @param gate admits offsets in transactions
      * @param groupsTopic is created for the first group in a transaction
      */
     public static void register(
@@ -25,15 +27,15 @@ public final class TransactionHandlers {
             Supplier<MetadataImage> images,
             ProducerIds producerIds,
             Coordinators<TransactionMachine> transactions,
+            TransactionGate gate,
             Coordinators<GroupMachine> groups,
             CoordinatorTopic groupsTopic,
             RefusalLog refusals) {
-        registry.register(new InitProducerIdHandler(producerIds, images, transactions, refusals));
+        registry.register(new InitProducerIdHandler(producerIds, transactions, refusals));
         registry.register(new AddPartitionsToTxnHandler(transactions, images));
         registry.register(new AddOffsetsToTxnHandler(transactions, groups, groupsTopic));
         registry.register(new EndTxnHandler(transactions));
-        registry.register(new TxnOffsetCommitHandler(
-                new CoordinatorGate(transactions), groups, images, new GroupRefusals(refusals)));
+        registry.register(new TxnOffsetCommitHandler(gate, groups, images, new GroupRefusals(refusals)));
         registry.register(new DescribeTransactionsHandler(transactions));
         registry.register(new ListTransactionsHandler(transactions, refusals));
     }

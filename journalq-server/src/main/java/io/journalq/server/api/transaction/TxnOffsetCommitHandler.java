@@ -78,7 +78,10 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
             pending.respond(List.of());
         } else if (partition < 0) {
             pending.refuse(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+        } else if (groups.guards(request.groupId()) == null) {
+            pending.refuse(ErrorCode.NOT_COORDINATOR);
         } else {
+            long guard = groups.guards(request.groupId()).guard();
             gate.admit(
                     new TransactionGate.Request(
                             request.transactionalId(),
@@ -88,7 +91,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                             context.apiVersion() >= FIRST_VERSION_THAT_ADDS),
                     error -> {
                         if (error == ErrorCode.NONE) {
-                            commit(pending);
+                            commit(pending, guard);
                         } else {
                             pending.refuse(TransactionErrors.ofGate(
                                     FIRST_VERSION_WITH_ABORTABLE, context.apiVersion(), error));
@@ -97,7 +100,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
         }
     }
 
-    private void commit(Pending pending) {
+    private void commit(Pending pending, long guard) {
         TxnOffsetCommitRequest request = pending.request;
         groups.submit(
                 request.groupId(),
@@ -106,7 +109,7 @@ public final class TxnOffsetCommitHandler implements Handler<TxnOffsetCommitRequ
                         new CommittedOffsets.Committer(
                                 request.memberId(), request.groupInstanceId(), request.generationId()),
                         new CommittedOffsets.InTransaction(
-                                request.producerId(), request.producerEpoch(), pending.commits),
+                                request.producerId(), request.producerEpoch(), guard, pending.commits),
                         nowMs,
                         replies.to(
                                 outcomes -> {

@@ -239,6 +239,10 @@ public final class BatchAdmission {
             return true;
         }
         PartitionTransactions transactions = producers.transactions();
+        if (append.isInTransaction() && transactions.isOutdated(append.verificationGuard())) {
+            append.refuse(ErrorCode.NOT_LEADER_OR_FOLLOWER, null);
+            return true;
+        }
         boolean verified =
                 append.isInTransaction() && transactions.isVerified(checked.producerId(), append.verificationGuard());
         ErrorCode refusal = transactions.checkBatch(checked.producerId(), checked.isTransactional(), verified);

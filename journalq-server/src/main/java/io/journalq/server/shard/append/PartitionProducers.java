@@ -94,6 +94,11 @@ public final class PartitionProducers {
         return hangingTransactions;
     }
 
+    /** This broker begins to lead the partition, see {@link PartitionTransactions#onLeading}. */
+    public void onLeading(long number) {
+        transactions.onLeading(number);
+    }
+
     /** Ends the transaction whose marker is staged at {@code offset}. */
     void onMarkerStaged(TransactionMarker marker, long offset, long nowMs) {
         EndedTransaction ended = transactions.replayMarker(marker, offset, nowMs);

@@ -110,6 +110,11 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         return cycle;
     }
 
+    /** Id of its topic. Any thread. */
+    Uuid topicId() {
+        return topicId;
+    }
+
     /** Number of its partition. Any thread. */
     int partition() {
         return name.partition();

@@ -8,6 +8,7 @@ import io.journalq.server.loop.ConcurrencyLimitedExecutor;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
@@ -221,6 +222,17 @@ public final class Coordinators<M extends CoordinatorMachine> {
             }
         }
         return found.values();
+    }
+
+    /**
+     * Guards confirmations of transactions for the machine for a key, see {@link VerificationGuards}; null if it is not
+     * on this broker. Any thread.
+     */
+    public VerificationGuards guards(String key) {
+        CoordinatorHost<M> host = hostOf(key);
+        return host == null
+                ? null
+                : shards.shardOf(host.topicId(), host.partition()).guards();
     }
 
     private CoordinatorHost<M> hostOf(String key) {

@@ -13,6 +13,7 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.ReplicatedTopicRules;
+import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.Append;
@@ -63,6 +64,7 @@ public final class PartitionHost {
     private final TopicCounters topicCounters;
     private final int nodeId;
     private final Clock clock;
+    private final VerificationGuards guards;
     private PartitionSettings settings;
     private ReplicaSet replicas;
     /** Null until the partition is led here and has other replicas. */
@@ -88,6 +90,7 @@ public final class PartitionHost {
             ReplicaSet replicas) {
         this.nodeId = resources.nodeId();
         this.clock = resources.appends().clock();
+        this.guards = resources.appends().guards();
         this.cycle = resources.cycle();
         this.blockingWork = resources.blockingWork();
         this.topicId = recovered.topicId();
@@ -135,6 +138,9 @@ public final class PartitionHost {
         writer.onReplicaChange(() -> replica.lead(nodeId, replicas, requiredInSync(), nowMs()));
         if (isNew) {
             journal.beginEpoch(replicas.leaderEpoch());
+            if (isReplicated()) {
+                producers.onLeading(guards.onMarker());
+            }
             admission.refuseAll(offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE);
         }
     }

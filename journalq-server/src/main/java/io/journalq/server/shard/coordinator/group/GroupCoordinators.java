@@ -22,6 +22,8 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.CoordinatorKind.LoadListener;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -52,6 +54,7 @@ public final class GroupCoordinators {
     private static final Logger log = LoggerFactory.getLogger(GroupCoordinators.class);
 
     private final BrokerConfig config;
+    private final Shards shards;
     private final Coordinators<GroupMachine> coordinators;
     /** The topics for machines that are loaded from now on. */
     private volatile Topics topics = Topics.NONE;
@@ -75,6 +78,7 @@ public final class GroupCoordinators {
     public GroupCoordinators(
             BrokerConfig config, CoordinatorResources resources, MemoryBudget memory, Supplier<Uuid> ids) {
         this.config = config;
+        this.shards = resources.shards();
         this.times = new ImageGroupTimes(config, MetadataImage.EMPTY);
         GroupLimits limits = limits(config);
         ConsumerGroupLimits consumerLimits = consumerLimits(config);
@@ -205,6 +209,7 @@ public final class GroupCoordinators {
     private void onLoaded(int partition, GroupMachine machine) {
         machine.onTopics(topics);
         machine.onTimes(times);
+        machine.offsets().onGuard(shardOf(partition).guards().onMarker());
         // A crash may have occurred between the deletion of a topic and the deletion of its offsets.
         MetadataImage image = newest;
         BiPredicate<String, Uuid> gone = (topic, id) -> isGone(image, topic, id);
@@ -224,6 +229,10 @@ public final class GroupCoordinators {
         if (!moves.get(partition)) {
             offsets.moveBackInMemory(new Ends(recoveredEnds, true));
         }
+    }
+
+    private Shard shardOf(int partition) {
+        return shards.shardOf(newest.topic(InternalTopics.GROUPS).id(), partition);
     }
 
     public CompletableFuture<Void> close() {

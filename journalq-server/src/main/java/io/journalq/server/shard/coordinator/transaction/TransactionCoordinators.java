@@ -9,6 +9,7 @@ import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.CoordinatorKind.LoadListener;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -40,6 +41,7 @@ public final class TransactionCoordinators {
      * @param memory charged with transactions
      * @param groups informed of the end of transactions with offsets
      * @param images returns the newest image
+     * @param peers sends markers to other brokers; null for a broker that is alone
      */
     public TransactionCoordinators(
             BrokerConfig config,
@@ -47,7 +49,8 @@ public final class TransactionCoordinators {
             MemoryBudget memory,
             ProducerIds producerIds,
             Coordinators<GroupMachine> groups,
-            Supplier<MetadataImage> images) {
+            Supplier<MetadataImage> images,
+            PeerRequests peers) {
         this.producerIds = producerIds;
         TransactionLimits limits = new TransactionLimits(
                 config.get(CoordinatorSettings.TRANSACTION_MAX_TIMEOUT_MS),
@@ -76,7 +79,7 @@ public final class TransactionCoordinators {
                         var unused = ofTransactions.newAccount(partition);
                     }
                 });
-        this.markers = new MarkerWriter(images, resources.shards(), groups, coordinators);
+        this.markers = new MarkerWriter(images, resources.shards(), groups, coordinators, peers);
     }
 
     public Coordinators<TransactionMachine> coordinators() {

@@ -1,0 +1,77 @@
+package io.journalq.server.peer;
+
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.server.loop.LoopCycle;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
+
+/**
+ * Sends requests of one purpose to other brokers, by their ids. Each purpose has connections of its own, because
+ * responses arrive in the order of the requests: one that waits for long delays only those of the same purpose. Any
+ * thread.
+ */
+public final class PeerRequests {
+    private final LoopCycle cycle;
+    private final IntFunction<PeerChannel> opener;
+    /** By broker. On the loop. */
+    private final Map<Integer, PeerChannel> open = new HashMap<>();
+
+    /**
+     * Opens no connection before the first request.
+     *
+     * @param cycle of the loop on which responses arrive
+     * @param opener opens a connection for that loop to the broker with an id; null if its address is unknown
+     */
+    public PeerRequests(LoopCycle cycle, IntFunction<PeerChannel> opener) {
+        this.cycle = cycle;
+        this.opener = opener;
+    }
+
+    /**
+     * Sends a request.
+     *
+     * @param version of the API of the request, which the other broker must serve
+     * @param timeoutMs the request fails if there is no response after this time
+     * @return the response, on the loop. The future fails with an {@link IOException} if it is not known whether the
+     *     broker has done what the request asks for
+     */
+    public CompletableFuture<ApiMessage> send(int broker, ApiMessage request, int version, int timeoutMs) {
+        CompletableFuture<ApiMessage> result = new CompletableFuture<>();
+        if (!cycle.execute(() -> sendOnLoop(broker, request, version, timeoutMs, result))) {
+            result.completeExceptionally(new IOException("the broker is stopping"));
+        }
+        return result;
+    }
+
+    private void sendOnLoop(
+            int broker, ApiMessage request, int version, int timeoutMs, CompletableFuture<ApiMessage> result) {
+        PeerChannel channel = open.get(broker);
+        if (channel == null || !channel.isOpen()) {
+            channel = opener.apply(broker);
+            if (channel == null) {
+                result.completeExceptionally(new IOException("the address of broker " + broker + " is unknown"));
+                return;
+            }
+            open.put(broker, channel);
+        }
+        channel.send(request, version, timeoutMs, new PeerChannel.ResponseListener() {
+            @Override
+            public void onResponse(ApiMessage response) {
+                result.complete(response);
+            }
+
+            @Override
+            public void onFailure(IOException reason) {
+                result.completeExceptionally(reason);
+            }
+        });
+    }
+
+    /** Runs {@code work} on the loop after a time. */
+    public void later(Runnable work, long delayMs) {
+        cycle.execute(() -> cycle.loop().schedule(work, delayMs));
+    }
+}
