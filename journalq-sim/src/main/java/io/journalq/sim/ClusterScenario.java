@@ -17,8 +17,8 @@ import java.util.Random;
  * @param flushIntervalMs flush interval of topics in delivery mode {@code eventual}
  * @param durationMs how long there are faults
  * @param longestCalmMs longest time between two faults
- * @param replicates whether most topics have several replicas. Then brokers are only killed: a power loss can take records
- *     of delivery mode {@code eventual} from a replica that is in sync
+ * @param replicates whether most topics have several replicas
+ * @param losesPower whether machines lose power; otherwise, brokers are only killed
  */
 record ClusterScenario(
         SimWorld.Plan world,
@@ -27,13 +27,17 @@ record ClusterScenario(
         long flushIntervalMs,
         int durationMs,
         int longestCalmMs,
-        boolean replicates) {
+        boolean replicates,
+        boolean losesPower) {
     /** The data directory of each broker. */
     static final Path DATA = Path.of("host/data");
 
     private static final long[] FLUSH_INTERVALS_MS = {50, 200, 1_000};
     private static final int[] SEGMENT_SIZES = {1 << 10, 8 << 10, 1 << 20};
     private static final int REPLICA_LAG_MS = 500;
+    /** How long only a leader may have what it has acknowledged. */
+    static final int REPLICATION_LAG_MS = 200;
+
     private static final int HEARTBEAT_MS = 100;
     private static final int[] SESSION_TIMEOUTS_MS = {300, 800, 3_000};
     private static final int HOUR_MS = 3_600_000;
@@ -60,7 +64,8 @@ record ClusterScenario(
                 flushIntervalMs,
                 1_000 + random.nextInt(4_000),
                 50 + random.nextInt(500),
-                random.nextInt(3) > 0);
+                random.nextInt(3) > 0,
+                random.nextInt(4) > 0);
     }
 
     private static int oneIn(Random random, int odds) {
@@ -78,6 +83,7 @@ record ClusterScenario(
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
                     .with("segment.bytes", Integer.toString(segmentBytes), ConfigOrigin.COMMAND_LINE)
                     .with("replica.lag.time.max.ms", Integer.toString(REPLICA_LAG_MS), ConfigOrigin.COMMAND_LINE)
+                    .with("replication.lag.max.ms", Integer.toString(REPLICATION_LAG_MS), ConfigOrigin.COMMAND_LINE)
                     .with("broker.heartbeat.interval.ms", Integer.toString(HEARTBEAT_MS), ConfigOrigin.COMMAND_LINE)
                     .with("broker.session.timeout.ms", Integer.toString(sessionTimeoutMs), ConfigOrigin.COMMAND_LINE)
                     .with("write.ahead.max.bytes", Integer.toString(writeAheadBytes), ConfigOrigin.COMMAND_LINE)
@@ -91,6 +97,7 @@ record ClusterScenario(
     public String toString() {
         return world.brokers() + " brokers with " + world.loops() + " loops, clocks wrong by up to "
                 + world.largestSkewMs() + " ms and " + world.largestDriftPpm() + " ppm, " + quorum + ", flush interval "
-                + flushIntervalMs + " ms, faults for " + durationMs + " ms" + (replicates ? ", replicated topics" : "");
+                + flushIntervalMs + " ms, faults for " + durationMs + " ms" + (replicates ? ", replicated topics" : "")
+                + (losesPower ? ", power losses" : "");
     }
 }

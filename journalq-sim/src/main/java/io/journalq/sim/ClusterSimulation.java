@@ -4,18 +4,23 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.shard.partition.ReplicaStatus;
 import io.journalq.sim.check.AcknowledgedByAllIsKept;
 import io.journalq.sim.check.AcknowledgedIsKept;
 import io.journalq.sim.check.BrokersShowTheSameMetadata;
 import io.journalq.sim.check.ClusterReplicas;
+import io.journalq.sim.check.ConsistentLosesNothing;
 import io.journalq.sim.check.EpochsHaveOneLeader;
 import io.journalq.sim.check.FencedBrokersLeadNothing;
 import io.journalq.sim.check.HighWatermarkWaits;
 import io.journalq.sim.check.IdsAreGivenOnce;
 import io.journalq.sim.check.InSyncReplicasHoldTheCommitted;
+import io.journalq.sim.check.LogsHaveNoGaps;
+import io.journalq.sim.check.LoneAcknowledgementsAreBounded;
 import io.journalq.sim.check.MetadataLogsArePrefixes;
 import io.journalq.sim.check.NobodyCutsBelowItsHighWatermark;
 import io.journalq.sim.check.OffsetsKeepTheirRecords;
+import io.journalq.sim.check.PowerLosses;
 import io.journalq.sim.check.ReplicasHoldTheSame;
 import io.journalq.sim.cluster.ClusterClients;
 import io.journalq.sim.cluster.ClusterListener;
@@ -23,11 +28,13 @@ import io.journalq.sim.cluster.ClusterPartition;
 import io.journalq.sim.disk.SimDisk.CrashKind;
 import io.journalq.sim.world.Interference;
 import io.journalq.sim.world.Scheduler;
+import io.journalq.sim.world.SimBroker;
 import io.journalq.sim.world.SimMachine;
 import io.journalq.sim.world.SimNetwork;
 import io.journalq.sim.world.SimQuorum;
 import io.journalq.sim.world.SimWorld;
 import io.journalq.sim.world.Violations;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -65,6 +72,8 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
 
     private static final int FLUSHER_TICK_MS = 50;
     private static final int PARTS_PER_MILLION = 1_000_000;
+    /** A loop that is busy looks later. */
+    private static final int LONE_SLACK_MS = 60;
 
     private final long seed;
     private final Random random;
@@ -77,7 +86,14 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     private final MetadataLogsArePrefixes logs;
     private final IdsAreGivenOnce ids;
     private final AcknowledgedIsKept acknowledged;
+    private final PowerLosses powerLosses;
     private final AcknowledgedByAllIsKept acknowledgedByAll;
+    private final LoneAcknowledgementsAreBounded acknowledgedAlone;
+    private final ConsistentLosesNothing consistent;
+    private final LogsHaveNoGaps gaps;
+    /** The processes whose logs were checked when they had begun to serve. */
+    private final Map<Integer, SimBroker> recovered = new HashMap<>();
+
     private final InSyncReplicasHoldTheCommitted inSync;
     private final EpochsHaveOneLeader epochs;
     private final FencedBrokersLeadNothing fenced;
@@ -100,7 +116,11 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         this.ids = new IdsAreGivenOnce(violations);
         this.offsets = new OffsetsKeepTheirRecords(violations);
         this.acknowledged = new AcknowledgedIsKept(violations, lossBoundMs(scenario));
-        this.acknowledgedByAll = new AcknowledgedByAllIsKept(violations);
+        this.powerLosses = new PowerLosses(logs::newest, lossBoundMs(scenario));
+        this.acknowledgedByAll = new AcknowledgedByAllIsKept(violations, powerLosses);
+        this.acknowledgedAlone = new LoneAcknowledgementsAreBounded(violations, powerLosses, loneBoundMs(scenario));
+        this.consistent = new ConsistentLosesNothing(violations);
+        this.gaps = new LogsHaveNoGaps(violations, ClusterScenario.DATA);
         this.inSync = new InSyncReplicasHoldTheCommitted(violations);
         this.epochs = new EpochsHaveOneLeader(violations);
         this.fenced = new FencedBrokersLeadNothing(violations);
@@ -120,6 +140,12 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         // Measured by the clock of the machine, which may be slow.
         long intervalMs = scenario.flushIntervalMs() + FLUSHER_TICK_MS;
         return intervalMs + intervalMs * scenario.world().largestDriftPpm() / PARTS_PER_MILLION + 2 * roundMs;
+    }
+
+    /** How much a leader can acknowledge that no other in-sync replica has. */
+    private static long loneBoundMs(ClusterScenario scenario) {
+        long lagMs = ClusterScenario.REPLICATION_LAG_MS;
+        return lagMs + lagMs * scenario.world().largestDriftPpm() / PARTS_PER_MILLION + LONE_SLACK_MS;
     }
 
     /** Runs one seed to its end, or to the first violation. */
@@ -148,7 +174,10 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
                 scheduler.trace().hash(),
                 scheduler.trace().events(),
                 crashes,
-                acknowledged.records() + acknowledgedByAll.records(),
+                acknowledged.records()
+                        + acknowledgedByAll.records()
+                        + acknowledgedAlone.records()
+                        + consistent.records(),
                 Map.of(),
                 violations.found());
     }
@@ -172,10 +201,14 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         scheduler.runUntil(() -> scheduler.nowMs() >= quietMs);
         acknowledged.onReadBack();
         acknowledgedByAll.onReadBack();
+        acknowledgedAlone.onReadBack();
+        consistent.onReadBack();
         clients.readEverything();
         if (completes("EverythingIsReadable", clients::isEverythingRead)) {
             acknowledged.check();
             acknowledgedByAll.check();
+            acknowledgedAlone.check();
+            consistent.check();
         }
         if (violations.isEmpty()
                 && completes("ReplicasCatchUp", () -> replicasNow().areEqual())) {
@@ -232,7 +265,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     }
 
     private CrashKind anyKind() {
-        return random.nextBoolean() && !scenario.replicates() ? CrashKind.POWER_LOSS : CrashKind.KILL;
+        return random.nextBoolean() && scenario.losesPower() ? CrashKind.POWER_LOSS : CrashKind.KILL;
     }
 
     private void crash(SimMachine machine) {
@@ -248,6 +281,8 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         scheduler.trace().add(machine.node().id(), machine.node().disk().changes());
         if (kind == CrashKind.POWER_LOSS) {
             acknowledged.onPowerLoss(machine.node().id(), machine.servedUntilMs());
+            powerLosses.add(machine.node().id(), machine.servedUntilMs(), scheduler.nowMs());
+            cuts.onPowerLoss(logs.newest(), machine.node().id());
         }
         scheduler.later(TimeUnit.MILLISECONDS.toNanos(LONGEST_DOWN_MS), () -> restart(machine));
     }
@@ -278,6 +313,10 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         for (SimMachine machine : world.machines()) {
             if (machine.broker() != null && machine.broker().isRunning()) {
                 now.add(machine.node().id(), machine.broker().replicas());
+                if (recovered.put(machine.node().id(), machine.broker()) != machine.broker()) {
+                    gaps.onRecovered(
+                            logs.newest(), machine.node().id(), machine.node().disk());
+                }
             }
         }
         return now;
@@ -374,18 +413,49 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     @Override
     public void onAcknowledged(ClusterPartition partition, int leader, long offset, String id) {
         scheduler.trace().add(id.hashCode(), offset);
-        if (partition.replicated()) {
-            acknowledgedByAll.onAcknowledged(partition, leader, offset, id);
+        if (partition.replicated() && partition.isConsistent()) {
+            consistent.onAcknowledged(partition, leader, offset, id);
+        } else if (partition.replicated() && partition.isAcknowledgedAlone()) {
+            if (hasOthersInSync(partition)) {
+                acknowledgedAlone.onAcknowledged(
+                        partition, leader, epochOf(partition, leader), offset, id, scheduler.nowMs());
+            }
+        } else if (partition.replicated()) {
+            acknowledgedByAll.onAcknowledged(partition, leader, offset, id, scheduler.nowMs());
         } else {
             acknowledged.onAcknowledged(partition, leader, offset, id, scheduler.nowMs());
         }
     }
 
+    private boolean hasOthersInSync(ClusterPartition partition) {
+        return logs.newest()
+                        .topic(partition.topic())
+                        .partitions()
+                        .get(partition.number())
+                        .inSyncReplicas()
+                        .size()
+                > 1;
+    }
+
+    /** The epoch in which a broker leads a partition at the moment. */
+    private int epochOf(ClusterPartition partition, int leader) {
+        return world.machine(leader).broker().replicas().stream()
+                .filter(replica -> replica.name().topic().equals(partition.topic())
+                        && replica.name().partition() == partition.number())
+                .mapToInt(ReplicaStatus::leaderEpoch)
+                .findFirst()
+                .orElse(-1);
+    }
+
     @Override
     public void onRead(ClusterPartition partition, long offset, int epoch, String id) {
         offsets.onRead(partition, offset, epoch, id);
-        if (partition.replicated()) {
-            acknowledgedByAll.onRead(partition, offset, id);
+        if (partition.replicated() && partition.isConsistent()) {
+            consistent.onRead(partition, offset, id);
+        } else if (partition.replicated() && partition.isAcknowledgedAlone()) {
+            acknowledgedAlone.onRead(partition, offset, id, scheduler.nowMs());
+        } else if (partition.replicated()) {
+            acknowledgedByAll.onRead(partition, offset, id, scheduler.nowMs());
         } else {
             acknowledged.onRead(partition, offset, id);
         }

@@ -7,11 +7,21 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.PartitionChangesRecord;
 import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.sim.world.Interference;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -113,7 +123,7 @@ enum PlantedClusterBug implements Interference {
             return message instanceof ProduceRequest produce ? produce.setAcks((short) 1) : message;
         }
     },
-    A_LEADER_COUNTS_FETCHES_OF_ANOTHER_REPLICA("InSyncReplicasHoldTheCommitted") {
+    A_LEADER_COUNTS_FETCHES_OF_ANOTHER_REPLICA("LoneAcknowledgementsAreBounded") {
         @SuppressWarnings("ImmutableEnumChecker") // Each fetch replaces what an earlier seed has left.
         private final Map<Integer, Long> epochs = new TreeMap<>();
 
@@ -145,6 +155,47 @@ enum PlantedClusterBug implements Interference {
             return response;
         }
     },
+    A_REFUSAL_IS_REPORTED_AS_SUCCESS("ConsistentLosesNothing") {
+        @Override
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof ProduceResponse response) {
+                ProduceResponse.PartitionProduceResponse data =
+                        response.responses().get(0).partitionResponses().get(0);
+                if (data.errorCode() != 0) {
+                    data.setErrorCode((short) 0).setBaseOffset(1_000_000);
+                }
+            }
+            return message;
+        }
+    },
+    A_REPLICA_ACKNOWLEDGES_BEFORE_IT_HAS_SYNCED("NobodyCutsBelowItsHighWatermark") {
+        @Override
+        public FileStore disk(FileStore disk) {
+            return new FilterFileStore(disk) {
+                @Override
+                public LogFile open(Path file, boolean create) throws IOException {
+                    LogFile opened = delegate.open(file, create);
+                    return file.toString().endsWith(".wal") ? new Unsynced(opened) : opened;
+                }
+            };
+        }
+    },
+    A_BROKER_THAT_LOST_POWER_IS_TRUSTED("InSyncReplicasHoldTheCommitted") {
+        @Override
+        public long onRegistration(long previousEpoch) {
+            return previousEpoch < -1 ? BrokerRegistration.afterPowerLoss(previousEpoch) : previousEpoch;
+        }
+    },
+    A_LEADER_ACKNOWLEDGES_ALONE_FOR_TOO_LONG("LoneAcknowledgementsAreBounded") {
+        @Override
+        public BrokerConfig config(BrokerConfig config) {
+            try {
+                return config.with("replication.lag.max.ms", "3600000", ConfigOrigin.COMMAND_LINE);
+            } catch (ConfigException wrong) {
+                throw new IllegalStateException(wrong);
+            }
+        }
+    },
     A_FOLLOWER_ACKNOWLEDGES_WHAT_IT_DOES_NOT_HAVE("InSyncReplicasHoldTheCommitted") {
         @Override
         public FetchRequest onPeerFetch(int from, FetchRequest request) {
@@ -155,6 +206,16 @@ enum PlantedClusterBug implements Interference {
             return request;
         }
     };
+
+    /** A write-ahead file that is never synced. */
+    private static final class Unsynced extends FilterLogFile {
+        Unsynced(LogFile file) {
+            super(file);
+        }
+
+        @Override
+        public void sync() {}
+    }
 
     private final String invariant;
 

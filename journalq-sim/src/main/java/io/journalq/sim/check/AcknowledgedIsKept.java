@@ -64,7 +64,7 @@ public final class AcknowledgedIsKept {
      */
     public void onPowerLoss(int nodeId, long servedUntilMs) {
         partitions.forEach((partition, records) -> {
-            if (!partition.consistent()) {
+            if (!partition.isConsistent()) {
                 records.values()
                         .removeIf(record -> record.leader() == nodeId && record.atMs() > servedUntilMs - boundMs);
             }

@@ -10,11 +10,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A replica never removes records that are below its high watermark, because consumers may have seen them. A replica that
- * has moved to another broker and comes back is a new one.
+ * A replica never removes records that are below its high watermark, because consumers may have seen them, unless an epoch
+ * has begun without these records. A power loss can take them, except from an in-sync replica in mode {@code consistent}. A
+ * replica that has moved to another broker and comes back is a new one.
  */
 public final class NobodyCutsBelowItsHighWatermark {
     private static final String INVARIANT = "NobodyCutsBelowItsHighWatermark";
+    private static final String MODE = "delivery.mode";
+    private static final String CONSISTENT = "consistent";
 
     private final Violations violations;
     private final Map<Replica, Long> highWatermarks = new HashMap<>();
@@ -22,6 +25,8 @@ public final class NobodyCutsBelowItsHighWatermark {
     private final Set<Replica> assigned = new HashSet<>();
     /** The leader epoch with which a replica has left a broker. A broker that is behind still has it in an older one. */
     private final Map<Replica, Integer> gone = new HashMap<>();
+
+    private final Map<ClusterReplicas.Id, Integer> recoveryEpochs = new HashMap<>();
 
     /** A replica of a partition. */
     private record Replica(ClusterReplicas.Id partition, int broker) {}
@@ -50,11 +55,33 @@ public final class NobodyCutsBelowItsHighWatermark {
         }
     }
 
+    /** The machine of a broker loses power. */
+    public void onPowerLoss(MetadataImage committed, int broker) {
+        highWatermarks.keySet().removeIf(replica -> {
+            TopicImage topic = committed.topic(replica.partition().topicId());
+            boolean keeps = topic != null
+                    && CONSISTENT.equals(topic.configs().get(MODE))
+                    && topic.partitions()
+                            .get(replica.partition().partition())
+                            .inSyncReplicas()
+                            .contains(broker);
+            return replica.broker() == broker && !keeps;
+        });
+    }
+
     /** The replicas of all running brokers, some time after the last call. */
     public void onReplicas(ClusterReplicas replicas) {
+        replicas.open().keySet().forEach(id -> {
+            int recoveryEpoch = replicas.partition(id).recoveryEpoch();
+            Integer before = recoveryEpochs.put(id, recoveryEpoch);
+            if (before != null && before != recoveryEpoch) {
+                highWatermarks.keySet().removeIf(replica -> replica.partition().equals(id));
+            }
+        });
         replicas.open()
                 .forEach((id, byBroker) -> byBroker.forEach((broker, status) -> {
-                    if (status.leaderEpoch() < gone.getOrDefault(new Replica(id, broker), 0)) {
+                    if (status.leaderEpoch() < gone.getOrDefault(new Replica(id, broker), 0)
+                            || status.leaderEpoch() < replicas.partition(id).recoveryEpoch()) {
                         return;
                     }
                     long known = highWatermarks.merge(new Replica(id, broker), status.highWatermark(), Math::max);

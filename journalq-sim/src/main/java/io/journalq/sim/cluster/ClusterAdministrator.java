@@ -5,9 +5,11 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
+import io.journalq.server.shard.append.DeliveryMode;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 
 /**
@@ -26,6 +28,8 @@ final class ClusterAdministrator {
     private static final int MOST_REPLICAS = 4;
     private static final int LONGEST_TIME_BETWEEN_MOVES_MS = 800;
     private static final int CANCEL_ODDS = 4;
+    private static final List<DeliveryMode> MODES = List.of(DeliveryMode.EVENTUAL, DeliveryMode.CONSISTENT);
+    private static final List<DeliveryMode> REPLICATED_MODES = List.of(DeliveryMode.values());
 
     private final ClusterClient client;
     private final ClusterListener listener;
@@ -37,7 +41,7 @@ final class ClusterAdministrator {
     private boolean moves = true;
 
     /** A topic that is being created. */
-    private record TopicPlan(String name, int partitions, boolean consistent, boolean replicated) {}
+    private record TopicPlan(String name, int partitions, DeliveryMode mode, boolean replicated) {}
 
     /**
      * Prepares an administrator.
@@ -118,11 +122,12 @@ final class ClusterAdministrator {
 
     private void create(String name, int partitions) {
         boolean replicated = replicates && client.random().nextInt(4) > 0;
-        boolean consistent = !replicated && client.random().nextBoolean();
+        DeliveryMode mode =
+                (replicated ? REPLICATED_MODES : MODES).get(client.random().nextInt(replicated ? 3 : 2));
         List<CreateTopicsRequest.CreatableTopicConfig> configs = new ArrayList<>();
         configs.add(new CreateTopicsRequest.CreatableTopicConfig()
                 .setName("delivery.mode")
-                .setValue(consistent ? "consistent" : "eventual"));
+                .setValue(mode.name().toLowerCase(Locale.ROOT)));
         if (replicated) {
             configs.add(new CreateTopicsRequest.CreatableTopicConfig()
                     .setName("min.insync.replicas")
@@ -135,7 +140,7 @@ final class ClusterAdministrator {
                         .setNumPartitions(partitions)
                         .setReplicationFactor((short) (replicated ? REPLICAS : 1))
                         .setConfigs(configs)));
-        attempt(new TopicPlan(name, partitions, consistent, replicated), request);
+        attempt(new TopicPlan(name, partitions, mode, replicated), request);
     }
 
     private void attempt(TopicPlan plan, CreateTopicsRequest request) {
@@ -161,8 +166,10 @@ final class ClusterAdministrator {
                             : ErrorCode.NETWORK_EXCEPTION;
                     if (error == ErrorCode.NONE || error == ErrorCode.TOPIC_ALREADY_EXISTS) {
                         for (int i = 0; i < plan.partitions(); i++) {
+                            boolean byAll =
+                                    !plan.replicated() || client.random().nextBoolean();
                             ClusterPartition partition =
-                                    new ClusterPartition(plan.name(), i, plan.consistent(), plan.replicated());
+                                    new ClusterPartition(plan.name(), i, plan.mode(), plan.replicated(), byAll);
                             onPartition.accept(partition);
                             if (plan.replicated()) {
                                 movable.add(partition);

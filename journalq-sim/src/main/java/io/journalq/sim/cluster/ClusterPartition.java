@@ -1,14 +1,27 @@
 package io.journalq.sim.cluster;
 
+import io.journalq.server.shard.append.DeliveryMode;
+
 /**
  * A partition of a simulated cluster.
  *
- * @param consistent whether its delivery mode is {@code consistent}; otherwise it is {@code eventual}
- * @param replicated whether it has several replicas; then its delivery mode is {@code eventual}
+ * @param mode its delivery mode
+ * @param replicated whether it has several replicas
+ * @param byAll whether its producer waits for all in-sync replicas
  */
-public record ClusterPartition(String topic, int number, boolean consistent, boolean replicated) {
+public record ClusterPartition(String topic, int number, DeliveryMode mode, boolean replicated, boolean byAll) {
+    /** Whether acknowledged records are on the disk. */
+    public boolean isConsistent() {
+        return mode == DeliveryMode.CONSISTENT;
+    }
+
+    /** Whether the leader may acknowledge records that only it has. */
+    public boolean isAcknowledgedAlone() {
+        return mode == DeliveryMode.PERFORMANCE || (mode == DeliveryMode.EVENTUAL && !byAll);
+    }
+
     @Override
     public String toString() {
-        return topic + "-" + number + (replicated ? " (replicated)" : consistent ? " (consistent)" : " (eventual)");
+        return topic + "-" + number + " (" + mode + (replicated ? ", replicated" : "") + (byAll ? ", acks=all)" : ")");
     }
 }

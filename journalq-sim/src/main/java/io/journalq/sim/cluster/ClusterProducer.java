@@ -29,6 +29,8 @@ final class ClusterProducer {
     private static final int RETRY_PAUSE_MS = 60;
     private static final int MOST_RECORDS = 3;
     private static final long NO_ID = -1;
+    private static final short ALL = -1;
+    private static final short LEADER = 1;
     /** All records are equally old. */
     private static final long TIMESTAMP_MS = SimClock.EPOCH_MS;
 
@@ -97,7 +99,7 @@ final class ClusterProducer {
             ids.add(name + ":" + nextNumber++);
         }
         ProduceRequest request = new ProduceRequest()
-                .setAcks((short) -1)
+                .setAcks(partition.byAll() ? ALL : LEADER)
                 .setTimeoutMs(30_000)
                 .setTopicData(List.of(new ProduceRequest.TopicProduceData()
                         .setName(partition.topic())

@@ -4,6 +4,8 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.Message;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.journal.file.FileStore;
 import io.journalq.sim.disk.SimDisk;
 import io.journalq.sim.disk.SimDisk.Damage;
 import java.util.List;
@@ -37,6 +39,21 @@ public interface Interference {
     /** Whether a truncation of a follower's log makes the copies in the write-ahead files void. */
     default boolean recordsCuts() {
         return true;
+    }
+
+    /** The settings of a broker of a cluster instead of {@code config}. */
+    default BrokerConfig config(BrokerConfig config) {
+        return config;
+    }
+
+    /** The disk that a broker of a cluster uses instead of {@code disk}. */
+    default FileStore disk(FileStore disk) {
+        return disk;
+    }
+
+    /** What a broker says about its last registration instead of {@code previousEpoch}. */
+    default long onRegistration(long previousEpoch) {
+        return previousEpoch;
     }
 
     /** Whether a message of the broker is logged. */

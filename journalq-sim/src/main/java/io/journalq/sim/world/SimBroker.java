@@ -9,6 +9,7 @@ import io.journalq.server.api.LocalCall;
 import io.journalq.server.broker.BrokerCore;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;
+import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
@@ -117,12 +118,17 @@ public final class SimBroker {
      * @throws IOException if it cannot start
      */
     public static SimBroker start(Plan plan, SimNode node, Violations violations) throws IOException {
-        return start(plan, node, violations, null, null);
+        return start(plan, node, node.disk(), violations, null, null);
     }
 
     /** Like {@link #start(Plan, SimNode, Violations)}, as a broker of a cluster; nulls for a broker that is alone. */
     static SimBroker start(
-            Plan plan, SimNode node, Violations violations, BrokerCore.Membership membership, PeerChannels peers)
+            Plan plan,
+            SimNode node,
+            FileStore disk,
+            Violations violations,
+            BrokerCore.Membership membership,
+            PeerChannels peers)
             throws IOException {
         SimProcess process = node.process();
         Random random = node.random();
@@ -135,7 +141,7 @@ public final class SimBroker {
         BrokerCore core = BrokerCore.open(
                 plan.config(),
                 new BrokerCore.Environment(
-                        node.disk(),
+                        disk,
                         cycles,
                         new SimExecutor(process, Scheduler.Kind.POOL, plan.longestPoolDelayMs()),
                         new SimExecutor(process, Scheduler.Kind.CONTROL, 0),

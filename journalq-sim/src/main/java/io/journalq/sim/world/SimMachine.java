@@ -64,8 +64,13 @@ public final class SimMachine {
         BrokerCore.Membership membership =
                 new BrokerCore.Membership(world.quorum().log(node), new SimPeerControllers(world, this));
         try {
-            SimBroker started =
-                    SimBroker.start(plan, node, world.violations(), membership, new SimPeerChannels(world, this));
+            SimBroker started = SimBroker.start(
+                    plan,
+                    node,
+                    world.interference().disk(node.disk()),
+                    world.violations(),
+                    membership,
+                    new SimPeerChannels(world, this));
             started.setInterference(world.interference());
             broker = started;
         } catch (IOException | IllegalStateException refused) {

@@ -49,7 +49,8 @@ final class SimPeerControllers implements PeerControllers {
 
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
-            return call(controller -> controller.registerBroker(registration, previousEpoch));
+            long told = world.interference().onRegistration(previousEpoch);
+            return call(controller -> controller.registerBroker(registration, told));
         }
 
         @Override

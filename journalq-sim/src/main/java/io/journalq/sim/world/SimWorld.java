@@ -67,8 +67,8 @@ public final class SimWorld {
                     .process()
                     .stop());
             SimSlices slices = new SimSlices(random, node.disk(), 0);
-            SimBroker.Plan broker =
-                    new SimBroker.Plan(plan.config().apply(id), slices, plan.loops(), plan.longestPoolDelayMs());
+            SimBroker.Plan broker = new SimBroker.Plan(
+                    interference.config(plan.config().apply(id)), slices, plan.loops(), plan.longestPoolDelayMs());
             machines.add(new SimMachine(this, node, slices, broker));
             quorum.add(id);
         }

@@ -1,0 +1,117 @@
+package io.journalq.sim.check;
+
+import io.journalq.sim.cluster.ClusterPartition;
+import io.journalq.sim.world.Violations;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * What a replicated partition has acknowledged with acks=1 or in delivery mode {@code performance} can be lost with its
+ * leader: at most the records of {@code replication.lag.max.ms} for each leader and epoch, and never what a consumer has
+ * seen. Power losses can take more, see {@link PowerLosses}. So can the loss of a leader while only that is in sync, which
+ * is not checked.
+ */
+public final class LoneAcknowledgementsAreBounded {
+    private static final String INVARIANT = "LoneAcknowledgementsAreBounded";
+
+    private final Violations violations;
+    private final PowerLosses losses;
+    private final long boundMs;
+    private final Map<ClusterPartition, TreeMap<Long, Kept>> kept = new HashMap<>();
+    private final Map<ClusterPartition, TreeMap<Long, String>> read = new HashMap<>();
+    private final Map<Leader, Lost> lost = new HashMap<>();
+    private long records;
+
+    /** A leader in one of its epochs. */
+    private record Leader(ClusterPartition partition, int broker, int epoch) {}
+
+    /**
+     * A record that was acknowledged or seen.
+     *
+     * @param leader who acknowledged it; null if a consumer has seen it
+     */
+    private record Kept(String id, Leader leader, long atMs) {}
+
+    /** The first and the last lost record of a leader. */
+    private record Lost(Kept first, Kept last) {}
+
+    /** @param boundMs time in which records are acknowledged that can be lost together */
+    public LoneAcknowledgementsAreBounded(Violations violations, PowerLosses losses, long boundMs) {
+        this.violations = violations;
+        this.losses = losses;
+        this.boundMs = boundMs;
+    }
+
+    /** Number of acknowledgements and reads. */
+    public long records() {
+        return records;
+    }
+
+    /** A leader acknowledges a record in an epoch. */
+    public void onAcknowledged(ClusterPartition partition, int broker, int epoch, long offset, String id, long nowMs) {
+        records++;
+        keep(partition, offset, new Kept(id, new Leader(partition, broker, epoch), nowMs));
+    }
+
+    /** A leader returns a record. */
+    public void onRead(ClusterPartition partition, long offset, String id, long nowMs) {
+        records++;
+        keep(partition, offset, new Kept(id, null, nowMs));
+        read.computeIfAbsent(partition, none -> new TreeMap<>()).put(offset, id);
+    }
+
+    private void keep(ClusterPartition partition, long offset, Kept now) {
+        TreeMap<Long, Kept> ofPartition = kept.computeIfAbsent(partition, none -> new TreeMap<>());
+        Kept before = ofPartition.get(offset);
+        if (before != null && !before.id().equals(now.id())) {
+            onLost(partition, offset, before, "now holds " + now);
+        }
+        // Of a record that is both, what matters is that it was seen.
+        if (before == null || !before.id().equals(now.id()) || now.leader() == null) {
+            ofPartition.put(offset, now);
+        }
+    }
+
+    private void onLost(ClusterPartition partition, long offset, Kept record, String instead) {
+        if (losses.mayHaveTaken(partition, record.atMs())) {
+            return;
+        }
+        if (record.leader() == null) {
+            violations.report(
+                    INVARIANT,
+                    partition + " has lost what a consumer has seen at offset " + offset + ": " + record + "; it "
+                            + instead);
+            return;
+        }
+        Lost all = lost.merge(
+                record.leader(),
+                new Lost(record, record),
+                (known, one) -> new Lost(
+                        one.first().atMs() < known.first().atMs() ? one.first() : known.first(),
+                        one.last().atMs() > known.last().atMs() ? one.last() : known.last()));
+        if (all.last().atMs() - all.first().atMs() > boundMs) {
+            violations.report(
+                    INVARIANT,
+                    partition + " has lost records that were acknowledged within more than " + boundMs + " ms: " + all
+                            + "; offset " + offset + " " + instead);
+        }
+    }
+
+    /** Everything is about to be read from the beginning. */
+    public void onReadBack() {
+        read.clear();
+    }
+
+    /** Everything has been read from the beginning. */
+    public void check() {
+        kept.forEach((partition, all) -> {
+            TreeMap<Long, String> present = read.getOrDefault(partition, new TreeMap<>());
+            all.forEach((offset, record) -> {
+                if (!present.containsKey(offset)) {
+                    onLost(partition, offset, record, "is not there");
+                }
+            });
+        });
+    }
+}

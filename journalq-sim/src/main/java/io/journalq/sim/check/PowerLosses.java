@@ -1,0 +1,56 @@
+package io.journalq.sim.check;
+
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.sim.cluster.ClusterPartition;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+
+/**
+ * The power losses of a cluster, and which records they may have taken from a partition with several replicas: those that
+ * a machine had written shortly before, if an epoch of the partition has begun with what such a machine had left. That
+ * happens only when all replicas that were in sync or eligible last have lost power.
+ */
+public final class PowerLosses {
+    private final Supplier<MetadataImage> metadata;
+    private final long boundMs;
+    private final List<Loss> losses = new ArrayList<>();
+
+    private record Loss(int broker, long servedUntilMs, long atMs) {}
+
+    /**
+     * Begins without losses.
+     *
+     * @param metadata the newest committed metadata
+     * @param boundMs how old records are that a power loss cannot take in delivery mode {@code eventual}
+     */
+    public PowerLosses(Supplier<MetadataImage> metadata, long boundMs) {
+        this.metadata = metadata;
+        this.boundMs = boundMs;
+    }
+
+    /**
+     * The machine of a broker loses power.
+     *
+     * @param servedUntilMs when the broker last served clients
+     */
+    public void add(int broker, long servedUntilMs, long nowMs) {
+        losses.add(new Loss(broker, servedUntilMs, nowMs));
+    }
+
+    /** Whether a record that had been acknowledged or seen at a time may be lost. */
+    boolean mayHaveTaken(ClusterPartition partition, long atMs) {
+        TopicImage topic = metadata.get().topic(partition.topic());
+        if (topic == null || !topic.hasPartition(partition.number())) {
+            return false;
+        }
+        PartitionImage state = topic.partitions().get(partition.number());
+        return state.recoveryEpoch() != PartitionImage.NO_RECOVERY
+                && losses.stream()
+                        .anyMatch(loss -> state.replicas().contains(loss.broker())
+                                && atMs <= loss.atMs()
+                                && atMs > loss.servedUntilMs() - boundMs);
+    }
+}
