@@ -24,9 +24,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -37,6 +39,7 @@ import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.FeatureUpdate;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -356,6 +359,52 @@ class BrokerClusterTest {
                 .hasMessageMatching("the data directory \\S+ holds the metadata of cluster \\S+, and a broker with"
                         + " cluster.join must have no data; remove cluster.join, or set an empty directory in"
                         + " data.directories");
+    }
+
+    @Test
+    void shouldKeepGroupsWhenTheirTopicGetsReplicasAndTheirFirstBrokerStops() throws Exception {
+        // given the groups of a single broker
+        start(1);
+        assertThat(createTopicAt(1, "orders")).isEqualTo(ErrorCode.NONE);
+        send(address(1), "orders", "a");
+        for (int group = 0; group < 5; group++) {
+            assertThat(receive(address(1), "orders", "group" + group, PARTITIONS))
+                    .isEqualTo(values("a"));
+        }
+        start(2, address(1));
+        start(3, address(1), address(2));
+
+        // when their topic gets more replicas, and that broker stops
+        TopicDescription before = describe(address(2), "__consumer_offsets");
+        try (Admin admin = Admin.create(clients(address(2)))) {
+            Map<org.apache.kafka.common.TopicPartition, Optional<NewPartitionReassignment>> targets = new HashMap<>();
+            before.partitions()
+                    .forEach(partition -> targets.put(
+                            new org.apache.kafka.common.TopicPartition("__consumer_offsets", partition.partition()),
+                            Optional.of(new NewPartitionReassignment(List.of(1, 2, 3)))));
+            admin.alterPartitionReassignments(targets).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+        ProcessCluster.await("in-sync replicas", () -> describe(address(2), "__consumer_offsets").partitions().stream()
+                .allMatch(partition -> partition.isr().size() == 3));
+        stop(1);
+
+        // then the others have the offsets
+        try (Admin admin = Admin.create(clients(address(2)))) {
+            for (int group = 0; group < 5; group++) {
+                String id = "group" + group;
+                ProcessCluster.await(
+                        "offsets of " + id,
+                        () -> admin
+                                        .listConsumerGroupOffsets(id)
+                                        .partitionsToOffsetAndMetadata()
+                                        .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                                        .values()
+                                        .stream()
+                                        .mapToLong(OffsetAndMetadata::offset)
+                                        .sum()
+                                == PARTITIONS);
+            }
+        }
     }
 
     @Test

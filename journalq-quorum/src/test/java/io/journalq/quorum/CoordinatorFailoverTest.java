@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,6 +25,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -33,7 +35,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,7 +59,7 @@ class CoordinatorFailoverTest {
 
     private ProcessCluster cluster;
 
-    @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+    @TempDir
     Path directory;
 
     @BeforeEach
@@ -589,6 +590,90 @@ class CoordinatorFailoverTest {
             }
         }
         return read;
+    }
+
+    @Test
+    @Timeout(value = 10, unit = TimeUnit.MINUTES)
+    void shouldMoveOffsetsBackWhenAnElectionLosesRecords() throws Exception {
+        // given a replica with 10 records, and a group that has read 20 of the other replica
+        try (Admin admin = cluster.admin()) {
+            NewTopic topic = new NewTopic(TOPIC, Map.of(0, List.of(1, 2)))
+                    .configs(Map.of("unclean.leader.election.enable", "true"));
+            admin.createTopics(List.of(topic)).all().get(60, TimeUnit.SECONDS);
+        }
+        TopicPartition partition = new TopicPartition(TOPIC, 0);
+        send(partition, 10);
+        cluster.kill(2);
+        awaitInSync(1);
+        send(partition, 10);
+        commitAll(partition, 20);
+
+        // when the replica with fewer records is made to lead
+        cluster.kill(1);
+        cluster.start(2);
+        ProcessCluster.await("an election", () -> {
+            try (Admin admin = cluster.admin()) {
+                admin.electLeaders(ElectionType.UNCLEAN, Set.of(partition))
+                        .all()
+                        .get(10, TimeUnit.SECONDS);
+            }
+            return true;
+        });
+
+        // then the group continues there
+        ProcessCluster.await("an offset that is moved back", () -> committed(partition) == 10);
+    }
+
+    private void send(TopicPartition partition, int count) throws Exception {
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", cluster.bootstrapServers()),
+                new StringSerializer(),
+                new StringSerializer())) {
+            for (int number = 0; number < count; number++) {
+                producer.send(new ProducerRecord<>(partition.topic(), partition.partition(), null, "record"))
+                        .get(60, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    private void awaitInSync(int replicas) throws Exception {
+        ProcessCluster.await("in-sync replicas", () -> {
+            try (Admin admin = cluster.admin()) {
+                return admin.describeTopics(List.of(TOPIC))
+                                .allTopicNames()
+                                .get(10, TimeUnit.SECONDS)
+                                .get(TOPIC)
+                                .partitions()
+                                .get(0)
+                                .isr()
+                                .size()
+                        == replicas;
+            }
+        });
+    }
+
+    private void commitAll(TopicPartition partition, int count) {
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", cluster.bootstrapServers(), "group.id", "readers"),
+                new StringDeserializer(),
+                new StringDeserializer())) {
+            consumer.assign(List.of(partition));
+            consumer.seekToBeginning(List.of(partition));
+            while (consumer.position(partition) < count) {
+                var unused = consumer.poll(Duration.ofMillis(200));
+            }
+            consumer.commitSync(Duration.ofSeconds(60));
+        }
+    }
+
+    private long committed(TopicPartition partition) throws Exception {
+        try (Admin admin = cluster.admin()) {
+            return admin.listConsumerGroupOffsets("readers")
+                    .partitionsToOffsetAndMetadata()
+                    .get(10, TimeUnit.SECONDS)
+                    .get(partition)
+                    .offset();
+        }
     }
 
     private static void awaitProgress(List<Member> members) throws Exception {

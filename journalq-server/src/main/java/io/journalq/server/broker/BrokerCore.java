@@ -247,7 +247,8 @@ public final class BrokerCore implements AutoCloseable {
                 this::takeOffline);
         CoordinatorResources coordinators =
                 new CoordinatorResources(shards, environment.blockingPool(), environment.clock(), slices);
-        this.groups = new GroupCoordinators(config, coordinators, environment.memory(), environment.ids());
+        this.groups =
+                new GroupCoordinators(config, coordinators, environment.memory(), environment.ids(), peerRequests());
         this.groupLags = new GroupLags(
                 groups.coordinators(), coordinators, metadata::current, config.get(BrokerSettings.METRICS_GROUPS_MAX));
         this.handlers = new HandlerTable(authorizer(), config, metadata, controller, activeController);

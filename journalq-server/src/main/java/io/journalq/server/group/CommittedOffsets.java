@@ -12,13 +12,16 @@ import io.journalq.server.group.record.PendingOffsetKey;
 import io.journalq.server.group.record.PendingOffsetValue;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
+import java.util.function.IntUnaryOperator;
 
 /**
  * The committed offsets of all groups of a machine: access checks, retention, and the offsets of open transactions. A
@@ -509,6 +512,44 @@ public final class CommittedOffsets {
             }
         });
         return records;
+    }
+
+    /** A partition and the newest leader epoch of a position in it. */
+    public record PartitionEpoch(String topic, int partition, int epoch) {}
+
+    /** The recovery epochs of topics, see {@link #olderThan}. */
+    public interface RecoveryEpochs {
+        /** The epochs by partition, -1 for none; null if no partition of the topic has one. */
+        IntUnaryOperator of(String topic);
+    }
+
+    /**
+     * The partitions and leader epochs of all offsets that are older than the last leader epoch which began without some
+     * records.
+     */
+    public List<PartitionEpoch> olderThan(RecoveryEpochs recoveries) {
+        Set<PartitionEpoch> found = new LinkedHashSet<>();
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
+            IntUnaryOperator epochs = recoveries.of(topic);
+            if (epochs != null) {
+                ofTopic.forEach((partition, offset) -> addOlder(found, topic, partition, offset, epochs));
+            }
+        }));
+        pending.forEach((place, producerId, held) -> {
+            IntUnaryOperator epochs = recoveries.of(place.topic());
+            if (epochs != null) {
+                addOlder(found, place.topic(), place.partition(), held.offset(), epochs);
+            }
+        });
+        return List.copyOf(found);
+    }
+
+    private static void addOlder(
+            Set<PartitionEpoch> found, String topic, int partition, GroupOffset offset, IntUnaryOperator epochs) {
+        int epoch = offset.newestEpoch();
+        if (epoch >= 0 && epoch < epochs.applyAsInt(partition)) {
+            found.add(new PartitionEpoch(topic, partition, epoch));
+        }
     }
 
     /** The ends of partitions. */

@@ -366,13 +366,10 @@ public final class ClusterDecider {
         if (partition.originalReplicas().equals(target)) {
             return null;
         }
-        if (InternalTopics.contains(topic.name())) {
-            return Decision.refuse(
-                    ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                    "topic '" + topic.name() + "' is internal: its partitions stay on their brokers");
-        }
         boolean severalAtATime = target.size() > 1 || !partition.replicas().equals(target);
-        String unsupported = severalAtATime ? ReplicatedTopicRules.missing(topic.configs()) : null;
+        // Nobody has chosen the mode of an internal topic.
+        boolean choosesMode = severalAtATime && !InternalTopics.contains(topic.name());
+        String unsupported = choosesMode ? ReplicatedTopicRules.missing(topic.configs()) : null;
         return unsupported == null ? null : Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
     }
 

@@ -131,7 +131,7 @@ public final class PartitionTransactions {
         return known == null || known.lastMarkerNumber() <= guard;
     }
 
-    /** Whether a verification began before this broker led the partition, so that markers were written elsewhere. */
+    /** Whether a verification began before this broker led the partition, so that other brokers may have written markers. */
     public boolean isOutdated(long guard) {
         return guard < verifiableFrom;
     }

@@ -305,4 +305,20 @@ class TransactionalOffsetsTest {
 
         assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.COORDINATOR_NOT_AVAILABLE);
     }
+
+    @Test
+    void shouldFindPositionsThatAreOlderThanALossOfRecords() {
+        // given positions in leader epoch 2, in effect and pending
+        commit("group", ANYBODY, 7, 3, 0, 10);
+        end(7, 3, 1, true);
+        commit("group", ANYBODY, 7, 3, 1, 20);
+
+        // then both are found if records were lost later, each only in its partition
+        assertThat(machine.offsets().olderThan(topic -> topic.equals("t") ? partition -> 3 : null))
+                .containsExactly(
+                        new CommittedOffsets.PartitionEpoch("t", 0, 2), new CommittedOffsets.PartitionEpoch("t", 1, 2));
+        assertThat(machine.offsets().olderThan(topic -> partition -> partition == 1 ? 3 : 2))
+                .containsExactly(new CommittedOffsets.PartitionEpoch("t", 1, 2));
+        assertThat(machine.offsets().olderThan(topic -> null)).isEmpty();
+    }
 }

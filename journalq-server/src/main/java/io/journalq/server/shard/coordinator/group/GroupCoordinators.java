@@ -22,6 +22,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
@@ -56,6 +57,8 @@ public final class GroupCoordinators {
     private final BrokerConfig config;
     private final Shards shards;
     private final Coordinators<GroupMachine> coordinators;
+    /** Null for a broker that is alone. */
+    private final PositionRepair repair;
     /** The topics for machines that are loaded from now on. */
     private volatile Topics topics = Topics.NONE;
     /** An image with every topic that machines may know. */
@@ -74,9 +77,14 @@ public final class GroupCoordinators {
      *
      * @param memory charged with groups and offsets
      * @param ids generates member ids that nobody can guess
+     * @param peers asks the leaders of partitions for the ends of leader epochs; null for a broker that is alone
      */
     public GroupCoordinators(
-            BrokerConfig config, CoordinatorResources resources, MemoryBudget memory, Supplier<Uuid> ids) {
+            BrokerConfig config,
+            CoordinatorResources resources,
+            MemoryBudget memory,
+            Supplier<Uuid> ids,
+            PeerRequests peers) {
         this.config = config;
         this.shards = resources.shards();
         this.times = new ImageGroupTimes(config, MetadataImage.EMPTY);
@@ -110,6 +118,14 @@ public final class GroupCoordinators {
                         var unused = List.of(ofGroups.newAccount(partition), ofOffsets.newAccount(partition));
                     }
                 });
+        this.repair = peers == null ? null : new PositionRepair(coordinators, shards, () -> newest, peers);
+    }
+
+    private void repairSoon(int partition) {
+        if (repair != null) {
+            // Later, because the machine has not begun.
+            shardOf(partition).cycle().enqueue(() -> repair.check(partition));
+        }
     }
 
     private static GroupLimits limits(BrokerConfig config) {
@@ -187,6 +203,9 @@ public final class GroupCoordinators {
     /** Informs the machines of a change of the metadata, after {@link #open}. */
     public void follow(MetadataDelta delta) {
         MetadataImage now = delta.now();
+        if (repair != null) {
+            repair.onImage(delta);
+        }
         Topics newTopics = new ImageTopics(now);
         topics = newTopics;
         coordinators.submitToAll((machine, nowMs, replies) -> machine.onTopics(newTopics));
@@ -209,6 +228,7 @@ public final class GroupCoordinators {
     private void onLoaded(int partition, GroupMachine machine) {
         machine.onTopics(topics);
         machine.onTimes(times);
+        repairSoon(partition);
         machine.offsets().onGuard(shardOf(partition).guards().onMarker());
         // A crash may have occurred between the deletion of a topic and the deletion of its offsets.
         MetadataImage image = newest;

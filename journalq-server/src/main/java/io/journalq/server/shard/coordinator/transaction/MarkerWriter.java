@@ -160,7 +160,7 @@ final class MarkerWriter implements Markers {
                 return;
             }
             MetadataImage image = images.get();
-            Map<Integer, List<Delivery>> elsewhere = new TreeMap<>();
+            Map<Integer, List<Delivery>> byLeader = new TreeMap<>();
             for (Delivery delivery : deliveries) {
                 TopicImage topic = image.topic(delivery.partition.topic());
                 int number = delivery.partition.partition();
@@ -174,12 +174,11 @@ final class MarkerWriter implements Markers {
                 } else if (leader < 0) {
                     delivery.onFailure(ErrorCode.LEADER_NOT_AVAILABLE);
                 } else {
-                    elsewhere
-                            .computeIfAbsent(leader, broker -> new ArrayList<>())
+                    byLeader.computeIfAbsent(leader, broker -> new ArrayList<>())
                             .add(delivery);
                 }
             }
-            elsewhere.forEach(this::send);
+            byLeader.forEach(this::send);
         }
 
         private void send(int broker, List<Delivery> deliveries) {
