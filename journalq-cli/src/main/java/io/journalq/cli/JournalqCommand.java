@@ -1,6 +1,7 @@
 package io.journalq.cli;
 
 import io.journalq.cli.access.AccessCommand;
+import io.journalq.cli.cluster.ClusterCommand;
 import io.journalq.cli.group.GroupsCommand;
 import io.journalq.cli.journal.JournalCommand;
 import io.journalq.cli.keys.KeysCommand;
@@ -9,7 +10,6 @@ import io.journalq.cli.message.ProduceCommand;
 import io.journalq.cli.profile.ProfileCommand;
 import io.journalq.cli.shell.ClientProgram;
 import io.journalq.cli.shell.Terminal;
-import io.journalq.cli.topic.ClusterCommand;
 import io.journalq.cli.topic.ConfigsCommand;
 import io.journalq.cli.topic.TopicsCommand;
 import io.journalq.cli.transaction.TransactionsCommand;

@@ -9,12 +9,15 @@ import io.journalq.client.admin.ClusterDescription;
 import io.journalq.client.admin.ConfigChange;
 import io.journalq.client.admin.ConfigEntry;
 import io.journalq.client.admin.ConfigResource;
+import io.journalq.client.admin.ElectionType;
 import io.journalq.client.admin.GroupDescription;
 import io.journalq.client.admin.GroupListing;
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.LogDirDescription;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.client.admin.OffsetSpec;
+import io.journalq.client.admin.PartitionReassignment;
+import io.journalq.client.admin.QuorumDescription;
 import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.admin.TopicListing;
 import io.journalq.client.admin.TransactionDescription;
@@ -25,6 +28,7 @@ import io.journalq.client.internal.admin.AclCalls;
 import io.journalq.client.internal.admin.ClusterCalls;
 import io.journalq.client.internal.admin.ConfigCalls;
 import io.journalq.client.internal.admin.GroupCalls;
+import io.journalq.client.internal.admin.PartitionCalls;
 import io.journalq.client.internal.admin.TopicCalls;
 import io.journalq.client.internal.admin.TransactionCalls;
 import io.journalq.client.internal.fetch.OffsetLookup;
@@ -36,6 +40,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Manages a cluster: topics, configurations, offsets, groups, transactions and access control lists.
@@ -60,6 +65,7 @@ public final class Admin implements AutoCloseable {
     private final GroupCalls groups;
     private final TransactionCalls transactions;
     private final AclCalls acls;
+    private final PartitionCalls partitions;
     private final OffsetLookup offsets;
     private final AsyncAdmin async = new AsyncAdmin(this);
 
@@ -68,6 +74,7 @@ public final class Admin implements AutoCloseable {
         this.topics = new TopicCalls(core.calls(), config.requestTimeoutMs());
         this.configs = new ConfigCalls(core.calls());
         this.clusterCalls = new ClusterCalls(core.cluster(), core.calls());
+        this.partitions = new PartitionCalls(core.calls(), config.requestTimeoutMs());
         this.groups = new GroupCalls(core.cluster(), core.calls());
         this.transactions = new TransactionCalls(core.cluster(), core.calls());
         this.acls = new AclCalls(core.calls());
@@ -167,7 +174,7 @@ public final class Admin implements AutoCloseable {
         return clusterCalls.deleteRecords(noNulls(beforeOffsets, "beforeOffsets"));
     }
 
-    /** Returns the brokers of the cluster and the id of the controller. */
+    /** Returns the brokers of the cluster, including those that are fenced, and the id of the controller. */
     public ClusterDescription describeCluster() {
         core.requireOpen();
         return clusterCalls.describe();
@@ -177,6 +184,57 @@ public final class Admin implements AutoCloseable {
     public List<LogDirDescription> describeLogDirs() {
         core.requireOpen();
         return clusterCalls.logDirs();
+    }
+
+    /** Returns the partitions that are moving to other brokers. */
+    public Map<TopicPartition, PartitionReassignment> listPartitionReassignments() {
+        core.requireOpen();
+        return partitions.listReassignments();
+    }
+
+    /**
+     * Begins to move partitions to other brokers (KIP-455), and returns without waiting for the end of that. A partition
+     * can get more or fewer replicas. If a partition cannot move, the others move nevertheless.
+     *
+     * <pre>{@code
+     * admin.alterPartitionReassignments(Map.of(new TopicPartition("orders", 0), List.of(1, 2, 3)));
+     * }</pre>
+     *
+     * @param targets by partition: the ids of the brokers that have the replicas in the end, the preferred leader first;
+     *     an empty list cancels the reassignment in progress
+     * @throws JournalQException the first error; the errors of other partitions are suppressed in it
+     */
+    public void alterPartitionReassignments(Map<TopicPartition, List<Integer>> targets) {
+        core.requireOpen();
+        partitions.reassign(noNulls(targets, "targets"));
+    }
+
+    /**
+     * Elects leaders of partitions (KIP-460). If the leader of a partition cannot change, those of the others change
+     * nevertheless.
+     *
+     * @return the partitions that have a new leader; not those that had the right one before
+     * @throws JournalQException the first error; the errors of other partitions are suppressed in it
+     */
+    public Set<TopicPartition> electLeaders(ElectionType type, Collection<TopicPartition> ofPartitions) {
+        core.requireOpen();
+        return partitions.elect(notNull(type, "type"), noNulls(ofPartitions, "ofPartitions"));
+    }
+
+    /** Returns the brokers that vote on the metadata of the cluster. */
+    public QuorumDescription describeQuorum() {
+        core.requireOpen();
+        return clusterCalls.quorum();
+    }
+
+    /**
+     * Removes a broker that has stopped and has no replicas. Its id can be used again, with an empty data directory.
+     *
+     * @throws JournalQException with INVALID_REQUEST if the broker is running or has replicas
+     */
+    public void unregisterBroker(int brokerId) {
+        core.requireOpen();
+        clusterCalls.unregister(brokerId);
     }
 
     /** Returns all groups of the cluster, sorted by id. The list includes groups that are not consumer groups. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.journalq.client.admin.AclFilter;
 import io.journalq.client.admin.ConfigResource;
+import io.journalq.client.admin.ElectionType;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.group.GroupMember;
@@ -57,6 +58,7 @@ final class NullArgumentTest {
             Map.entry(TransactionBody.class, (TransactionBody<RuntimeException>) transaction -> {}),
             Map.entry(NewTopic.class, NewTopic.of("orders", 1)),
             Map.entry(ConfigResource.class, ConfigResource.topic("orders")),
+            Map.entry(ElectionType.class, ElectionType.PREFERRED),
             Map.entry(AclFilter.class, AclFilter.EVERY_ACL),
             Map.entry(GroupMember.class, GroupMember.outsider("billing")),
             Map.entry(CompressionCodec.class, CompressionCodec.NONE),

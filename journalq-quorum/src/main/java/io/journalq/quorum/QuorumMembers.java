@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
@@ -66,31 +67,44 @@ public final class QuorumMembers {
                 .build();
     }
 
+    static Uuid directoryId(RaftPeerId peer) {
+        String id = peer.toString();
+        return Uuid.parse(id.substring(id.indexOf(SEPARATOR) + 1));
+    }
+
     /**
      * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
      * lead, or if another change is in progress.
+     *
+     * @param replaces whether it may take the place of the voter with the same node id, if that had the same address
      */
-    CompletableFuture<Void> add(RaftServer server, QuorumVoter voter) {
+    CompletableFuture<Void> add(RaftServer server, QuorumVoter voter, boolean replaces) {
+        RaftPeer added = peer(voter);
         return change(server, peers -> {
-            if (peers.stream().anyMatch(peer -> peer.getId().equals(peerId(voter)))) {
+            if (peers.stream().anyMatch(peer -> peer.getId().equals(added.getId()))) {
                 return;
             }
-            if (peers.stream().anyMatch(peer -> nodeId(peer.getId()) == voter.nodeId())) {
-                throw new IllegalArgumentException("node id " + voter.nodeId()
-                        + " belongs to another voter of the cluster; choose another node.id");
+            for (RaftPeer peer : List.copyOf(peers)) {
+                if (nodeId(peer.getId()) == voter.nodeId()) {
+                    if (!replaces || !peer.getAddress().equals(added.getAddress())) {
+                        throw new IllegalArgumentException("node id " + voter.nodeId()
+                                + " belongs to another voter of the cluster; choose another node.id, or replace that"
+                                + " broker when it is down, with quorum.listener=" + peer.getAddress());
+                    }
+                    peers.remove(peer);
+                }
             }
             if (peers.size() >= MAX_VOTERS) {
                 throw new IllegalArgumentException(
                         "the cluster has " + MAX_VOTERS + " voters, and brokers that do not vote cannot join yet");
             }
-            peers.add(peer(voter));
+            peers.add(added);
         });
     }
 
-    /** Removes a voter. Completes when the others have committed that. Fails like {@link #add}. */
-    CompletableFuture<Void> remove(RaftServer server, int nodeId, Uuid directoryId) {
-        RaftPeerId removed = peerId(new QuorumVoter(nodeId, directoryId, "", 0));
-        return change(server, peers -> peers.removeIf(peer -> peer.getId().equals(removed)));
+    /** Removes the voter of a node, if there is one. Completes when the others have committed that. Fails like {@link #add}. */
+    CompletableFuture<Void> remove(RaftServer server, int nodeId) {
+        return change(server, peers -> peers.removeIf(peer -> nodeId(peer.getId()) == nodeId));
     }
 
     /** Changes a list of peers. */
@@ -103,6 +117,10 @@ public final class QuorumMembers {
             Collection<RaftPeer> now = server.getDivision(group).getRaftConf().getCurrentPeers();
             List<RaftPeer> next = new ArrayList<>(now);
             change.on(next);
+            if (Set.copyOf(next).equals(Set.copyOf(now))
+                    && server.getDivision(group).getInfo().isLeader()) {
+                return CompletableFuture.completedFuture(null);
+            }
             SetConfigurationRequest.Arguments arguments = SetConfigurationRequest.Arguments.newBuilder()
                     .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
                     .setServersInCurrentConf(List.copyOf(now))

@@ -1,6 +1,5 @@
 package io.journalq.quorum;
 
-import io.journalq.common.id.Uuid;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog;
@@ -14,6 +13,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -25,11 +25,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.logging.Level;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.server.DivisionInfo;
@@ -414,15 +416,57 @@ public final class RatisMetadataLog implements MetadataLog {
     }
 
     @Override
-    public CompletableFuture<Void> addVoter(QuorumVoter voter) {
+    public CompletableFuture<Void> addVoter(QuorumVoter voter, boolean replaces) {
         OpenServer now = server;
-        return now == null ? notOpen() : quorum.add(now.ratis, voter);
+        return now == null ? notOpen() : quorum.add(now.ratis, voter, replaces);
     }
 
-    /** Removes a voter, see {@link QuorumMembers#remove}. */
-    public CompletableFuture<Void> removeVoter(int nodeId, Uuid directoryId) {
+    @Override
+    public CompletableFuture<Void> removeVoter(int nodeId) {
         OpenServer now = server;
-        return now == null ? notOpen() : quorum.remove(now.ratis, nodeId, directoryId);
+        return now == null ? notOpen() : quorum.remove(now.ratis, nodeId);
+    }
+
+    @Override
+    public QuorumState quorumState() {
+        OpenServer now = server;
+        if (now == null) {
+            return null;
+        }
+        try {
+            RaftServer.Division division = now.ratis.getDivision(group);
+            DivisionInfo info = division.getInfo();
+            if (!info.isLeader()) {
+                return null;
+            }
+            // Both lists are in the order of the log appenders of the leader.
+            List<ServerRpcProto> followers =
+                    info.getRoleInfoProto().getLeaderInfo().getFollowerInfoList();
+            long[] matches = info.getFollowerMatchIndices();
+            List<VoterState> voters = new ArrayList<>();
+            for (RaftPeer peer : division.getRaftConf().getCurrentPeers()) {
+                VoterState state = null;
+                if (peer.getId().equals(self)) {
+                    state = voter(peer, division.getRaftLog().getNextIndex(), 0);
+                }
+                for (int i = 0; i < followers.size() && followers.size() == matches.length; i++) {
+                    ServerRpcProto follower = followers.get(i);
+                    if (follower.getId().getId().equals(peer.getId().toByteString())) {
+                        state = voter(peer, matches[i] + 1, follower.getLastRpcElapsedTimeMs());
+                    }
+                }
+                voters.add(state == null ? voter(peer, -1, 0) : state);
+            }
+            return new QuorumState(division.getRaftLog().getLastCommittedIndex() + 1, voters);
+        } catch (IOException closedNow) {
+            log.debug("the state of the metadata quorum is not known", closedNow);
+            return null;
+        }
+    }
+
+    private static VoterState voter(RaftPeer peer, long logEndOffset, long silentMs) {
+        return new VoterState(
+                QuorumMembers.nodeId(peer.getId()), QuorumMembers.directoryId(peer.getId()), logEndOffset, silentMs);
     }
 
     private static CompletableFuture<Void> notOpen() {

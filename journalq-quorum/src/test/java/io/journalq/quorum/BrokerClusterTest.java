@@ -334,7 +334,8 @@ class BrokerClusterTest {
         assertThatThrownBy(() -> startAtOtherAddresses(2, copy.resolve("empty")))
                 .isInstanceOf(StartException.class)
                 .hasMessage("the cluster refuses this broker: node id 2 belongs to another voter of the cluster; choose"
-                        + " another node.id");
+                        + " another node.id, or replace that broker when it is down, with quorum.listener="
+                        + quorumListeners.get(2));
 
         // the broker itself still starts
         start(2, address(1));

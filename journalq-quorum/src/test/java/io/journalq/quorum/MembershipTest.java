@@ -26,11 +26,11 @@ class MembershipTest {
     }
 
     private static void addVoter(TestVoter leader, TestVoter added) throws Exception {
-        leader.log.addVoter(added.voter).get(30, TimeUnit.SECONDS);
+        leader.log.addVoter(added.voter, false).get(30, TimeUnit.SECONDS);
     }
 
     private static void removeVoter(TestVoter leader, QuorumVoter removed) throws Exception {
-        leader.log.removeVoter(removed.nodeId(), removed.directoryId()).get(30, TimeUnit.SECONDS);
+        leader.log.removeVoter(removed.nodeId()).get(30, TimeUnit.SECONDS);
     }
 
     @Test
@@ -124,8 +124,10 @@ class MembershipTest {
             // and when it replaces its predecessor
             other.open();
             TestVoter newLeader = quorum.awaitLeader();
-            removeVoter(newLeader, before);
-            addVoter(newLeader, again);
+            assertThatThrownBy(() -> addVoter(newLeader, again))
+                    .hasMessageContaining("belongs to another voter of the cluster");
+            newLeader.log.addVoter(again.voter, true).get(30, TimeUnit.SECONDS);
+            assertThat(newLeader.log.members().voters()).hasSize(3);
             newLeader.proposeAll(newLeader.replica.size(), 10);
             again.awaitValues(newLeader.replica.values());
             assertThat(newLeader.replica.values()).isEqualTo(upTo(newLeader.replica.size()));

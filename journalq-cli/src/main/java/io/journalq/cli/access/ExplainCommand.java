@@ -103,8 +103,10 @@ final class ExplainCommand extends ClientCommand {
     /** The settings of one broker; null if this client may not see them. */
     private static Map<String, String> settings(Admin admin) {
         try {
-            List<BrokerNode> brokers = admin.describeCluster().brokers();
-            ConfigResource broker = ConfigResource.broker(brokers.get(0).id());
+            List<BrokerNode> live = admin.describeCluster().brokers().stream()
+                    .filter(node -> !node.fenced())
+                    .toList();
+            ConfigResource broker = ConfigResource.broker(live.get(0).id());
             Map<String, String> settings = new HashMap<>();
             for (ConfigEntry entry : admin.describeConfigs(List.of(broker)).get(broker)) {
                 settings.put(entry.name(), entry.value());

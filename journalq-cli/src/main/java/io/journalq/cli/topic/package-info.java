@@ -1,2 +1,2 @@
-/** Commands for topics, configurations and the cluster. They use {@code journalq-client}. */
+/** Commands for topics and configurations. They use {@code journalq-client}. */
 package io.journalq.cli.topic;

@@ -313,7 +313,8 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     }
 
     /**
-     * Adds a broker to the voters of the quorum. It must be running, and is added when it has caught up.
+     * Adds a broker to the voters of the quorum. It must be running, and is added when it has caught up. If the broker
+     * with its node id is fenced and had the same address, it replaces that one.
      *
      * @return fails if the outcome is not known
      */
@@ -321,14 +322,55 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         if (!operations.leads()) {
             return CompletableFuture.failedFuture(new NotControllerException(metadataLog.members()));
         }
-        return metadataLog.addVoter(voter).handle((added, failure) -> {
-            Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-            return cause == null
-                    ? new Outcome(ErrorCode.NONE, null, null)
-                    : cause instanceof IllegalArgumentException
-                            ? new Outcome(ErrorCode.DUPLICATE_VOTER, cause.getMessage(), null)
-                            : new Outcome(ErrorCode.NOT_CONTROLLER, cause.getMessage(), null);
-        });
+        boolean replaces = replica.image().liveBroker(voter.nodeId()) == null;
+        return metadataLog.addVoter(voter, replaces).handle((added, failure) -> votersChanged(failure));
+    }
+
+    private static Outcome votersChanged(Throwable failure) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        if (cause == null) {
+            return new Outcome(ErrorCode.NONE, null, null);
+        }
+        return new Outcome(
+                cause instanceof IllegalArgumentException ? ErrorCode.DUPLICATE_VOTER : ErrorCode.NOT_CONTROLLER,
+                cause.getMessage(),
+                null);
+    }
+
+    /**
+     * Removes a broker that does not run and has no replicas: first from the voters of the quorum, then from the
+     * metadata. If that is interrupted in between, it can be repeated.
+     */
+    public CompletableFuture<Outcome> unregister(int nodeId) {
+        if (!operations.leads()) {
+            return CompletableFuture.failedFuture(new NotControllerException(metadataLog.members()));
+        }
+        return removeBroker(nodeId, true)
+                .thenCompose(allowed -> allowed.error() != ErrorCode.NONE || !metadataLog.electsLeader()
+                        ? CompletableFuture.completedFuture(allowed)
+                        : metadataLog.removeVoter(nodeId).handle((removed, failure) -> votersChanged(failure)))
+                .thenCompose(outcome -> outcome.error() == ErrorCode.NONE
+                        ? removeBroker(nodeId, false)
+                        : CompletableFuture.completedFuture(outcome));
+    }
+
+    private CompletableFuture<Outcome> removeBroker(int nodeId, boolean validateOnly) {
+        return operations
+                .forEach(
+                        List.of(nodeId),
+                        validateOnly,
+                        (decider, id) -> new Step(decider.cluster().unregister(id), null))
+                .thenApply(outcomes -> outcomes.get(0));
+    }
+
+    /** Whether brokers elect the controller. Any thread. */
+    public boolean inQuorum() {
+        return metadataLog.electsLeader();
+    }
+
+    /** How far the voters are; null if this broker does not lead a quorum. Any thread. */
+    public MetadataLog.QuorumState quorumState() {
+        return metadataLog.quorumState();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.journalq.server.control;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
 import java.io.Closeable;
 import java.io.IOException;
@@ -112,11 +113,46 @@ public interface MetadataLog extends Closeable {
      * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
      * lead, or if another change is in progress. Only for logs that elect a leader. Any thread.
      *
+     * @param replaces whether a voter of the same node id and address has lost its directory, so that this one takes its
+     *     place
      * @throws IllegalArgumentException as the failure of the future, if the voter cannot be added
      */
-    default CompletableFuture<Void> addVoter(QuorumVoter voter) {
+    default CompletableFuture<Void> addVoter(QuorumVoter voter, boolean replaces) {
         return CompletableFuture.failedFuture(new UnsupportedOperationException("this log has no quorum"));
     }
+
+    /**
+     * Removes the voter of a node, if there is one. Completes when the others have committed that. Fails like {@link
+     * #addVoter}.
+     */
+    default CompletableFuture<Void> removeVoter(int nodeId) {
+        return CompletableFuture.failedFuture(new UnsupportedOperationException("this log has no quorum"));
+    }
+
+    /** How far the voters are; null if this broker does not lead a quorum. Any thread. */
+    default QuorumState quorumState() {
+        return null;
+    }
+
+    /**
+     * How far the voters are, in entries of the log.
+     *
+     * @param highWatermark offset behind the last committed entry
+     */
+    record QuorumState(long highWatermark, List<VoterState> voters) {
+        public QuorumState {
+            voters = List.copyOf(voters);
+        }
+    }
+
+    /**
+     * How far a voter is.
+     *
+     * @param directoryId the directory that holds its log
+     * @param logEndOffset offset behind its last entry; -1 if it is not known
+     * @param silentMs time since it has last responded, in milliseconds; 0 for the leader
+     */
+    record VoterState(int nodeId, Uuid directoryId, long logEndOffset, long silentMs) {}
 
     /** Rejects all proposals until a restart, because the log's files cannot be relied on. Any thread. */
     void fence(IOException reason);

@@ -16,6 +16,7 @@ import io.journalq.server.metadata.record.PartitionChangesRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveAclRecord;
+import io.journalq.server.metadata.record.RemoveBrokerRecord;
 import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
@@ -56,7 +57,8 @@ final class MetadataRecordCodec {
             new Type(RemoveScramRecord.class, RemoveScramRecord::read, ClusterVersion.FIRST),
             new Type(AclRecord.class, AclRecord::read, ClusterVersion.FIRST),
             new Type(RemoveAclRecord.class, RemoveAclRecord::read, ClusterVersion.FIRST),
-            new Type(PartitionChangesRecord.class, PartitionChangesRecord::read, ClusterVersion.FIRST));
+            new Type(PartitionChangesRecord.class, PartitionChangesRecord::read, ClusterVersion.FIRST),
+            new Type(RemoveBrokerRecord.class, RemoveBrokerRecord::read, ClusterVersion.FIRST));
 
     private MetadataRecordCodec() {}
 

@@ -47,6 +47,11 @@ public record BrokerRegistration(
                 && Collections.disjoint(logDirectories, other.logDirectories);
     }
 
+    /** Whether clients reach both at the same address. */
+    boolean sharesAddress(BrokerRegistration other) {
+        return !Collections.disjoint(listeners, other.listeners);
+    }
+
     /** Whether {@code other} says the same, possibly in another process. */
     boolean matches(BrokerRegistration other) {
         return equals(new BrokerRegistration(

@@ -12,6 +12,7 @@ import io.journalq.server.metadata.partition.ReassignmentSteps;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.PartitionChangesRecord;
 import io.journalq.server.metadata.record.PartitionChangesRecord.ChangeState;
+import io.journalq.server.metadata.record.RemoveBrokerRecord;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -86,6 +87,30 @@ public final class ClusterDecider {
         return broker == null || broker.epoch() != epoch
                 ? stale(nodeId, epoch)
                 : change(broker.stays() ? List.of(broker.in(false, true)) : List.of());
+    }
+
+    /** Removes a broker that does not run and has no replicas. Its id can be used again. */
+    public Decision unregister(int nodeId) {
+        BrokerImage broker = state.brokers().find(nodeId);
+        if (broker == null) {
+            return Decision.refuse(ErrorCode.BROKER_ID_NOT_REGISTERED, "there is no broker " + nodeId);
+        }
+        if (broker.isLive()) {
+            return Decision.refuse(ErrorCode.INVALID_REQUEST, "broker " + nodeId + " is running; stop it first");
+        }
+        long replicas = 0;
+        for (TopicImage topic : state.topics().byName()) {
+            replicas += topic.partitions().stream()
+                    .filter(partition -> partition.replicas().contains(nodeId))
+                    .count();
+        }
+        return replicas == 0
+                ? Decision.append(List.of(new RemoveBrokerRecord().setNodeId(nodeId)))
+                : Decision.refuse(
+                        ErrorCode.INVALID_REQUEST,
+                        "broker " + nodeId + " has a replica of " + replicas
+                                + (replicas == 1 ? " partition" : " partitions")
+                                + "; move them to other brokers first (bin/journalq cluster drain " + nodeId + ")");
     }
 
     private static Decision stale(int nodeId, long epoch) {

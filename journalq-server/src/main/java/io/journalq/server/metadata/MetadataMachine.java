@@ -179,6 +179,8 @@ public final class MetadataMachine {
      * that is alone registers when it can serve clients. Nothing depends on its process, so that a start needs no write
      * if the rest of the registration is known.
      *
+     * <p>A broker that has lost its disks comes back at the same address, with other ones.
+     *
      * @param previousEpoch the last registration of the broker, if it still has everything that it had acknowledged since
      *     then; {@link BrokerRegistration#afterPowerLoss} of it if it still has what was on its disks; otherwise -1
      */
@@ -188,11 +190,14 @@ public final class MetadataMachine {
         if (known != null && isSame(known.registration(), registration, inCluster) && (inCluster || known.isLive())) {
             return Decision.append(List.of());
         }
-        if (inCluster && known != null && known.registration().isOfOtherDisks(registration)) {
+        if (inCluster
+                && known != null
+                && known.registration().isOfOtherDisks(registration)
+                && (known.isLive() || !known.registration().sharesAddress(registration))) {
             return Decision.refuse(
                     ErrorCode.DUPLICATE_BROKER_REGISTRATION,
                     "node id " + registration.nodeId() + " belongs to another broker of the cluster; choose another"
-                            + " node.id");
+                            + " node.id, or the listeners of that broker to replace it");
         }
         BrokerImage registered = new BrokerImage(registration, state.version(), inCluster, false);
         return inCluster

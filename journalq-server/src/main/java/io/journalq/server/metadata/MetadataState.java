@@ -22,6 +22,7 @@ import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveAclRecord;
+import io.journalq.server.metadata.record.RemoveBrokerRecord;
 import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
@@ -192,6 +193,8 @@ final class MetadataState {
             replayBroker(broker);
         } else if (record instanceof BrokerChangeRecord change) {
             replayBrokerChange(change);
+        } else if (record instanceof RemoveBrokerRecord removed) {
+            replayBrokerRemoval(removed);
         } else if (record instanceof ControllerRecord elected) {
             controller = new ActiveController(elected.nodeId(), elected.term());
         } else {
@@ -270,6 +273,13 @@ final class MetadataState {
             throw new IllegalArgumentException("a record changes a registration that does not exist: " + record);
         }
         brokers = brokers.with(broker.in(record.fenced(), record.leaving()));
+    }
+
+    private void replayBrokerRemoval(RemoveBrokerRecord record) {
+        if (brokers.find(record.nodeId()) == null) {
+            throw new IllegalArgumentException("a record removes a broker that does not exist: " + record);
+        }
+        brokers = brokers.without(record.nodeId());
     }
 
     private void replayTopic(TopicRecord record) {

@@ -130,6 +130,7 @@ public final class SampleRequests {
                                 .setName("t")
                                 .setPartitions(
                                         List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()))))),
+                Map.entry(ApiKey.UNREGISTER_BROKER, version -> new UnregisterBrokerRequest().setBrokerId(77)),
                 Map.entry(ApiKey.LIST_PARTITION_REASSIGNMENTS, version -> new ListPartitionReassignmentsRequest()),
                 Map.entry(ApiKey.DESCRIBE_QUORUM, version -> new DescribeQuorumRequest()
                         .setTopics(List.of(new DescribeQuorumRequest.TopicData()

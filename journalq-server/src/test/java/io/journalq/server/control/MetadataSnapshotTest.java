@@ -38,6 +38,7 @@ import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.ProducerIdsRecord;
 import io.journalq.server.metadata.record.RemoveAclRecord;
+import io.journalq.server.metadata.record.RemoveBrokerRecord;
 import io.journalq.server.metadata.record.RemoveScramRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.ResourceConfigRecord;
@@ -170,6 +171,8 @@ class MetadataSnapshotTest {
                 broker(NODE, "cellar"),
                 broker(NODE, "attic"),
                 broker(NODE + 1, ""),
+                broker(NODE + 2, ""),
+                new RemoveBrokerRecord().setNodeId(NODE + 2),
                 new BrokerChangeRecord().setNodeId(NODE + 1).setEpoch(5).setFenced(true),
                 resource("consumer.session.timeout.ms", "50000"),
                 resource("consumer.heartbeat.interval.ms", "7000"),

@@ -267,4 +267,19 @@ class ReassignmentTest {
 
         assertThat(machine.image().topic(ORDERS).partitions().get(1).replicas()).hasSize(2);
     }
+
+    @Test
+    void shouldRemoveABrokerOnlyWhenItIsStoppedAndHasNoReplicas() {
+        assertThat(machine.cluster().unregister(5).reason()).contains("is running");
+        assertThat(machine.cluster().unregister(9).error()).isEqualTo(ErrorCode.BROKER_ID_NOT_REGISTERED);
+        fence(3);
+        assertThat(machine.cluster().unregister(3).reason()).contains("a replica of 1 partition;", "cluster drain 3");
+        apply(reassign(1, 2));
+
+        apply(machine.cluster().unregister(3));
+
+        assertThat(machine.image().broker(3)).isNull();
+        TestBrokers.register(machine, 3);
+        assertThat(machine.image().liveBroker(3)).isNotNull();
+    }
 }

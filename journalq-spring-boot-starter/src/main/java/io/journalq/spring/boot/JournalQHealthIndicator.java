@@ -23,7 +23,9 @@ final class JournalQHealthIndicator extends AbstractHealthIndicator implements A
     @Override
     protected void doHealthCheck(Health.Builder health) {
         ClusterDescription cluster = admin.describeCluster();
-        health.up().withDetail("brokers", cluster.brokers().size()).withDetail("controllerId", cluster.controllerId());
+        long live =
+                cluster.brokers().stream().filter(broker -> !broker.fenced()).count();
+        health.up().withDetail("brokers", live).withDetail("controllerId", cluster.controllerId());
         if (cluster.clusterId() != null) {
             health.withDetail("clusterId", cluster.clusterId());
         }

@@ -3,6 +3,7 @@ package io.journalq.client.internal.admin;
 import io.journalq.client.admin.BrokerNode;
 import io.journalq.client.admin.ClusterDescription;
 import io.journalq.client.admin.LogDirDescription;
+import io.journalq.client.admin.QuorumDescription;
 import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.client.internal.network.BlockingCalls;
@@ -17,8 +18,12 @@ import io.journalq.common.protocol.message.DescribeClusterRequest;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
 import io.journalq.common.protocol.message.DescribeLogDirsRequest;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse;
+import io.journalq.common.protocol.message.DescribeQuorumRequest;
+import io.journalq.common.protocol.message.DescribeQuorumResponse;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
+import io.journalq.common.protocol.message.UnregisterBrokerRequest;
+import io.journalq.common.protocol.message.UnregisterBrokerResponse;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -28,7 +33,11 @@ import java.util.Map;
 
 /** Requests about brokers, data directories and records. Thread-safe. */
 public final class ClusterCalls {
-    private static final int DESCRIBE_CLUSTER_NEWEST = 1;
+    private static final int DESCRIBE_CLUSTER_NEWEST = 2;
+    private static final short FIRST_CLUSTER_VERSION_WITH_FENCED = 2;
+    private static final int DESCRIBE_QUORUM_NEWEST = 2;
+    private static final int UNREGISTER_NEWEST = 0;
+    private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int METADATA_NEWEST = 10;
     private static final int DELETE_RECORDS_NEWEST = 2;
     private static final int DESCRIBE_LOG_DIRS_NEWEST = 4;
@@ -59,13 +68,60 @@ public final class ClusterCalls {
     }
 
     /**
-     * Returns the ids of all brokers. Their addresses are then in the view of the cluster, so that connections can be
+     * Returns the ids of all brokers that serve clients. Their addresses are then in the view of the cluster, so that connections can be
      * opened.
      */
     public List<Integer> reachableBrokers() {
-        List<Integer> ids = describe().brokers().stream().map(BrokerNode::id).toList();
+        List<Integer> ids = describe().brokers().stream()
+                .filter(broker -> !broker.fenced())
+                .map(BrokerNode::id)
+                .toList();
         ids.forEach(this::awaitBroker);
         return ids;
+    }
+
+    public QuorumDescription quorum() {
+        DescribeQuorumResponse response = calls.retrying(() -> calls.call(
+                BlockingCalls.ANY_BROKER,
+                ApiKey.DESCRIBE_QUORUM,
+                DESCRIBE_QUORUM_NEWEST,
+                DescribeQuorumResponse.class,
+                version -> new DescribeQuorumRequest()
+                        .setTopics(List.of(new DescribeQuorumRequest.TopicData()
+                                .setTopicName(METADATA_TOPIC)
+                                .setPartitions(List.of(new DescribeQuorumRequest.PartitionData()))))));
+        Failures failures = new Failures();
+        failures.add(response.errorCode(), "the quorum", response.errorMessage());
+        failures.throwFirst();
+        DescribeQuorumResponse.PartitionData metadata =
+                response.topics().get(0).partitions().get(0);
+        failures.add(metadata.errorCode(), "the quorum", metadata.errorMessage());
+        failures.throwFirst();
+        return new QuorumDescription(
+                metadata.leaderId(),
+                metadata.leaderEpoch(),
+                metadata.highWatermark(),
+                metadata.currentVoters().stream()
+                        .map(voter -> new QuorumDescription.Voter(
+                                voter.replicaId(), voter.replicaDirectoryId(), voter.logEndOffset()))
+                        .sorted(Comparator.comparingInt(QuorumDescription.Voter::brokerId))
+                        .toList());
+    }
+
+    public void unregister(int brokerId) {
+        calls.retrying(() -> {
+            UnregisterBrokerResponse response = calls.call(
+                    BlockingCalls.ANY_BROKER,
+                    ApiKey.UNREGISTER_BROKER,
+                    UNREGISTER_NEWEST,
+                    UnregisterBrokerResponse.class,
+                    version -> new UnregisterBrokerRequest().setBrokerId(brokerId));
+            Failures.throwIfNotController(response.errorCode());
+            Failures failures = new Failures();
+            failures.add(response.errorCode(), "broker " + brokerId, response.errorMessage());
+            failures.throwFirst();
+            return null;
+        });
     }
 
     public Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {
@@ -81,7 +137,9 @@ public final class ClusterCalls {
                 ApiKey.DESCRIBE_CLUSTER,
                 DESCRIBE_CLUSTER_NEWEST,
                 DescribeClusterResponse.class,
-                version -> new DescribeClusterRequest());
+                version -> version >= FIRST_CLUSTER_VERSION_WITH_FENCED
+                        ? new DescribeClusterRequest().setIncludeFencedBrokers(true)
+                        : new DescribeClusterRequest());
         Failures failures = new Failures();
         failures.add(response.errorCode(), "the cluster", response.errorMessage());
         failures.throwFirst();
@@ -89,7 +147,8 @@ public final class ClusterCalls {
                 response.clusterId(),
                 response.controllerId(),
                 response.brokers().stream()
-                        .map(broker -> new BrokerNode(broker.brokerId(), broker.host(), broker.port(), broker.rack()))
+                        .map(broker -> new BrokerNode(
+                                broker.brokerId(), broker.host(), broker.port(), broker.rack(), broker.isFenced()))
                         .sorted(Comparator.comparingInt(BrokerNode::id))
                         .toList());
     }
@@ -105,7 +164,8 @@ public final class ClusterCalls {
                 response.clusterId(),
                 response.controllerId(),
                 response.brokers().stream()
-                        .map(broker -> new BrokerNode(broker.nodeId(), broker.host(), broker.port(), broker.rack()))
+                        .map(broker ->
+                                new BrokerNode(broker.nodeId(), broker.host(), broker.port(), broker.rack(), false))
                         .sorted(Comparator.comparingInt(BrokerNode::id))
                         .toList());
     }

@@ -7,6 +7,7 @@ import io.journalq.server.api.admin.cluster.AlterPartitionReassignmentsHandler;
 import io.journalq.server.api.admin.cluster.DescribeQuorumHandler;
 import io.journalq.server.api.admin.cluster.ElectLeadersHandler;
 import io.journalq.server.api.admin.cluster.ListPartitionReassignmentsHandler;
+import io.journalq.server.api.admin.cluster.UnregisterBrokerHandler;
 import io.journalq.server.api.admin.cluster.UpdateFeaturesHandler;
 import io.journalq.server.api.admin.config.AlterConfigsHandler;
 import io.journalq.server.api.admin.config.ConfigAlteration;
@@ -76,6 +77,7 @@ public final class AdminHandlers {
         registry.register(new AlterPartitionReassignmentsHandler(controller));
         registry.register(new ListPartitionReassignmentsHandler(metadata::current));
         registry.register(new DescribeQuorumHandler(brokers, controller, clock));
+        registry.register(new UnregisterBrokerHandler(controller));
         registry.register(new UpdateFeaturesHandler(metadata::current, controller));
         registry.register(new DescribeAclsHandler(metadata::current));
         registry.register(new CreateAclsHandler(controller));

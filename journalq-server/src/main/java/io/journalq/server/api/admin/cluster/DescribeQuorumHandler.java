@@ -16,6 +16,8 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.MetadataLog.Members;
+import io.journalq.server.control.MetadataLog.QuorumState;
+import io.journalq.server.control.MetadataLog.VoterState;
 import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.security.Right;
 import java.time.Clock;
@@ -24,7 +26,7 @@ import java.util.Objects;
 
 /**
  * DescribeQuorum, versions 0 to 2 (KIP-595, KIP-836, KIP-853): the voters of the metadata log and its leader. Offsets
- * count the records of the log.
+ * count the entries of the log, which hold several records each; without a quorum, they count the records.
  */
 public final class DescribeQuorumHandler implements Handler<DescribeQuorumRequest> {
     private static final String METADATA_TOPIC = "__cluster_metadata";
@@ -89,16 +91,30 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
             return data.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
                     .setErrorMessage("the only quorum is that of " + METADATA_TOPIC + "-" + METADATA_PARTITION);
         }
-        long endOffset = brokers.images().get().version();
         Members members = controller.members();
-        return data.setLeaderId(members.leaderId())
-                .setLeaderEpoch(members.term())
-                .setHighWatermark(endOffset)
-                .setCurrentVoters(members.voters().stream()
-                        .map(voter -> new ReplicaState()
-                                .setReplicaId(voter)
-                                .setLogEndOffset(endOffset)
-                                .setLastCaughtUpTimestamp(clock.millis()))
-                        .toList());
+        data.setLeaderId(members.leaderId()).setLeaderEpoch(members.term());
+        QuorumState state = controller.quorumState();
+        if (state != null) {
+            return data.setHighWatermark(state.highWatermark())
+                    .setCurrentVoters(state.voters().stream().map(this::voter).toList());
+        }
+        if (controller.inQuorum()) {
+            return data.setErrorCode(ErrorCode.NOT_LEADER_OR_FOLLOWER.code())
+                    .setErrorMessage("this broker is not the controller, and cannot reach it");
+        }
+        long endOffset = brokers.images().get().version();
+        return data.setHighWatermark(endOffset)
+                .setCurrentVoters(List.of(new ReplicaState()
+                        .setReplicaId(members.leaderId())
+                        .setLogEndOffset(endOffset)
+                        .setLastCaughtUpTimestamp(clock.millis())));
+    }
+
+    private ReplicaState voter(VoterState voter) {
+        return new ReplicaState()
+                .setReplicaId(voter.nodeId())
+                .setReplicaDirectoryId(voter.directoryId())
+                .setLogEndOffset(voter.logEndOffset())
+                .setLastFetchTimestamp(clock.millis() - voter.silentMs());
     }
 }

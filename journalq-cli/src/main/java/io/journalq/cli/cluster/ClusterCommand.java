@@ -1,0 +1,21 @@
+package io.journalq.cli.cluster;
+
+import io.journalq.cli.shell.CommandGroup;
+import picocli.CommandLine.Command;
+
+/** {@code journalq cluster}. */
+@Command(
+        name = "cluster",
+        description =
+                "Shows and operates the cluster. Commands that change it show the changes first; --execute applies"
+                        + " them.",
+        subcommands = {
+            DescribeClusterCommand.class,
+            ReplicateCommand.class,
+            ReassignCommand.class,
+            DrainCommand.class,
+            RemoveCommand.class,
+            ElectCommand.class,
+            QuorumCommand.class
+        })
+public final class ClusterCommand extends CommandGroup {}

@@ -1,0 +1,265 @@
+package io.journalq.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.server.broker.Broker;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Commands that operate a cluster, against three brokers in this process. */
+@Tag("long")
+@Timeout(180)
+class ClusterCommandsTest {
+    private static final int WAIT_SECONDS = 60;
+    /** Below the range from which systems take the ports of outgoing connections. */
+    private static final int FIRST_PORT = 24_000;
+
+    private static final int PORTS = 1_000;
+    private static int nextPort = (int) (ProcessHandle.current().pid() * 10 % PORTS);
+
+    private final Map<Integer, Integer> ports = new TreeMap<>();
+    private final Map<Integer, Integer> quorumPorts = new TreeMap<>();
+    private final Map<Integer, Broker> brokers = new TreeMap<>();
+
+    @TempDir
+    private Path directory;
+
+    @BeforeEach
+    void startThree() throws Exception {
+        for (int id = 1; id <= 3; id++) {
+            start(id);
+        }
+    }
+
+    @AfterEach
+    void close() {
+        brokers.values().forEach(Broker::close);
+    }
+
+    private static int freePort() {
+        for (int attempt = 0; attempt < PORTS; attempt++) {
+            int port = FIRST_PORT + nextPort++ % PORTS;
+            try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+                return free.getLocalPort();
+            } catch (IOException inUse) {
+                // The next one may be free.
+            }
+        }
+        throw new IllegalStateException("no free port");
+    }
+
+    private String address(int id) {
+        return "127.0.0.1:" + ports.get(id);
+    }
+
+    private void start(int id) throws Exception {
+        ports.computeIfAbsent(id, none -> freePort());
+        quorumPorts.computeIfAbsent(id, none -> freePort());
+        List<String> others = new ArrayList<>();
+        brokers.keySet().forEach(other -> others.add(address(other)));
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("node.id", Integer.toString(id));
+        settings.put("listeners", "PLAINTEXT://" + address(id));
+        settings.put("admin.listener", "");
+        settings.put("gateway.listener", "");
+        settings.put("write.ahead.max.bytes", "1048576");
+        settings.put("data.directories", data(id).toString());
+        settings.put("quorum.listener", "127.0.0.1:" + quorumPorts.get(id));
+        settings.put("cluster.join", String.join(",", others));
+        BrokerConfig config = BrokerConfig.defaults();
+        for (Map.Entry<String, String> setting : settings.entrySet()) {
+            config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);
+        }
+        brokers.put(id, Broker.start(config));
+    }
+
+    private Path data(int id) {
+        return directory.resolve("broker" + id);
+    }
+
+    private void stop(int id) {
+        brokers.remove(id).close();
+    }
+
+    private void empty(int id) throws IOException {
+        try (Stream<Path> files = Files.walk(data(id))) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+
+    private CommandRun run(String command) {
+        return runWithInput("", command);
+    }
+
+    private CommandRun runWithInput(String input, String command) {
+        List<String> words = new ArrayList<>(List.of(command.split(" ")));
+        List<String> addresses = new ArrayList<>();
+        brokers.keySet().forEach(id -> addresses.add(address(id)));
+        words.add("--bootstrap");
+        words.add(String.join(",", addresses));
+        return CommandRun.journalqWithInput(input, words.toArray(String[]::new));
+    }
+
+    private String done(String command) {
+        CommandRun run = run(command);
+        assertThat(run.exitCode()).as("%s: %s", command, run).isZero();
+        return run.out() + run.err();
+    }
+
+    private String failed(String command) {
+        CommandRun run = run(command);
+        assertThat(run.exitCode()).as("%s: %s", command, run).isEqualTo(1);
+        return run.err();
+    }
+
+    private void produce(int count) {
+        String lines = "message\n".repeat(count);
+        CommandRun run = runWithInput(lines, "produce orders");
+        assertThat(run.exitCode()).as("%s", run).isZero();
+    }
+
+    private void assertReadable(int count) {
+        assertThat(done("consume orders --from beginning --until end --count")).contains(count + " messages");
+    }
+
+    private static void await(String what, Callable<Boolean> condition) throws Exception {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        while (!condition.call()) {
+            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
+            Thread.sleep(50);
+        }
+    }
+
+    private void awaitInSync() throws Exception {
+        await("all replicas are in sync", () -> run("cluster describe").out().contains("all replicas in sync"));
+    }
+
+    /** The replicas of partition 0, as the table of the topic shows them. */
+    private String replicas() {
+        Matcher row = Pattern.compile("(?m)^ +0 +\\S+ +\\d+ +(\\S+)").matcher(done("topics describe orders"));
+        assertThat(row.find()).isTrue();
+        return row.group(1);
+    }
+
+    @Test
+    void shouldReplicateMoveDrainRemoveAndReplaceBrokers() throws Exception {
+        // given a topic with one replica
+        done("topics create orders --partitions 2");
+        produce(50);
+        done("consume orders --group readers --from beginning --timeout 3s");
+
+        // when it is replicated
+        String preview = done("cluster replicate --factor 3 orders");
+        assertThat(preview).contains("TO COPY", "2 partitions, ", "Nothing was changed");
+        assertThat(replicas()).doesNotContain(",");
+        assertThat(done("cluster replicate --factor 3 orders --execute")).contains("moved 2 partitions in ");
+        assertThat(replicas().split(",")).containsExactlyInAnyOrder("1", "2", "3");
+        assertThat(done("cluster replicate --factor 3 orders")).contains("has 3 replicas already");
+        assertThat(failed("cluster replicate --factor 4 orders")).contains("the cluster has 3 live brokers");
+        awaitInSync();
+        assertThat(done("cluster describe")).containsPattern("3 +\\S+ +- +live");
+
+        // and moved
+        assertThat(failed("cluster reassign orders --to 1,2"))
+                .contains("has 3 replicas, and --to names 2 brokers")
+                .contains("replicate --factor 2 orders");
+        assertThat(failed("cluster drain 3")).contains("broker 3 cannot be drained: topic ", " has 3 replicas");
+        done("cluster replicate --factor 2 --execute");
+        done("cluster replicate --factor 1 orders --execute");
+        done("cluster reassign orders --to 3 --execute");
+        assertThat(replicas()).isEqualTo("3");
+        assertThat(done("cluster reassign --list")).contains("No partition moves.");
+        assertReadable(50);
+
+        // and drained
+        assertThat(failed("cluster remove 3")).contains("broker 3 is running; drain it");
+        done("cluster drain 3 --execute");
+        assertThat(replicas()).isNotEqualTo("3");
+        assertThat(done("cluster drain 3")).contains("Broker 3 has no replicas");
+        stop(3);
+        await("broker 3 is fenced", () -> run("cluster describe").out().contains("fenced"));
+        assertThat(done("cluster remove 3")).contains("Nothing was changed");
+        assertThat(done("cluster remove 3 --execute")).contains("removed broker 3");
+        assertThat(done("cluster describe")).contains("2 brokers");
+        assertThat(done("cluster quorum")).contains("2 voters");
+        assertThat(failed("cluster remove 3")).contains("there is no broker 3 in the cluster; its brokers are 1,2");
+
+        // and joins again with its id
+        empty(3);
+        start(3);
+        assertThat(done("cluster describe")).contains("3 brokers");
+        assertThat(done("cluster quorum")).contains("3 voters").containsPattern("(?m)^ +3 +follower");
+        done("cluster replicate --factor 3 --execute");
+
+        // when its disk is lost
+        stop(3);
+        empty(3);
+        produce(10);
+        start(3);
+
+        // then it comes back, and has everything
+        awaitInSync();
+        assertThat(done("cluster quorum")).contains("3 voters");
+        stop(1);
+        await("broker 1 is fenced", () -> run("cluster describe").out().contains("fenced"));
+        assertReadable(60);
+        assertThat(done("groups lag readers")).containsPattern("orders +\\d +50 +50 ");
+    }
+
+    @Test
+    void shouldCancelAMoveToABrokerThatIsDownAndElectLeaders() throws Exception {
+        done("topics create orders --replication-factor 2");
+        String before = replicas();
+        String other = Stream.of("1", "2", "3")
+                .filter(id -> !before.contains(id))
+                .findFirst()
+                .orElseThrow();
+        assertThat(done("cluster elect")).contains("has its preferred leader");
+
+        // when a broker that is down is to get a replica
+        String preferred = before.substring(0, 1);
+        stop(Integer.parseInt(other));
+        await("it is fenced", () -> run("cluster describe").out().contains("fenced"));
+        assertThat(failed("cluster reassign orders --to " + preferred + "," + other))
+                .contains("broker " + other + " is down");
+        start(Integer.parseInt(other));
+        done("cluster reassign orders --to " + preferred + "," + other + " --execute --no-wait");
+        await("the end of the move", () -> run("cluster reassign --list").out().contains("No partition moves"));
+        assertThat(done("cluster reassign --cancel --execute")).contains("cancelled the moves of 0 partitions");
+
+        // when the preferred leader was away
+        stop(Integer.parseInt(preferred));
+        await("another leader", () -> run("cluster elect").out().contains("LEADER"));
+        start(Integer.parseInt(preferred));
+        awaitInSync();
+        await("an election", () -> run("cluster elect --execute").exitCode() == 0);
+        assertThat(done("cluster elect")).contains("has its preferred leader");
+
+        assertThat(run("cluster elect --unclean --execute orders").exitCode()).isEqualTo(2);
+        assertThat(done("cluster elect --unclean orders")).contains("has a leader");
+    }
+}
