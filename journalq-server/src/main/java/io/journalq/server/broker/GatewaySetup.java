@@ -15,6 +15,7 @@ import io.journalq.server.gateway.history.History;
 import io.journalq.server.gateway.history.HistoryRoute;
 import io.journalq.server.gateway.http.GatewayCounters;
 import io.journalq.server.gateway.http.HttpDoor;
+import io.journalq.server.gateway.http.OpenApiRoute;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.Routes;
 import io.journalq.server.gateway.problem.ProblemType;
@@ -100,6 +101,7 @@ final class GatewaySetup {
         all.add(new SearchRoute(images));
         all.add(new HistoryRoute(history));
         all.addAll(ConsoleRoute.all(parts.blockingPool()));
+        all.add(new OpenApiRoute(all, view.version()));
         Routes routes = new Routes(all);
         RequestGuard guard = new RequestGuard(
                 BrokerNames.of(config, address.host(), config.get(ListenerSettings.GATEWAY_ALLOWED_HOSTS)),

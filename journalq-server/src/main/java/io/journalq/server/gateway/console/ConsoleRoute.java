@@ -3,6 +3,7 @@ package io.journalq.server.gateway.console;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.netty.buffer.ByteBuf;
@@ -22,6 +23,8 @@ public final class ConsoleRoute implements Route {
 
     /** The console loads everything from this broker, and no page of another origin may frame it. */
     private static final String POLICY = "default-src 'self'; frame-ancestors 'none'";
+
+    private static final RouteDescription DESCRIPTION = RouteDescription.of("shows the web console");
 
     private final ConsoleFiles files;
     private final String template;
@@ -49,6 +52,11 @@ public final class ConsoleRoute implements Route {
     @Override
     public String template() {
         return template;
+    }
+
+    @Override
+    public RouteDescription description() {
+        return DESCRIPTION;
     }
 
     @Override

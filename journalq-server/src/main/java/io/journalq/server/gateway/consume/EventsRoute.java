@@ -3,9 +3,11 @@ package io.journalq.server.gateway.consume;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaKeys;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.function.Supplier;
 
 /**
@@ -14,6 +16,11 @@ import java.util.function.Supplier;
  * thread.
  */
 public final class EventsRoute implements Route {
+    private static final RouteDescription DESCRIPTION = RouteDescription.of(
+                    "sends records as they are appended, as server-sent events")
+            .with(Start.PARAMETERS)
+            .responding(HttpResponseStatus.OK, SseStream.TYPE);
+
     private final Supplier<MetadataImage> images;
 
     /** @param images supplies the newest image */
@@ -32,8 +39,13 @@ public final class EventsRoute implements Route {
     }
 
     @Override
+    public RouteDescription description() {
+        return DESCRIPTION;
+    }
+
+    @Override
     public RequestBody open(HttpExchange exchange) {
-        exchange.checkParameters(Start.PARAMETERS);
+        exchange.checkParameters(DESCRIPTION);
         exchange.checkQuota(QuotaKeys.FETCH_BYTES);
         return new SseStream(exchange, Start.afterLastEvent(exchange, images.get(), Start.END), images);
     }

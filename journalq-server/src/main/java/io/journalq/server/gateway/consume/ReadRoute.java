@@ -3,9 +3,12 @@ package io.journalq.server.gateway.consume;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaKeys;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -24,7 +27,9 @@ public final class ReadRoute implements Route {
     private static final int DEFAULT_LIMIT = 1_000;
     private static final int MAX_LIMIT = 100_000;
     private static final int MAX_WAIT_MS = 30_000;
-    private static final List<String> PARAMETERS = parameters();
+    private static final RouteDescription DESCRIPTION = RouteDescription.of("reads the records that exist now")
+            .with(parameters())
+            .responding(HttpResponseStatus.OK, ReadStream.NDJSON);
 
     private final Supplier<MetadataImage> images;
 
@@ -33,10 +38,12 @@ public final class ReadRoute implements Route {
         this.images = images;
     }
 
-    private static List<String> parameters() {
-        List<String> all = new ArrayList<>(Start.PARAMETERS);
-        all.addAll(List.of("limit", "wait"));
-        return List.copyOf(all);
+    private static List<Parameter> parameters() {
+        List<Parameter> all = new ArrayList<>(Start.PARAMETERS);
+        all.add(Parameter.optional("limit", "maximum number of records: at most 100,000, by default 1,000"));
+        all.add(Parameter.optional(
+                "wait", "if there is no record, wait for one up to this number of ms: at most 30,000"));
+        return all;
     }
 
     @Override
@@ -50,8 +57,13 @@ public final class ReadRoute implements Route {
     }
 
     @Override
+    public RouteDescription description() {
+        return DESCRIPTION;
+    }
+
+    @Override
     public RequestBody open(HttpExchange exchange) {
-        exchange.checkParameters(PARAMETERS);
+        exchange.checkParameters(DESCRIPTION);
         exchange.checkQuota(QuotaKeys.FETCH_BYTES);
         Start start = Start.of(exchange, images.get(), Start.START);
         Long limit = Start.number(exchange, "limit", MAX_LIMIT);

@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * finds as lines. It fetches only while the client reads. On the connection's loop.
  */
 final class ReadStream implements RequestBody {
-    private static final String NDJSON = "application/x-ndjson";
+    static final String NDJSON = "application/x-ndjson";
 
     /** A fetch finds nothing before the end if the pool of cold reads is full, or if compaction removed everything. */
     private static final int MAX_EMPTY_FETCHES = 3;

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.Header;
 import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufInputStream;
 import java.io.IOException;
@@ -20,7 +21,10 @@ import java.util.Locale;
  * match in any case. Immutable.
  */
 final class RecordFilter {
-    static final List<String> PARAMETERS = List.of("text", "in", "path");
+    static final List<Parameter> PARAMETERS = List.of(
+            new Parameter("text", "the text; ASCII letters match in any case", "coffee"),
+            Parameter.optional("in", "where the text is: any (the default), key, value, headers or path"),
+            Parameter.optional("path", "for in=path: the member of a JSON value, such as $.items[0].name"));
 
     private static final int MAX_TEXT_CHARS = 1_000;
     private static final int MAX_PATH_CHARS = 1_000;

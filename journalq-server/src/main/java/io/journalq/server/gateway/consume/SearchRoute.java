@@ -3,11 +3,14 @@ package io.journalq.server.gateway.consume;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaKeys;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -24,7 +27,10 @@ public final class SearchRoute implements Route {
 
     private static final int DEFAULT_LIMIT = 200;
     private static final int MAX_LIMIT = 10_000;
-    private static final List<String> PARAMETERS = parameters();
+    private static final RouteDescription DESCRIPTION = RouteDescription.of(
+                    "finds records that contain a text, and informs of its progress")
+            .with(parameters())
+            .responding(HttpResponseStatus.OK, ReadStream.NDJSON);
 
     private final Supplier<MetadataImage> images;
     private final AtomicInteger searches = new AtomicInteger();
@@ -34,11 +40,11 @@ public final class SearchRoute implements Route {
         this.images = images;
     }
 
-    private static List<String> parameters() {
-        List<String> all = new ArrayList<>(Start.PARAMETERS);
+    private static List<Parameter> parameters() {
+        List<Parameter> all = new ArrayList<>(Start.PARAMETERS);
         all.addAll(RecordFilter.PARAMETERS);
-        all.add("limit");
-        return List.copyOf(all);
+        all.add(Parameter.optional("limit", "end after this number of records: at most 10,000, by default 200"));
+        return all;
     }
 
     @Override
@@ -52,8 +58,13 @@ public final class SearchRoute implements Route {
     }
 
     @Override
+    public RouteDescription description() {
+        return DESCRIPTION;
+    }
+
+    @Override
     public RequestBody open(HttpExchange exchange) {
-        exchange.checkParameters(PARAMETERS);
+        exchange.checkParameters(DESCRIPTION);
         exchange.checkQuota(QuotaKeys.FETCH_BYTES);
         Start start = Start.of(exchange, images.get(), Start.START);
         RecordFilter filter = RecordFilter.of(exchange);

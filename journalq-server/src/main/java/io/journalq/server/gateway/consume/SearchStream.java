@@ -16,7 +16,6 @@ import java.util.concurrent.TimeUnit;
  * records that match as lines. Other connections have their turns every {@link #TURN_NANOS}. On the connection's loop.
  */
 final class SearchStream implements RequestBody {
-    private static final String NDJSON = "application/x-ndjson";
     private static final long TURN_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
@@ -79,7 +78,7 @@ final class SearchStream implements RequestBody {
                 .forEach(unread::add);
         totalOffsets = remainingOffsets();
         begun = true;
-        exchange.beginStream(NDJSON);
+        exchange.beginStream(ReadStream.NDJSON);
         progressNanos = nanoTime();
         addProgress();
         send();

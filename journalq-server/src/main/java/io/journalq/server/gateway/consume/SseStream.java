@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * <p>Source: the HTML standard, "Server-sent events".
  */
 final class SseStream implements RequestBody {
-    private static final String TYPE = "text/event-stream";
+    static final String TYPE = "text/event-stream";
 
     /** Time without records after which the client gets an empty event, so that it and proxies keep the connection. */
     private static final int HEARTBEAT_MS = 15_000;

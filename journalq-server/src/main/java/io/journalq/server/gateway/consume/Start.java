@@ -2,6 +2,7 @@ package io.journalq.server.gateway.consume;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.metadata.MetadataImage;
@@ -33,7 +34,16 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
     public static final int MAX_PARTITIONS = 256;
 
     /** The parameters that {@link #of} reads. */
-    public static final List<String> PARAMETERS = List.of("from", "offset", "time", "cursor", "partition");
+    static final List<Parameter> PARAMETERS = List.of(
+            Parameter.optional("from", "start or end of the log"),
+            Parameter.optional("offset", "begin at this offset of the partition"),
+            Parameter.optional("time", "begin at the first record of this time: ms since 1970 UTC, or ISO 8601"),
+            Parameter.optional("cursor", "continue where another request ended"),
+            Parameter.optional("partition", "read this partition only"));
+
+    /** Their names. */
+    public static final List<String> NAMES =
+            PARAMETERS.stream().map(Parameter::name).toList();
 
     /** Special timestamps of ListOffsets. */
     public static final long END = -1;

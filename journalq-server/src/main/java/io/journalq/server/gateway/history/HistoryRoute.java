@@ -5,6 +5,8 @@ import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
@@ -17,6 +19,11 @@ import java.util.List;
  * thread.
  */
 public final class HistoryRoute implements Route {
+    private static final RouteDescription DESCRIPTION = RouteDescription.of(
+                    "shows rates and states of this broker over time")
+            .with(List.of(
+                    Parameter.optional("step", "1s for the last 15 minutes (the default), 1m for the last 24 hours")));
+
     private final History history;
 
     public HistoryRoute(History history) {
@@ -34,8 +41,13 @@ public final class HistoryRoute implements Route {
     }
 
     @Override
+    public RouteDescription description() {
+        return DESCRIPTION;
+    }
+
+    @Override
     public RequestBody open(HttpExchange exchange) {
-        exchange.checkParameters(List.of("step"));
+        exchange.checkParameters(DESCRIPTION);
         exchange.checkRight(ApiKey.DESCRIBE_LOG_DIRS, Right.DESCRIBE_CLUSTER, AclResourceType.CLUSTER_NAME);
         String step = exchange.parameter("step");
         boolean perMinute = "1m".equals(step);

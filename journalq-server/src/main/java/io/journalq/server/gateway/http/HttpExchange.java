@@ -304,10 +304,11 @@ public final class HttpExchange {
     /**
      * Refuses parameters that a route does not know, because they are probably misspelled.
      *
-     * @param known in the order in which the problem names them
+     * @param route the description of the route
      */
-    public void checkParameters(List<String> known) {
+    public void checkParameters(RouteDescription route) {
         for (String name : parameters.keySet()) {
+            List<String> known = route.names();
             if (!known.contains(name)) {
                 throw invalid(
                         "there is no parameter of this name",

@@ -10,6 +10,9 @@ public interface Route {
     /** The path, with parameters in braces: {@code /v1/topics/{topic}/records}. */
     String template();
 
+    /** What it does and takes. The routes below {@code /v1} refuse other parameters. */
+    RouteDescription description();
+
     /**
      * Begins a request whose head has arrived. On the loop of the connection.
      *

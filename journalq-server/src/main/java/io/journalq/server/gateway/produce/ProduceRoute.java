@@ -3,6 +3,8 @@ package io.journalq.server.gateway.produce;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.List;
 
@@ -25,7 +27,18 @@ public final class ProduceRoute implements Route {
     private static final String NDJSON = "application/x-ndjson";
     private static final String EVENT_VERSION = "ce-specversion";
     private static final String RAW = "raw";
-    private static final List<String> PARAMETERS = List.of("format");
+    private static final RouteDescription DESCRIPTION = RouteDescription.of("appends records")
+            .with(List.of(Parameter.optional("format", "raw for a body that is one value, whatever its type is")))
+            .withBody(JSON, "{\"records\":[{\"key\":\"k1\",\"value\":{\"item\":\"coffee\"}}]}")
+            .withBody(NDJSON, "{\"value\":\"coffee\"}\n{\"value\":\"tea\"}\n")
+            .withBody("application/octet-stream", "one coffee")
+            .withBody(BatchBody.TYPE, "")
+            .withBody(
+                    CloudEventsBody.TYPE,
+                    "{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"/shop\",\"type\":\"order\",\"data\":{\"item\":\"coffee\"}}")
+            .withBody(
+                    CloudEventsBody.BATCH_TYPE,
+                    "[{\"specversion\":\"1.0\",\"id\":\"2\",\"source\":\"/shop\",\"type\":\"order\",\"data\":\"tea\"}]");
 
     private final Targets targets;
 
@@ -45,8 +58,13 @@ public final class ProduceRoute implements Route {
     }
 
     @Override
+    public RouteDescription description() {
+        return DESCRIPTION;
+    }
+
+    @Override
     public RequestBody open(HttpExchange exchange) {
-        exchange.checkParameters(PARAMETERS);
+        exchange.checkParameters(DESCRIPTION);
         Targets.Target target = targets.find(exchange, exchange.pathParameter("topic"));
         String format = exchange.parameter("format");
         if (format != null && !format.equals(RAW)) {

@@ -71,8 +71,12 @@ final class AccessRoutes {
 
     static List<Route> routes() {
         return List.of(
-                RestRoute.get("/v1/acls", ListQuery.PARAMETERS, AccessRoutes::listAcls),
-                RestRoute.get("/v1/users", ListQuery.PARAMETERS, AccessRoutes::listUsers));
+                RestRoute.get(
+                        "/v1/acls", ListQuery.description("lists the access control lists"), AccessRoutes::listAcls),
+                RestRoute.get(
+                        "/v1/users",
+                        ListQuery.description("lists the users that have passwords"),
+                        AccessRoutes::listUsers));
     }
 
     private static String name(List<String> names, byte number) {

@@ -8,6 +8,7 @@ import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopi
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.gateway.BrokerView;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.security.AclResourceType;
@@ -22,9 +23,10 @@ import java.util.function.Supplier;
 record ClusterRoutes(Supplier<MetadataImage> images, BrokerView broker) {
     List<Route> routes() {
         return List.of(
-                RestRoute.get("/v1/session", List.of(), this::session),
-                RestRoute.get("/v1/cluster", List.of(), this::cluster),
-                RestRoute.get("/v1/broker", List.of(), this::health));
+                RestRoute.get("/v1/session", RouteDescription.of("shows who the client is"), this::session),
+                RestRoute.get(
+                        "/v1/cluster", RouteDescription.of("describes the brokers of the cluster"), this::cluster),
+                RestRoute.get("/v1/broker", RouteDescription.of("shows the health of this broker"), this::health));
     }
 
     private void session(RestRequest request) {

@@ -16,6 +16,7 @@ import io.journalq.server.config.ConfigUnit;
 import io.journalq.server.config.GroupSettings;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -32,8 +33,9 @@ import java.util.function.Consumer;
  * @param path of the resource, with its name in braces
  * @param parameter the name of the resource in the path
  * @param keys the settings of the resource
+ * @param example a change of a setting
  */
-record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys) {
+record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, String example) {
     private static final byte SET = 0;
     private static final byte DELETE = 1;
     private static final byte DEFAULT = 5;
@@ -55,13 +57,35 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys) {
 
     static List<Route> routes() {
         List<ConfigRoutes> kinds = List.of(
-                new ConfigRoutes((byte) 2, "/v1/topics/{topic}", "topic", TopicSettings.ALL),
-                new ConfigRoutes((byte) 4, "/v1/brokers/{broker}", "broker", BrokerSettings.ALL),
-                new ConfigRoutes((byte) 32, "/v1/groups/{group}", "group", GroupSettings.ALL));
+                new ConfigRoutes(
+                        (byte) 2,
+                        "/v1/topics/{topic}",
+                        "topic",
+                        TopicSettings.ALL,
+                        "{\"set\":{\"retention.ms\":\"30d\"}}"),
+                new ConfigRoutes(
+                        (byte) 4,
+                        "/v1/brokers/{broker}",
+                        "broker",
+                        BrokerSettings.ALL,
+                        "{\"set\":{\"retention.ms\":\"30d\"}}"),
+                new ConfigRoutes(
+                        (byte) 32,
+                        "/v1/groups/{group}",
+                        "group",
+                        GroupSettings.ALL,
+                        "{\"set\":{\"consumer.session.timeout.ms\":\"50s\"}}"));
         List<Route> routes = new ArrayList<>();
         for (ConfigRoutes kind : kinds) {
-            routes.add(RestRoute.get(kind.path() + "/configs", ListQuery.PARAMETERS, kind::list));
-            routes.add(RestRoute.patch(kind.path() + "/configs", kind::alter));
+            routes.add(RestRoute.get(
+                    kind.path() + "/configs",
+                    ListQuery.description("lists settings, with their documentation"),
+                    kind::list));
+            routes.add(RestRoute.patch(
+                    kind.path() + "/configs",
+                    RouteDescription.of("changes settings, with execute"),
+                    kind.example(),
+                    kind::alter));
         }
         return routes;
     }

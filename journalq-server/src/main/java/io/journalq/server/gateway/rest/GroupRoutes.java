@@ -8,6 +8,7 @@ import io.journalq.common.protocol.message.ListGroupsResponse;
 import io.journalq.common.protocol.message.ListGroupsResponse.ListedGroup;
 import io.journalq.server.gateway.BrokerView;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.rest.GroupDescriptions.Described;
@@ -56,11 +57,22 @@ record GroupRoutes(BrokerView broker) {
     List<Route> routes() {
         OffsetReset reset = new OffsetReset();
         return List.of(
-                RestRoute.get("/v1/groups", ListQuery.PARAMETERS, this::list),
-                RestRoute.get("/v1/groups/{group}", List.of(), this::describe),
-                RestRoute.delete("/v1/groups/{group}", GroupRoutes::delete),
-                RestRoute.get("/v1/groups/{group}/offsets", ListQuery.PARAMETERS, this::positions),
-                RestRoute.post("/v1/groups/{group}/offsets", reset::run));
+                RestRoute.get("/v1/groups", ListQuery.description("lists groups with their lag"), this::list),
+                RestRoute.get(
+                        "/v1/groups/{group}", RouteDescription.of("describes a group and its members"), this::describe),
+                RestRoute.delete(
+                        "/v1/groups/{group}",
+                        RouteDescription.of("deletes a group without members, with its offsets"),
+                        GroupRoutes::delete),
+                RestRoute.get(
+                        "/v1/groups/{group}/offsets",
+                        ListQuery.description("lists the committed offsets of a group"),
+                        this::positions),
+                RestRoute.post(
+                        "/v1/groups/{group}/offsets",
+                        RouteDescription.of("changes the committed offsets of a group without members, with execute"),
+                        "{\"topic\":\"orders\",\"to\":\"start\"}",
+                        reset::run));
     }
 
     private static ListQuery.Shape<ListedGroup> shape(Map<String, Lag> lags) {

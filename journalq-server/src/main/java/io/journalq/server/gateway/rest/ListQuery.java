@@ -2,6 +2,8 @@ package io.journalq.server.gateway.rest;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -25,7 +27,11 @@ import java.util.function.ToIntFunction;
  * </ul>
  */
 final class ListQuery {
-    static final List<String> PARAMETERS = List.of("query", "sort", "limit", "cursor");
+    static final List<Parameter> PARAMETERS = List.of(
+            Parameter.optional("query", "only items whose name contains this text, in any case"),
+            Parameter.optional("sort", "the field that determines the order; descending with a minus before it"),
+            Parameter.optional("limit", "maximum number of items: at most 500, by default 100"),
+            Parameter.optional("cursor", "continue behind the page that has returned it"));
 
     static final int MAX_LIMIT = 500;
     private static final int DEFAULT_LIMIT = 100;
@@ -96,6 +102,11 @@ final class ListQuery {
         this.descending = descending;
         this.limit = limit;
         this.cursor = cursor;
+    }
+
+    /** The description of a route that responds with a list. */
+    static RouteDescription description(String summary) {
+        return RouteDescription.of(summary).with(PARAMETERS);
     }
 
     /** Reads the parameters of a request. */

@@ -8,6 +8,7 @@ import io.journalq.common.protocol.message.DescribeClientQuotasRequest;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.EntryData;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -30,8 +31,12 @@ final class QuotaRoutes {
 
     static List<Route> routes() {
         return List.of(
-                RestRoute.get("/v1/quotas", ListQuery.PARAMETERS, QuotaRoutes::list),
-                RestRoute.patch("/v1/quotas", QuotaRoutes::alter));
+                RestRoute.get("/v1/quotas", ListQuery.description("lists quotas"), QuotaRoutes::list),
+                RestRoute.patch(
+                        "/v1/quotas",
+                        RouteDescription.of("changes the quotas of a user, a client id or an IP address, with execute"),
+                        "{\"entity\":{\"clientId\":\"reports\"},\"set\":{\"consumer_byte_rate\":1000000}}",
+                        QuotaRoutes::alter));
     }
 
     private static String name(EntryData entry) {

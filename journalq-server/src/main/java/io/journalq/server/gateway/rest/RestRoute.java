@@ -3,22 +3,23 @@ package io.journalq.server.gateway.rest;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.List;
 
 /**
  * A route whose requests and responses are small JSON objects. Immutable, any thread.
  *
  * @param method the method
  * @param template the path, with parameters in braces
- * @param parameters the parameters behind the path
+ * @param description what it does and takes
  * @param operation serves a request, on the loop of its connection
  */
-record RestRoute(HttpMethod method, String template, List<String> parameters, Operation operation) implements Route {
+record RestRoute(HttpMethod method, String template, RouteDescription description, Operation operation)
+        implements Route {
     /** Maximum size of the body of a request. */
     private static final int MAX_BODY_BYTES = 1024 * 1024;
 
@@ -33,25 +34,31 @@ record RestRoute(HttpMethod method, String template, List<String> parameters, Op
         void run(RestRequest request);
     }
 
-    static RestRoute get(String template, List<String> parameters, Operation operation) {
-        return new RestRoute(HttpMethod.GET, template, parameters, operation);
+    static RestRoute get(String template, RouteDescription description, Operation operation) {
+        return new RestRoute(HttpMethod.GET, template, description, operation);
     }
 
-    static RestRoute post(String template, Operation operation) {
-        return new RestRoute(HttpMethod.POST, template, List.of(), operation);
+    /** @param example a body that works */
+    static RestRoute post(String template, RouteDescription description, String example, Operation operation) {
+        return new RestRoute(HttpMethod.POST, template, withBody(description, example), operation);
     }
 
-    static RestRoute patch(String template, Operation operation) {
-        return new RestRoute(HttpMethod.PATCH, template, List.of(), operation);
+    /** @param example a body that works */
+    static RestRoute patch(String template, RouteDescription description, String example, Operation operation) {
+        return new RestRoute(HttpMethod.PATCH, template, withBody(description, example), operation);
     }
 
-    static RestRoute delete(String template, Operation operation) {
-        return new RestRoute(HttpMethod.DELETE, template, List.of(), operation);
+    static RestRoute delete(String template, RouteDescription description, Operation operation) {
+        return new RestRoute(HttpMethod.DELETE, template, description, operation);
+    }
+
+    private static RouteDescription withBody(RouteDescription description, String example) {
+        return description.withBody(RouteDescription.JSON, example);
     }
 
     @Override
     public RequestBody open(HttpExchange exchange) {
-        exchange.checkParameters(parameters);
+        exchange.checkParameters(description);
         return new Body(exchange);
     }
 

@@ -21,6 +21,8 @@ import io.journalq.common.protocol.message.MetadataResponse;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponsePartition;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.rest.ListQuery.Field;
@@ -72,16 +74,35 @@ final class TopicRoutes {
     private record Listed(String name, boolean internal, List<MetadataResponsePartition> partitions, long sizeBytes) {}
 
     List<Route> routes() {
-        List<String> listed = new ArrayList<>(ListQuery.PARAMETERS);
-        listed.add("internal");
+        List<Parameter> listed = new ArrayList<>(ListQuery.PARAMETERS);
+        listed.add(Parameter.optional("internal", "true: also the topics that the broker writes itself"));
         return List.of(
-                RestRoute.get("/v1/topics", listed, this::list),
-                RestRoute.post("/v1/topics", TopicRoutes::create),
-                RestRoute.get("/v1/topics/{topic}", List.of(), TopicRoutes::describe),
-                RestRoute.delete("/v1/topics/{topic}", TopicRoutes::delete),
-                RestRoute.get("/v1/topics/{topic}/partitions", ListQuery.PARAMETERS, TopicRoutes::listPartitions),
-                RestRoute.post("/v1/topics/{topic}/partitions", TopicRoutes::addPartitions),
-                RestRoute.post("/v1/topics/{topic}/truncate", TopicRoutes::truncate));
+                RestRoute.get("/v1/topics", RouteDescription.of("lists topics").with(listed), this::list),
+                RestRoute.post(
+                        "/v1/topics",
+                        RouteDescription.of("creates a topic")
+                                .responding(HttpResponseStatus.CREATED, RouteDescription.JSON),
+                        "{\"name\":\"invoices\",\"partitions\":2,\"configs\":{\"retention.ms\":\"7d\"}}",
+                        TopicRoutes::create),
+                RestRoute.get("/v1/topics/{topic}", RouteDescription.of("describes a topic"), TopicRoutes::describe),
+                RestRoute.delete(
+                        "/v1/topics/{topic}",
+                        RouteDescription.of("deletes a topic and its records"),
+                        TopicRoutes::delete),
+                RestRoute.get(
+                        "/v1/topics/{topic}/partitions",
+                        ListQuery.description("lists the partitions of a topic"),
+                        TopicRoutes::listPartitions),
+                RestRoute.post(
+                        "/v1/topics/{topic}/partitions",
+                        RouteDescription.of("adds partitions to a topic, with execute"),
+                        "{\"partitions\":4}",
+                        TopicRoutes::addPartitions),
+                RestRoute.post(
+                        "/v1/topics/{topic}/truncate",
+                        RouteDescription.of("deletes records of a topic, with execute"),
+                        "{\"partition\":0,\"before\":1}",
+                        TopicRoutes::truncate));
     }
 
     private void list(RestRequest request) {

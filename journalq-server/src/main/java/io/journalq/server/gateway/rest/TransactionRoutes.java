@@ -10,6 +10,7 @@ import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
 import io.journalq.common.protocol.message.ListTransactionsResponse.TransactionState;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import java.io.IOException;
 import java.util.HashMap;
@@ -37,9 +38,16 @@ final class TransactionRoutes {
 
     static List<Route> routes() {
         return List.of(
-                RestRoute.get("/v1/transactions", ListQuery.PARAMETERS, TransactionRoutes::list),
-                RestRoute.get("/v1/transactions/{id}", List.of(), TransactionRoutes::describe),
-                RestRoute.post("/v1/transactions/{id}/abort", TransactionRoutes::abort));
+                RestRoute.get("/v1/transactions", ListQuery.description("lists transactions"), TransactionRoutes::list),
+                RestRoute.get(
+                        "/v1/transactions/{id}",
+                        RouteDescription.of("describes a transaction"),
+                        TransactionRoutes::describe),
+                RestRoute.post(
+                        "/v1/transactions/{id}/abort",
+                        RouteDescription.of("aborts a transaction, with execute"),
+                        "{\"execute\":false}",
+                        TransactionRoutes::abort));
     }
 
     private static void list(RestRequest request) {

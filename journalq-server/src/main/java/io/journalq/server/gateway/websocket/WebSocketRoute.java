@@ -3,6 +3,7 @@ package io.journalq.server.gateway.websocket;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
@@ -10,12 +11,12 @@ import io.journalq.server.gateway.produce.Targets;
 import io.journalq.server.metadata.MetadataImage;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
-import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -29,6 +30,10 @@ public final class WebSocketRoute implements Route {
     private static final String VERSION = "13";
     private static final String ACCEPT_SUFFIX = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     private static final int KEY_BYTES = 16;
+
+    private static final RouteDescription DESCRIPTION = RouteDescription.of(
+                    "opens a WebSocket, which carries records in both directions")
+            .responding(HttpResponseStatus.SWITCHING_PROTOCOLS, null);
 
     private final Supplier<MetadataImage> images;
     private final Targets targets;
@@ -55,8 +60,13 @@ public final class WebSocketRoute implements Route {
     }
 
     @Override
+    public RouteDescription description() {
+        return DESCRIPTION;
+    }
+
+    @Override
     public RequestBody open(HttpExchange exchange) {
-        exchange.checkParameters(List.of());
+        exchange.checkParameters(DESCRIPTION);
         boolean asksForWebSocket = exchange.request().protocolVersion().equals(HttpVersion.HTTP_1_1)
                 && hasToken(exchange, HttpHeaderNames.CONNECTION, "upgrade")
                 && hasToken(exchange, HttpHeaderNames.UPGRADE, "websocket");

@@ -376,7 +376,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
 
     private void subscribe(Command command) {
         List<String> known = new ArrayList<>(List.of("topic", "credit"));
-        known.addAll(Start.PARAMETERS);
+        known.addAll(Start.NAMES);
         command.checkMembers(known);
         String topic = command.needed("topic");
         if (subscriptions.containsKey(topic)) {
@@ -395,7 +395,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
 
     private void seek(Command command) {
         List<String> known = new ArrayList<>(List.of("topic"));
-        known.addAll(Start.PARAMETERS);
+        known.addAll(Start.NAMES);
         command.checkMembers(known);
         Subscription before = subscription(command);
         Start start = start(before.topic(), command); // before anything ends
