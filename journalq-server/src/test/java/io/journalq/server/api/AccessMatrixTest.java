@@ -11,20 +11,16 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.*;
-import io.journalq.server.broker.SampleRequests;
 import io.journalq.server.broker.WireClient;
 import io.journalq.server.metadata.security.AclPattern;
 import io.journalq.server.metadata.security.AclPermission;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
-import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -40,17 +36,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  * rights, with each right alone, with a denial, a prefix, a host, and a super user. CVE-2024-29834 and CVE-2026-105926 of
  * Pulsar: some APIs did not ask.
  *
- * <p>The error codes are those of {@code KafkaApis} and {@code ControllerApis} of Kafka 4.3.
+ * <p>{@link KafkaRightsTest} compares the error codes with those of a Kafka broker.
  */
 @TestInstance(Lifecycle.PER_CLASS)
 class AccessMatrixTest {
     private static final String HOST = "10.0.0.1";
-    private static final Set<ErrorCode> DENIALS = EnumSet.of(
-            CLUSTER_AUTHORIZATION_FAILED,
-            GROUP_AUTHORIZATION_FAILED,
-            TOPIC_AUTHORIZATION_FAILED,
-            TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
-
     /** What a request needs, and the error without it. */
     private record Need(Right right, String name, ErrorCode denial) {}
 
@@ -80,60 +70,13 @@ class AccessMatrixTest {
                 FindCoordinatorResponse.class,
                 new FindCoordinatorRequest().setKey("x").setKeyType((byte) 1),
                 1);
-        requests = new TreeMap<>(new SampleRequests(topicId).byApi());
-        addRequests();
+        requests = RightsRequests.byApi(topicId);
         addNeeds();
     }
 
     @AfterAll
     void stop() throws Exception {
         broker.close();
-    }
-
-    private void addRequests() {
-        requests.put(ApiKey.DESCRIBE_TRANSACTIONS, version -> new DescribeTransactionsRequest()
-                .setTransactionalIds(List.of("x")));
-        requests.put(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, version -> new AlterUserScramCredentialsRequest()
-                .setDeletions(List.of(new AlterUserScramCredentialsRequest.ScramCredentialDeletion()
-                        .setName("x")
-                        .setMechanism((byte) 1))));
-        // Without a protocol, nobody joins, so that nobody waits for others.
-        requests.put(ApiKey.JOIN_GROUP, version -> new JoinGroupRequest()
-                .setGroupId("g" + version)
-                .setSessionTimeoutMs(10_000)
-                .setProtocolType("consumer"));
-        requests.put(ApiKey.ALTER_CONFIGS, version -> new AlterConfigsRequest()
-                .setResources(List.of(new AlterConfigsRequest.AlterConfigsResource()
-                        .setResourceType((byte) 2)
-                        .setResourceName("t"))));
-        requests.put(ApiKey.INCREMENTAL_ALTER_CONFIGS, version -> new IncrementalAlterConfigsRequest()
-                .setResources(List.of(new IncrementalAlterConfigsRequest.AlterConfigsResource()
-                        .setResourceType((byte) 2)
-                        .setResourceName("t"))));
-        requests.put(ApiKey.CREATE_PARTITIONS, version -> new CreatePartitionsRequest()
-                .setTimeoutMs(1_000)
-                .setTopics(List.of(new CreatePartitionsRequest.CreatePartitionsTopic()
-                        .setName("t")
-                        .setCount(1)
-                        .setAssignments(null))));
-        requests.put(ApiKey.CONSUMER_GROUP_HEARTBEAT, version -> new ConsumerGroupHeartbeatRequest()
-                .setGroupId("cg")
-                .setMemberId("m")
-                .setMemberEpoch(0)
-                .setRebalanceTimeoutMs(10_000)
-                .setSubscribedTopicNames(List.of("t"))
-                .setTopicPartitions(List.of()));
-        requests.put(ApiKey.CONSUMER_GROUP_DESCRIBE, version -> new ConsumerGroupDescribeRequest()
-                .setGroupIds(List.of("none")));
-        requests.put(ApiKey.ENVELOPE, version -> new EnvelopeRequest()
-                .setRequestData(io.netty.buffer.Unpooled.EMPTY_BUFFER)
-                .setRequestPrincipal(io.netty.buffer.Unpooled.EMPTY_BUFFER)
-                .setClientHostAddress(io.netty.buffer.Unpooled.EMPTY_BUFFER));
-        requests.put(ApiKey.BROKER_REGISTRATION, version -> new BrokerRegistrationRequest().setClusterId("another"));
-        requests.put(ApiKey.ALLOCATE_PRODUCER_IDS, version -> new AllocateProducerIdsRequest());
-        requests.put(ApiKey.BROKER_HEARTBEAT, version -> new BrokerHeartbeatRequest());
-        requests.put(ApiKey.ALTER_PARTITION, version -> new AlterPartitionRequest());
-        requests.put(ApiKey.ADD_RAFT_VOTER, version -> new AddRaftVoterRequest().setClusterId("another"));
     }
 
     private void addNeeds() {
@@ -379,35 +322,7 @@ class AccessMatrixTest {
         try (LocalBroker.User client = broker.user(user, host)) {
             ApiMessage response =
                     client.call(ApiMessage.class, requests.get(key).apply(version), version);
-            List<ErrorCode> errors = new ArrayList<>();
-            collect(response, errors);
-            Set<ErrorCode> denials = EnumSet.noneOf(ErrorCode.class);
-            errors.stream().filter(DENIALS::contains).forEach(denials::add);
-            return denials;
+            return RightsRequests.denials(response);
         }
-    }
-
-    private static void collect(Object message, List<ErrorCode> errors) throws Exception {
-        for (Method method : message.getClass().getMethods()) {
-            if (method.getParameterCount() > 0 || method.getDeclaringClass() != message.getClass()) {
-                continue;
-            }
-            boolean isError = method.getReturnType() == short.class
-                    && method.getName().endsWith("rrorCode")
-                    && !method.getName().equals("topicConfigErrorCode");
-            if (isError) {
-                errors.add(ErrorCode.of((short) method.invoke(message)));
-            } else if (method.getReturnType() == List.class) {
-                for (Object element : (List<?>) nonNull(method.invoke(message))) {
-                    if (element.getClass().getName().startsWith("io.journalq.common.protocol.message")) {
-                        collect(element, errors);
-                    }
-                }
-            }
-        }
-    }
-
-    private static Object nonNull(Object list) {
-        return list == null ? List.of() : list;
     }
 }

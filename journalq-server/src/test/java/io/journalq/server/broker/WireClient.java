@@ -36,7 +36,7 @@ public final class WireClient implements AutoCloseable {
     }
 
     /** A client on a connected socket, which it closes. */
-    WireClient(Socket connected) throws IOException {
+    public WireClient(Socket connected) throws IOException {
         socket = connected;
         socket.setSoTimeout(TIMEOUT_MS);
         socket.setTcpNoDelay(true);
