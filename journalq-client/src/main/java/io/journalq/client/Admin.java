@@ -22,6 +22,7 @@ import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.admin.TopicListing;
 import io.journalq.client.admin.TransactionDescription;
 import io.journalq.client.admin.TransactionListing;
+import io.journalq.client.admin.UserDescription;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.internal.admin.AclCalls;
@@ -353,6 +354,16 @@ public final class Admin implements AutoCloseable {
     public List<AclBinding> deleteAcls(Collection<AclFilter> filters) {
         core.requireOpen();
         return acls.delete(noNulls(filters, "filters"));
+    }
+
+    /**
+     * Returns all users who log in with passwords.
+     *
+     * @throws JournalQException if the client may not describe the cluster
+     */
+    public List<UserDescription> describeUsers() {
+        core.requireOpen();
+        return acls.describeUsers();
     }
 
     /** Returns a view of this admin whose calls do not block. */

@@ -35,6 +35,11 @@ import picocli.CommandLine;
 @Tag("long")
 class HelpExamplesTest {
     private static final Path BUILT = Path.of("target").toAbsolutePath();
+    /** What a Kafka broker has in its metadata. */
+    private static final Path KAFKA_USERS = Path.of(
+                    "..", "journalq-cli", "src", "test", "resources", "kafka-4.3-users.dump")
+            .toAbsolutePath();
+
     private static final Path WRITE_AHEAD_OF_KILLED_BROKER = Path.of(
                     "../journalq-server/src/test/resources/golden/write-ahead-1/write-ahead")
             .toAbsolutePath();
@@ -274,6 +279,10 @@ class HelpExamplesTest {
                     .findFirst()
                     .map(option -> line.substring(line.indexOf(option)))
                     .orElse("");
+            if (example.contains(" users import")) {
+                done("cp " + KAFKA_USERS + " users.dump && " + line);
+                continue;
+            }
             if (example.contains(" users add")) {
                 done(example.contains("--password-file") ? line : typed(line, "pw", "pw"));
                 continue;

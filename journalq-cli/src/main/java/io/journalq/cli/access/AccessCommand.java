@@ -32,12 +32,14 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq access}. */
 @Command(
         name = "access",
-        description = "Lists and changes access control lists (ACLs), explains decisions by them, and checks the audit"
-                + " log.",
+        description = "Lists, changes and copies access control lists (ACLs), explains decisions by them, and checks"
+                + " the audit log.",
         subcommands = {
             AccessCommand.ListAll.class,
             AccessCommand.Grant.class,
             AccessCommand.Revoke.class,
+            Migration.Export.class,
+            Migration.Import.class,
             ExplainCommand.class,
             AccessCommand.VerifyAudit.class
         })

@@ -4,6 +4,7 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Passwords;
+import io.journalq.common.sasl.ScramCredential;
 import io.journalq.server.broker.OfflineUsers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,6 +12,8 @@ import java.nio.CharBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -18,8 +21,9 @@ import picocli.CommandLine.Parameters;
 /** {@code journalq-server users}. */
 @Command(
         name = "users",
-        description = "Creates users who log in with passwords, while the broker is not running.",
-        subcommands = UsersCommand.Add.class)
+        description =
+                "Creates users who log in with passwords, or imports those of Kafka, while the broker is not running.",
+        subcommands = {UsersCommand.Add.class, UsersCommand.Import.class})
 public final class UsersCommand extends CommandGroup {
     /** {@code journalq-server users add}. */
     @Command(
@@ -68,6 +72,60 @@ public final class UsersCommand extends CommandGroup {
             byte[] bytes = new byte[encoded.remaining()];
             encoded.get(bytes);
             return bytes;
+        }
+    }
+
+    /** {@code journalq-server users import}. */
+    @Command(
+            name = "import",
+            description = {
+                "Takes over the users of a Kafka cluster with their passwords. The broker must not be running.",
+                "Brokers do not return the keys of passwords, so that they have to be read from the metadata of a"
+                        + " controller of Kafka. Dump its newest snapshot (*.checkpoint) and the logs after it with"
+                        + " kafka-dump-log.sh --cluster-metadata-decoder.",
+                "The dump contains keys with which passwords can be guessed. Keep it secret (umask 077), and delete it."
+            },
+            footerHeading = "%nExamples:%n",
+            footer = "  journalq-server users import users.dump")
+    static final class Import extends LocalCommand {
+        @Parameters(
+                arity = "1..*",
+                paramLabel = "FILE",
+                description = "Output of kafka-dump-log.sh, the oldest file first.")
+        private List<Path> files;
+
+        @Override
+        public Integer call() throws IOException {
+            KafkaUsers users = new KafkaUsers();
+            files.forEach(users::read);
+            if (users.credentials().isEmpty()) {
+                throw new CommandFailure("the dump contains no user with a password; dump the newest snapshot as well");
+            }
+            List<OfflineUsers.Result> results;
+            try {
+                results = new OfflineUsers(config()).addAll(users.credentials());
+            } catch (IOException refused) {
+                throw new CommandFailure(refused.getMessage());
+            }
+            long failed = 0;
+            for (OfflineUsers.Result result : results) {
+                if (result.refusal() != null) {
+                    failed++;
+                    terminal().tell("not imported: user " + result.user() + ": " + result.refusal());
+                    continue;
+                }
+                String mechanisms = users.credentials().get(result.user()).stream()
+                        .map(ScramCredential::toString)
+                        .collect(Collectors.joining(", "));
+                terminal()
+                        .printLine((result.existed() ? "changed the password of user " : "added user ") + result.user()
+                                + ": " + mechanisms);
+            }
+            if (failed > 0) {
+                throw new CommandFailure(failed + " of " + results.size()
+                        + " users were not imported; add them with: journalq-server users add NAME");
+            }
+            return ExitCode.DONE;
         }
     }
 }

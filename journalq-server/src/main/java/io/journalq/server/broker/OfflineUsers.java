@@ -19,6 +19,7 @@ import java.security.SecureRandom;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SortedMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -30,6 +31,14 @@ public final class OfflineUsers {
     private static final int SALT_SIZE_BYTES = 16;
     private static final int ITERATIONS = 8_192;
     private static final long POOL_DRAIN_MS = 10_000;
+
+    /**
+     * What happened to a user.
+     *
+     * @param existed whether the user existed
+     * @param refusal why the user was not changed; null if it was
+     */
+    public record Result(String user, boolean existed, String refusal) {}
 
     private final BrokerConfig config;
     private final SecureRandom random = new SecureRandom();
@@ -53,9 +62,6 @@ public final class OfflineUsers {
      *     cannot be written; the message is one line for the operator
      */
     public boolean add(String user, byte[] password, List<ScramMechanism> mechanisms) throws IOException {
-        if (config.quorumListener().isPresent()) {
-            throw new IOException("users cannot be added to a broker with quorum.listener while it is stopped");
-        }
         List<ScramCredential> credentials = new ArrayList<>();
         for (ScramMechanism mechanism : mechanisms) {
             byte[] salt = new byte[SALT_SIZE_BYTES];
@@ -63,17 +69,43 @@ public final class OfflineUsers {
             credentials.add(
                     mechanism.credential(mechanism.saltedPassword(password, salt, ITERATIONS), salt, ITERATIONS));
         }
+        Result result =
+                change(List.of(new ScramChange(user, credentials, List.of()))).get(0);
+        if (result.refusal() != null) {
+            throw new IOException(result.refusal());
+        }
+        return result.existed();
+    }
+
+    /**
+     * Gives users the keys of passwords that another broker of the Kafka protocol has used.
+     *
+     * @param credentials by the name of the user; those of the same mechanism are replaced
+     * @return what happened to each user, in the order of their names
+     * @throws IOException if a broker is running or belongs to a cluster, or if the metadata cannot be written; the message
+     *     is one line for the operator
+     */
+    public List<Result> addAll(SortedMap<String, List<ScramCredential>> credentials) throws IOException {
+        List<ScramChange> changes = new ArrayList<>();
+        credentials.forEach((user, keys) -> changes.add(new ScramChange(user, keys, List.of())));
+        return change(changes);
+    }
+
+    private List<Result> change(List<ScramChange> changes) throws IOException {
+        if (config.quorumListener().isPresent()) {
+            throw new IOException("users cannot be added to a broker with quorum.listener while it is stopped");
+        }
         DataLocks locks = DataLocks.acquire(config.dataDirectories());
         BlockingPool blockingPool = new BlockingPool("journalq-blocking");
         try {
-            return add(new ScramChange(user, credentials, List.of()), blockingPool);
+            return change(changes, blockingPool);
         } finally {
             blockingPool.drain(POOL_DRAIN_MS);
             locks.close();
         }
     }
 
-    private boolean add(ScramChange change, BlockingPool blockingPool) throws IOException {
+    private List<Result> change(List<ScramChange> changes, BlockingPool blockingPool) throws IOException {
         ControllerOpener.Environment environment = new ControllerOpener.Environment(
                 new SystemFileStore(),
                 blockingPool,
@@ -95,12 +127,20 @@ public final class OfflineUsers {
             ControllerOpener opener = new ControllerOpener(config, environment, directories);
             opener.recoverFiles();
             try (Controller controller = opener.start(opener.openLog(null, null), metadata)) {
-                boolean existed = !metadata.current().scram().of(change.user()).isEmpty();
-                Outcome outcome = controller.alterScram(List.of(change)).join().get(0);
-                if (outcome.error() != ErrorCode.NONE) {
-                    throw new IOException(outcome.reason());
+                List<Boolean> existed = changes.stream()
+                        .map(change ->
+                                !metadata.current().scram().of(change.user()).isEmpty())
+                        .toList();
+                List<Outcome> outcomes = controller.alterScram(changes).join();
+                List<Result> results = new ArrayList<>();
+                for (int i = 0; i < changes.size(); i++) {
+                    Outcome outcome = outcomes.get(i);
+                    results.add(new Result(
+                            changes.get(i).user(),
+                            existed.get(i),
+                            outcome.error() == ErrorCode.NONE ? null : outcome.reason()));
                 }
-                return existed;
+                return results;
             }
         } catch (CompletionException failure) {
             throw new IOException(

@@ -149,8 +149,8 @@ final class KafkaBroker implements RightsMatrix.Broker, AutoCloseable {
                 "sasl.mechanism",
                 "PLAIN",
                 "sasl.jaas.config",
-                "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"" + user
-                        + "\" password=\"" + user + "\";");
+                "org.apache.kafka.common.security.plain.PlainLoginModule required username=\"" + user + "\" password=\""
+                        + user + "\";");
     }
 
     /** The file with the metadata of the cluster. */

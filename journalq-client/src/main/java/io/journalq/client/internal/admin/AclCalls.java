@@ -2,6 +2,7 @@ package io.journalq.client.internal.admin;
 
 import io.journalq.client.admin.AclBinding;
 import io.journalq.client.admin.AclFilter;
+import io.journalq.client.admin.UserDescription;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.client.internal.network.BlockingCalls;
@@ -12,12 +13,17 @@ import io.journalq.common.protocol.message.DeleteAclsRequest;
 import io.journalq.common.protocol.message.DeleteAclsResponse;
 import io.journalq.common.protocol.message.DescribeAclsRequest;
 import io.journalq.common.protocol.message.DescribeAclsResponse;
+import io.journalq.common.protocol.message.DescribeUserScramCredentialsRequest;
+import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse;
+import io.journalq.common.sasl.ScramMechanism;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.ToIntFunction;
 
-/** Requests about access control lists. Thread-safe. */
+/** Requests about access control lists and users. Thread-safe. */
 public final class AclCalls {
     private static final int NEWEST = 3;
     /** Stands for all types, operations or permissions in a filter. */
@@ -62,6 +68,36 @@ public final class AclCalls {
                         acl.permissionType()));
             }
         }
+        return List.copyOf(found);
+    }
+
+    public List<UserDescription> describeUsers() {
+        DescribeUserScramCredentialsResponse response = calls.retrying(() -> {
+            DescribeUserScramCredentialsResponse tried = calls.call(
+                    BlockingCalls.ANY_BROKER,
+                    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
+                    0,
+                    DescribeUserScramCredentialsResponse.class,
+                    version -> new DescribeUserScramCredentialsRequest().setUsers(null));
+            Failures failures = new Failures();
+            failures.add(tried.errorCode(), "users", tried.errorMessage());
+            failures.throwFirst();
+            return tried;
+        });
+        Failures failures = new Failures();
+        List<UserDescription> found = new ArrayList<>();
+        for (DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult user : response.results()) {
+            failures.add(user.errorCode(), "user " + user.user(), user.errorMessage());
+            Map<String, Integer> iterations = new TreeMap<>();
+            user.credentialInfos().forEach(credential -> {
+                ScramMechanism mechanism = ScramMechanism.of(credential.mechanism());
+                iterations.put(
+                        mechanism == null ? "mechanism " + credential.mechanism() : mechanism.mechanismName(),
+                        credential.iterations());
+            });
+            found.add(new UserDescription(user.user(), iterations));
+        }
+        throwFirst(failures);
         return List.copyOf(found);
     }
 
