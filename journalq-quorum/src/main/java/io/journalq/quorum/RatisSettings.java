@@ -21,7 +21,7 @@ final class RatisSettings {
     /** A follower that hears nothing from its leader for this long begins an election. */
     static final int ELECTION_TIMEOUT_MIN_MS = 1_000;
 
-    static final int ELECTION_TIMEOUT_MAX_MS = 2_000;
+    static final int ELECTION_TIMEOUT_MAX_MS = 1_500;
 
     private static final int FIRST_ELECTION_TIMEOUT_MIN_MS = 300;
     private static final int FIRST_ELECTION_TIMEOUT_MAX_MS = 600;

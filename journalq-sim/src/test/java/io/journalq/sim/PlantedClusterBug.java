@@ -170,6 +170,11 @@ enum PlantedClusterBug implements Interference {
     },
     A_REPLICA_ACKNOWLEDGES_BEFORE_IT_HAS_SYNCED("NobodyCutsBelowItsHighWatermark") {
         @Override
+        long firstSeed() {
+            return 60;
+        }
+
+        @Override
         public FileStore disk(FileStore disk) {
             return new FilterFileStore(disk) {
                 @Override
@@ -230,6 +235,11 @@ enum PlantedClusterBug implements Interference {
                 .setInSyncReplicas(change.inSyncReplicas())
                 .setEligibleLeaders(change.eligibleLeaders())
                 .setLastKnownEligible(change.lastKnownEligible());
+    }
+
+    /** A seed from which on few seeds are needed to find it. */
+    long firstSeed() {
+        return 0;
     }
 
     /** The name of the promise that it breaks. */

@@ -17,7 +17,7 @@ class PlantedClusterBugsTest {
     @EnumSource
     void shouldFindTheBrokenPromiseWhenABugIsPlanted(PlantedClusterBug bug) {
         // when
-        boolean found = LongStream.range(0, SEEDS)
+        boolean found = LongStream.range(bug.firstSeed(), bug.firstSeed() + SEEDS)
                 .anyMatch(seed -> ClusterSimulation.run(BROKERS, seed, bug).violations().stream()
                         .anyMatch(violation -> violation.startsWith(bug.invariant())));
 

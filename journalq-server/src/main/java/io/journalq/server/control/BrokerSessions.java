@@ -11,8 +11,11 @@ import java.util.TreeMap;
  */
 final class BrokerSessions {
 
-    /** The controller before this one has usually stopped, and clients wait for its partitions. */
-    static final long PREDECESSOR_TIMEOUT_MS = 1_000;
+    /**
+     * The controller before this one has usually stopped, and clients wait for its partitions: the other voters have not
+     * heard from it for an election timeout. If it lives, it hears from this one, and sends a heartbeat.
+     */
+    static final long PREDECESSOR_TIMEOUT_MS = 500;
 
     /** If {@link #expired} was not called for longer, this process was paused, and has not heard what others sent. */
     static final long LONGEST_PAUSE_MS = 500;

@@ -47,9 +47,11 @@ class BrokerSessionsTest {
         long beganMs = nowMs;
         sessions.onReset(1, nowMs);
 
-        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS - TICK_MS)).isEmpty();
-        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS)).containsExactly(1);
-        assertThat(expiredAt(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS)).containsExactly(1, 3);
+        assertThat(expiredAt(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS - TICK_MS))
+                .isEmpty();
+        assertThat(expiredAt(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS)).containsExactly(3);
+        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS - TICK_MS)).containsExactly(3);
+        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS)).containsExactly(1, 3);
     }
 
     @Test

@@ -69,6 +69,12 @@ public final class NobodyCutsBelowItsHighWatermark {
         });
     }
 
+    /** An epoch has begun without some records, and the replica may still have them. */
+    private static boolean mayCut(PartitionImage partition, int broker) {
+        return partition.recoveryEpoch() != PartitionImage.NO_RECOVERY
+                && !partition.inSyncReplicas().contains(broker);
+    }
+
     /** The replicas of all running brokers, some time after the last call. */
     public void onReplicas(ClusterReplicas replicas) {
         replicas.open().keySet().forEach(id -> {
@@ -80,11 +86,15 @@ public final class NobodyCutsBelowItsHighWatermark {
         });
         replicas.open()
                 .forEach((id, byBroker) -> byBroker.forEach((broker, status) -> {
-                    if (status.leaderEpoch() < gone.getOrDefault(new Replica(id, broker), 0)
-                            || status.leaderEpoch() < replicas.partition(id).recoveryEpoch()) {
+                    Replica replica = new Replica(id, broker);
+                    if (status.leaderEpoch() < gone.getOrDefault(replica, 0)) {
                         return;
                     }
-                    long known = highWatermarks.merge(new Replica(id, broker), status.highWatermark(), Math::max);
+                    if (mayCut(replicas.partition(id), broker)) {
+                        highWatermarks.remove(replica);
+                        return;
+                    }
+                    long known = highWatermarks.merge(replica, status.highWatermark(), Math::max);
                     if (status.endOffset() < known) {
                         violations.report(
                                 INVARIANT,
