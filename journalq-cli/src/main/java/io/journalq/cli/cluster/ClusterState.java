@@ -111,6 +111,10 @@ record ClusterState(
         return partitions;
     }
 
+    boolean isInternal(String topic) {
+        return topics.get(topic).internal();
+    }
+
     /** The brokers that have the replicas when a reassignment in progress has ended. */
     List<Integer> target(TopicPartition partition, PartitionDescription description) {
         PartitionReassignment reassignment = moving.get(partition);

@@ -68,7 +68,7 @@ abstract class MoveCommand extends ClientCommand {
             return;
         }
         terminal().flush();
-        keepModes(admin, moves);
+        keepModes(admin, state, moves);
         new PartitionMoves(admin, terminal()).run(moves, !noWait);
     }
 
@@ -111,11 +111,12 @@ abstract class MoveCommand extends ClientCommand {
      * Topics with several replicas need a delivery mode of their own, because brokers can have different defaults. It is
      * the mode that the topic has.
      */
-    private static void keepModes(Admin admin, List<Move> moves) {
+    private static void keepModes(Admin admin, ClusterState state, List<Move> moves) {
         List<ConfigResource> topics = moves.stream()
                 .filter(move -> move.from().size() == 1)
                 .map(move -> move.partition().topic())
                 .distinct()
+                .filter(topic -> !state.isInternal(topic))
                 .map(ConfigResource::topic)
                 .toList();
         admin.describeConfigs(topics).forEach((topic, entries) -> {

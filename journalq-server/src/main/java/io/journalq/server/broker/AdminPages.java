@@ -128,6 +128,7 @@ final class AdminPages implements AutoCloseable {
                 "journalq.audit.dropped",
                 "Decisions that are missing in the audit log, because too many were waiting to be written.",
                 core.handlers().authorizer()::droppedAuditEvents);
+        core.clusterMetrics().bind(metrics);
         bindTraffic(core.shards().traffic());
         bindGroups(core.groupLags());
         bindTelemetry(core.telemetry());

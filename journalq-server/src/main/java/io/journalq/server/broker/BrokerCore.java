@@ -501,6 +501,11 @@ public final class BrokerCore implements AutoCloseable {
         return names;
     }
 
+    /** What the metadata say about the cluster. */
+    ClusterMetrics clusterMetrics() {
+        return new ClusterMetrics(config.get(BrokerSettings.NODE_ID), metadata::current, controller);
+    }
+
     /** The counters of client metrics. */
     Telemetry telemetry() {
         return telemetry;
