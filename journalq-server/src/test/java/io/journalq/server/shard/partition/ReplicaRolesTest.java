@@ -53,9 +53,9 @@ class ReplicaRolesTest {
     }
 
     /** A batch of one record, as a leader sends it. */
-    private static ByteBuf batch(long offset, int epoch, int sequence) {
+    private static ByteBuf batch(long offset, int epoch, int sequence, boolean transactional) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
-            builder.setProducerState(7, PRODUCER_EPOCH, sequence, false);
+            builder.setProducerState(7, PRODUCER_EPOCH, sequence, transactional);
             builder.append(0, null, ("r" + offset).getBytes(StandardCharsets.US_ASCII), List.of());
             ByteBuf built = builder.build();
             RecordBatch.setBaseOffset(built, built.readerIndex(), offset);
@@ -65,7 +65,10 @@ class ReplicaRolesTest {
     }
 
     private void append(long offset, int epoch, int sequence) {
-        ByteBuf batch = batch(offset, epoch, sequence);
+        append(batch(offset, epoch, sequence, false));
+    }
+
+    private void append(ByteBuf batch) {
         try {
             partition.host().appendFetched(batch);
         } finally {
@@ -154,6 +157,43 @@ class ReplicaRolesTest {
         assertThat(next.offset()).isEqualTo(1);
         assertThat(partition.host().journal().epochs().epochOf(1)).isEqualTo(2);
         assertThat(partition.host().log().highWatermark()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldKnowTheTransactionsOfTheLeaderWhenItIsElected() {
+        // given a transaction that the leader has begun, and whose records are final
+        follow(1);
+        append(batch(0, 1, 0, true));
+        partition.host().onLeaderOffsets(1, 0);
+
+        // when
+        lead(2, SteppedPartition.NODE);
+
+        // then it is open until it ends here
+        assertThat(partition.host().log().highWatermark()).isEqualTo(1);
+        assertThat(partition.host().log().lastStableOffset()).isZero();
+        Outcome marker = partition.stageMarker(7, PRODUCER_EPOCH, true);
+        partition.loop().run();
+        assertThat(marker.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.host().log().lastStableOffset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseWhatWasVerifiedBeforeItWasElected() {
+        // given a verification by an earlier leadership, since when another broker may have written a marker
+        partition.setAcks(RequiredAcks.LEADER, 1_000);
+        lead(0, SteppedPartition.NODE, OTHER);
+        long guard = partition.guard();
+        follow(1);
+        lead(2, SteppedPartition.NODE, OTHER);
+
+        // then the producer sends the batch again, and it is verified again
+        assertThat(partition.appendVerified(guard, 7, PRODUCER_EPOCH, 0, "late").error())
+                .isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(partition
+                        .appendVerified(partition.guard(), 7, PRODUCER_EPOCH, 0, "again")
+                        .error())
+                .isEqualTo(ErrorCode.NONE);
     }
 
     @Test

@@ -121,10 +121,10 @@ public final class GroupCoordinators {
         this.repair = peers == null ? null : new PositionRepair(coordinators, shards, () -> newest, peers);
     }
 
-    private void repairSoon(int partition) {
+    private void repairSoon(Shard shard, int partition) {
         if (repair != null) {
             // Later, because the machine has not begun.
-            shardOf(partition).cycle().enqueue(() -> repair.check(partition));
+            shard.cycle().enqueue(() -> repair.check(partition));
         }
     }
 
@@ -228,8 +228,13 @@ public final class GroupCoordinators {
     private void onLoaded(int partition, GroupMachine machine) {
         machine.onTopics(topics);
         machine.onTimes(times);
-        repairSoon(partition);
-        machine.offsets().onGuard(shardOf(partition).guards().onMarker());
+        TopicImage own = newest.topic(InternalTopics.GROUPS);
+        if (own == null) {
+            return; // It is being deleted, and the machine is dropped.
+        }
+        Shard shard = shards.shardOf(own.id(), partition);
+        repairSoon(shard, partition);
+        machine.offsets().onGuard(shard.guards().onMarker());
         // A crash may have occurred between the deletion of a topic and the deletion of its offsets.
         MetadataImage image = newest;
         BiPredicate<String, Uuid> gone = (topic, id) -> isGone(image, topic, id);
@@ -249,10 +254,6 @@ public final class GroupCoordinators {
         if (!moves.get(partition)) {
             offsets.moveBackInMemory(new Ends(recoveredEnds, true));
         }
-    }
-
-    private Shard shardOf(int partition) {
-        return shards.shardOf(newest.topic(InternalTopics.GROUPS).id(), partition);
     }
 
     public CompletableFuture<Void> close() {

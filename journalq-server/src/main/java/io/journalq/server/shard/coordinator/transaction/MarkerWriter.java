@@ -147,7 +147,10 @@ final class MarkerWriter implements Markers {
 
         /** Whether another task, or another broker, does the work. On the coordinator's loop. */
         private boolean isOver() {
-            boolean over = closed || tasks.get(request.transactionalId()) != this || home.leaderEpoch() != leaderEpoch;
+            boolean over = closed
+                    || leaderEpoch == NOT_HERE
+                    || home.leaderEpoch() != leaderEpoch
+                    || tasks.get(request.transactionalId()) != this;
             if (over) {
                 tasks.remove(request.transactionalId(), this);
             }
