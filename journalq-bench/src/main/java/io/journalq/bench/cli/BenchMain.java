@@ -39,6 +39,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             SweepCommand.class,
             BrokerLoadCommand.class,
             GatewayCommand.class,
+            SecurityCommand.class,
             LiveCommand.class,
             LatencyCommand.class,
             MatrixCommand.class,

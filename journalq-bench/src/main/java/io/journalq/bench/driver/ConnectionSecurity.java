@@ -5,10 +5,17 @@ import io.journalq.client.ClientBuilder;
 import io.journalq.client.security.SaslConfig;
 import io.journalq.client.security.TlsConfig;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.util.HashMap;
 import java.util.Map;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 
 /**
  * How both client libraries connect to a broker: with TLS, a certificate, and a login by SCRAM-SHA-256. Immutable.
@@ -25,7 +32,7 @@ public record ConnectionSecurity(Path authorities, Path certificate, String user
     private static final String MECHANISM = "SCRAM-SHA-256";
 
     /** Configures a client of JournalQ. */
-    void apply(ClientBuilder<?> builder) {
+    public void apply(ClientBuilder<?> builder) {
         if (authorities != null) {
             TlsConfig.Builder tls = TlsConfig.builder().trustPem(authorities);
             builder.tls((certificate == null ? tls : tls.keyPem(certificate)).build());
@@ -56,6 +63,25 @@ public record ConnectionSecurity(Path authorities, Path certificate, String user
                             + "\" password=\"" + escaped(password()) + "\";");
         }
         return settings;
+    }
+
+    /** TLS that trusts the authorities. There must be some. */
+    public SSLContext sockets() {
+        try (InputStream file = Files.newInputStream(authorities)) {
+            KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+            trusted.load(null, null);
+            int number = 0;
+            for (Certificate authority : CertificateFactory.getInstance("X.509").generateCertificates(file)) {
+                trusted.setCertificateEntry("authority-" + number++, authority);
+            }
+            TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            trust.init(trusted);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, trust.getTrustManagers(), null);
+            return context;
+        } catch (IOException | GeneralSecurityException e) {
+            throw new BenchException("cannot read certificates from " + authorities, "check the file", e);
+        }
     }
 
     private static String escaped(String text) {

@@ -1,6 +1,13 @@
 package io.journalq.bench.driver;
 
+import io.journalq.bench.BenchException;
 import io.journalq.server.broker.BrokerCommand;
+import io.journalq.server.broker.OfflineUsers;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +28,17 @@ public final class JournalQBroker extends SpawnedBroker {
 
     /** {@code extra} are additional settings of the broker, by its own names. */
     public JournalQBroker(Map<String, String> extra) {
+        this(extra, false);
+    }
+
+    private JournalQBroker(Map<String, String> extra, boolean secured) {
+        super(secured);
         this.extra = Map.copyOf(extra);
+    }
+
+    /** A broker that also has listeners with TLS and with logins. */
+    public static JournalQBroker secured(Map<String, String> extra) {
+        return new JournalQBroker(extra, true);
     }
 
     /** A broker that serves metrics at a free port, unless {@code extra} sets the address. */
@@ -59,13 +76,27 @@ public final class JournalQBroker extends SpawnedBroker {
         ChildProcess process = newProcess();
         List<String> started = new ArrayList<>(BrokerCommand.inForeground(HEAP, List.of()));
         Map<String, String> settings = new TreeMap<>();
-        settings.put("listeners", "PLAINTEXT://localhost:" + port());
+        settings.put("listeners", listeners());
         settings.put("admin.listener", "");
         settings.put("gateway.listener", "");
         settings.put("data.directories", process.directory().resolve("data").toString());
+        if (keys() != null) {
+            settings.put("ssl.keystore.location", keys().keystore().toString());
+            settings.put("ssl.keystore.password.file", keys().passwordFile().toString());
+            addUser(settings.get("data.directories"));
+        }
         settings.putAll(extra);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
         process.start(started, () -> responds(RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
+    }
+
+    private void addUser(String dataDirectory) {
+        try {
+            new OfflineUsers(BrokerConfig.defaults().with("data.directories", dataDirectory, ConfigOrigin.COMMAND_LINE))
+                    .add(BrokerKeys.USER, BrokerKeys.PASSWORD.getBytes(StandardCharsets.UTF_8));
+        } catch (ConfigException | IOException e) {
+            throw new BenchException("cannot add a user to the broker", "check the temporary directory", e);
+        }
     }
 
     @Override

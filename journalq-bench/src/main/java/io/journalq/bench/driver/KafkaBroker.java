@@ -43,7 +43,17 @@ public final class KafkaBroker extends SpawnedBroker {
 
     /** {@code extra} are additional settings of the broker, by its own names. */
     public KafkaBroker(Map<String, String> extra) {
+        this(extra, false);
+    }
+
+    private KafkaBroker(Map<String, String> extra, boolean secured) {
+        super(secured);
         this.extra = Map.copyOf(extra);
+    }
+
+    /** A broker that also has listeners with TLS and with logins. */
+    public static KafkaBroker secured(Map<String, String> extra) {
+        return new KafkaBroker(extra, true);
     }
 
     @Override
@@ -61,16 +71,19 @@ public final class KafkaBroker extends SpawnedBroker {
         String classPath = KafkaArtifacts.classPath();
         ChildProcess process = newProcess();
         Path properties = writeProperties(process.directory(), settings());
-        process.run(
-                command(
-                        classPath,
-                        "kafka.tools.StorageTool",
-                        "format",
-                        "-t",
-                        Uuid.randomUuid().toString(),
-                        "-c",
-                        properties.toString()),
-                FORMAT_TIMEOUT_S);
+        List<String> format = command(
+                classPath,
+                "kafka.tools.StorageTool",
+                "format",
+                "-t",
+                Uuid.randomUuid().toString(),
+                "-c",
+                properties.toString());
+        if (keys() != null) {
+            format.add("--add-scram");
+            format.add("SCRAM-SHA-256=[name=" + BrokerKeys.USER + ",password=" + BrokerKeys.PASSWORD + "]");
+        }
+        process.run(format, FORMAT_TIMEOUT_S);
         process.start(
                 command(classPath, "kafka.Kafka", properties.toString()),
                 () -> responds(RESPONSE_TIMEOUT_MS),
@@ -115,9 +128,21 @@ public final class KafkaBroker extends SpawnedBroker {
         properties.put("process.roles", "broker,controller");
         properties.put("node.id", "1");
         properties.put("controller.quorum.voters", "1@localhost:" + controllerPort);
-        properties.put("listeners", "PLAINTEXT://localhost:" + port() + ",CONTROLLER://localhost:" + controllerPort);
+        properties.put("listeners", listeners() + ",CONTROLLER://localhost:" + controllerPort);
         properties.put("controller.listener.names", "CONTROLLER");
         properties.put("log.dirs", directory.resolve("data").toString());
+        if (keys() != null) {
+            properties.put(
+                    "listener.security.protocol.map",
+                    "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT");
+            properties.put("ssl.keystore.type", "PKCS12");
+            properties.put("ssl.keystore.location", keys().keystore().toString());
+            properties.put("ssl.keystore.password", BrokerKeys.PASSWORD);
+            properties.put("sasl.enabled.mechanisms", "SCRAM-SHA-256");
+            properties.put(
+                    "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config",
+                    "org.apache.kafka.common.security.scram.ScramLoginModule required;");
+        }
         properties.putAll(settings);
         try {
             return Files.writeString(

@@ -6,7 +6,7 @@ import java.util.Set;
 import org.apache.kafka.clients.admin.OffsetSpec;
 
 /** The administration of a broker that serves the Kafka protocol. */
-abstract class KafkaProtocolBroker implements BrokerDriver {
+public abstract class KafkaProtocolBroker implements BrokerDriver {
     private TopicAdmin admin;
 
     /** Opened on first use, because the address of a broker that this program starts is unknown before. */

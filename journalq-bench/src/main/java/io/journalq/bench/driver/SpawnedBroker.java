@@ -8,14 +8,69 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /** A broker that this program starts in a separate process, with its data in a temporary directory. */
-abstract class SpawnedBroker extends KafkaProtocolBroker {
+public abstract class SpawnedBroker extends KafkaProtocolBroker {
     private final int port = ChildProcess.freePort();
+    /** Whether it also has listeners with TLS, and with logins by SCRAM. */
+    private final boolean secured;
+
+    private final int tlsPort = ChildProcess.freePort();
+    private final int loginPort = ChildProcess.freePort();
+    private BrokerKeys keys;
     private ChildProcess process;
+
+    SpawnedBroker(boolean secured) {
+        this.secured = secured;
+    }
 
     /** Creates the process for {@link #start}. */
     final ChildProcess newProcess() {
         process = new ChildProcess(name());
+        keys = secured ? new BrokerKeys(process.directory().resolve("keys")) : null;
         return process;
+    }
+
+    /** Null if there are only plain listeners. */
+    final BrokerKeys keys() {
+        return keys;
+    }
+
+    /** The listeners for clients, as both brokers name them. */
+    final String listeners() {
+        String plain = "PLAINTEXT://localhost:" + port;
+        return secured ? plain + ",SSL://localhost:" + tlsPort + ",SASL_PLAINTEXT://localhost:" + loginPort : plain;
+    }
+
+    /** The same broker, as clients with TLS see it. It must have been started with these listeners. */
+    public final ExternalBroker overTls() {
+        return new ExternalBroker(name(), "localhost:" + tlsPort, pid(), tls());
+    }
+
+    /** How clients with TLS connect. */
+    public final ConnectionSecurity tls() {
+        return new ConnectionSecurity(keys.authority(), null, null, null);
+    }
+
+    /** The listener at which clients log in, without TLS. */
+    public final InetSocketAddress loginAddress() {
+        return new InetSocketAddress("localhost", loginPort);
+    }
+
+    /** The listener with TLS. */
+    public final InetSocketAddress tlsAddress() {
+        return new InetSocketAddress("localhost", tlsPort);
+    }
+
+    /** Name and password of the user who can log in. */
+    public final Login login() {
+        return new Login(BrokerKeys.USER, BrokerKeys.PASSWORD);
+    }
+
+    /** Who can log in. */
+    public record Login(String user, String password) {
+        @Override
+        public String toString() {
+            return "Login(" + user + ")";
+        }
     }
 
     final int port() {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Where brokers run and how they are configured, for all scenarios. One thread. */
@@ -61,6 +62,9 @@ public final class BrokerOptions {
                     + " (default: ${DEFAULT-VALUE}).")
     private CompressionCodec compression;
 
+    @Mixin
+    private SecurityOptions security;
+
     private Map<String, Map<String, String>> preset = Map.of();
 
     /** Makes a driver by its name; its broker is not started yet. */
@@ -73,6 +77,7 @@ public final class BrokerOptions {
                         subscribeTarget,
                         compression.name().toLowerCase(Locale.ROOT),
                         settingsOf(broker, brokerSettings),
+                        security.security(publishTargets.isEmpty() ? null : publishTargets.get(0)),
                         clientSettings(broker)));
     }
 

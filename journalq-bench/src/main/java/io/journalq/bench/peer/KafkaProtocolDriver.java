@@ -8,7 +8,6 @@ import io.journalq.bench.driver.ClientDriver.GroupSettings;
 import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
 import io.journalq.bench.driver.ClientDriver.Publisher;
-import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
@@ -56,15 +55,18 @@ final class KafkaProtocolDriver implements PubSubDriver {
         if (settings.isExternal()) {
             String first = settings.publishTarget(0);
             String from = settings.subscriberTarget();
-            broker = new ExternalBroker(brokerName, first, ProcessFinder.listeningAt(first));
-            subscribed =
-                    from.equals(first) ? broker : new ExternalBroker(brokerName, from, ProcessFinder.listeningAt(from));
+            broker = external(brokerName, first);
+            subscribed = from.equals(first) ? broker : external(brokerName, from);
         } else {
             broker = brokerName.equals("kafka")
                     ? new KafkaBroker(settings.brokerSettings())
                     : JournalQBroker.withMetrics(settings.brokerSettings());
             subscribed = broker;
         }
+    }
+
+    private BrokerDriver external(String brokerName, String address) {
+        return new ExternalBroker(brokerName, address, ProcessFinder.listeningAt(address), settings.security());
     }
 
     @Override
@@ -224,13 +226,19 @@ final class KafkaProtocolDriver implements PubSubDriver {
             return PubSubDriver.super.sealed();
         }
         String address = broker.bootstrap();
-        SealedTopics topics = new SealedTopics(address);
+        SealedTopics topics = new SealedTopics(address, settings.security());
         PubSubSettings sameBroker = new PubSubSettings(
-                settings.delivery(), List.of(address), "", settings.compression(), Map.of(), settings.clientSettings());
+                settings.delivery(),
+                List.of(address),
+                "",
+                settings.compression(),
+                Map.of(),
+                settings.security(),
+                settings.clientSettings());
         return new KafkaProtocolDriver(
                 name,
                 broker.name(),
-                new JournalQClientDriver(ConnectionSecurity.NONE, topics.policy()),
+                new JournalQClientDriver(settings.security(), topics.policy()),
                 sameBroker,
                 topics);
     }

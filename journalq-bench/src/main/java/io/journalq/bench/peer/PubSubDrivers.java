@@ -1,6 +1,7 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import java.util.List;
@@ -21,15 +22,24 @@ public final class PubSubDrivers {
     public static final String WORDS =
             "journalq, journalq-kafka-clients, kafka, nats, jetstream, rabbitmq-streams or rabbitmq-quorum";
 
+    private static final List<String> OF_KAFKA_PROTOCOL = List.of("journalq", "journalq-kafka-clients", "kafka");
+
     private PubSubDrivers() {}
 
     /** Makes a driver; its broker is not started yet. */
     public static PubSubDriver named(String name, PubSubSettings settings) {
+        ConnectionSecurity security = settings.security();
+        if (!security.equals(ConnectionSecurity.NONE) && !OF_KAFKA_PROTOCOL.contains(name)) {
+            throw BenchException.wrongUsage(
+                    "the options of TLS and logins do not apply to " + name,
+                    "use them with " + String.join(", ", OF_KAFKA_PROTOCOL));
+        }
         return switch (name) {
-            case "journalq" -> new KafkaProtocolDriver(name, "journalq", new JournalQClientDriver(), settings);
+            case "journalq" ->
+                new KafkaProtocolDriver(name, "journalq", new JournalQClientDriver(security, null), settings);
             case "journalq-kafka-clients" ->
-                new KafkaProtocolDriver(name, "journalq", new KafkaClientsDriver(), settings);
-            case "kafka" -> new KafkaProtocolDriver(name, "kafka", new KafkaClientsDriver(), settings);
+                new KafkaProtocolDriver(name, "journalq", new KafkaClientsDriver(security), settings);
+            case "kafka" -> new KafkaProtocolDriver(name, "kafka", new KafkaClientsDriver(security), settings);
             case "nats" -> {
                 requireClient(name, "io.nats.client.Nats");
                 yield new CoreNatsDriver(settings);

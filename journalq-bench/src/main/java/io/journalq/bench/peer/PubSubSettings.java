@@ -1,6 +1,7 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ConnectionSecurity;
 import java.util.List;
 import java.util.Map;
 
@@ -12,6 +13,7 @@ import java.util.Map;
  * @param subscribeTarget {@code host:port} to which subscribers connect; empty for the first of {@code publishTargets}
  * @param compression name of a codec, or {@code none}; for brokers that support compression
  * @param brokerSettings settings of a broker that is started, by its own names
+ * @param security how clients of brokers of the Kafka protocol connect
  * @param clientSettings settings of the client library, by its own names; those of consumers have the prefix {@code
  *     consumer.}
  */
@@ -21,11 +23,12 @@ public record PubSubSettings(
         String subscribeTarget,
         String compression,
         Map<String, String> brokerSettings,
+        ConnectionSecurity security,
         Map<String, String> clientSettings) {
 
     /** The settings that start a broker with its defaults. */
     public static PubSubSettings of(Delivery delivery) {
-        return new PubSubSettings(delivery, List.of(), "", "none", Map.of(), Map.of());
+        return new PubSubSettings(delivery, List.of(), "", "none", Map.of(), ConnectionSecurity.NONE, Map.of());
     }
 
     /** Whether the broker is already running. */

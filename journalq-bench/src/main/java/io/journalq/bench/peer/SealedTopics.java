@@ -1,5 +1,6 @@
 package io.journalq.bench.peer;
 
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.client.Admin;
 import io.journalq.client.KeyTopics;
 import io.journalq.client.admin.NewTopic;
@@ -16,7 +17,7 @@ import java.time.Duration;
 import java.util.List;
 
 /** Keys and rights for the sealed topics of one broker, which exist as long as the benchmark runs. One thread. */
-final class SealedTopics {
+public final class SealedTopics {
     private static final String REALM = "benchmark";
     private static final String SENDER = "sender";
     private static final String ROLE = "receivers";
@@ -25,12 +26,14 @@ final class SealedTopics {
     private final SealPolicy policy;
 
     /** Makes keys, and a registry in the broker. */
-    SealedTopics(String bootstrap) {
-        try (Admin admin = Admin.builder().bootstrapServers(bootstrap).build()) {
+    public SealedTopics(String bootstrap, ConnectionSecurity security) {
+        Admin.Builder settings = Admin.builder().bootstrapServers(bootstrap);
+        security.apply(settings);
+        try (Admin admin = settings.build()) {
             SealAdmin.createTopics(admin, NewTopic.BROKER_DEFAULT);
         }
         KeyVault vault = KeyVault.inMemory();
-        KeyLog keys = KeyTopics.of(Admin.builder().bootstrapServers(bootstrap));
+        KeyLog keys = KeyTopics.of(settings);
         try {
             registry = SealAdmin.found(REALM, vault, keys, TrustPolicy.onFirstUse(null));
             byte[] sender = vault.makeSender(SENDER).publicKey();
@@ -51,12 +54,12 @@ final class SealedTopics {
     }
 
     /** The policy of all clients. */
-    SealPolicy policy() {
+    public SealPolicy policy() {
         return policy;
     }
 
     /** Lets the clients use a topic. */
-    void add(String topic) {
+    public void add(String topic) {
         registry.change(next -> next.withTopic(topic, SealMode.BATCH, List.of(ROLE)));
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ChildProcess;
+import io.journalq.bench.driver.ConnectionSecurity;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -71,6 +72,7 @@ class RabbitServerTest {
     }
 
     private static PubSubSettings settings(String target, Map<String, String> client) {
-        return new PubSubSettings(Delivery.AT_LEAST_ONCE, List.of(target), "", "none", Map.of(), client);
+        return new PubSubSettings(
+                Delivery.AT_LEAST_ONCE, List.of(target), "", "none", Map.of(), ConnectionSecurity.NONE, client);
     }
 }

@@ -1,0 +1,64 @@
+package io.journalq.bench.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ConnectionSecurity;
+import io.journalq.bench.peer.Delivery;
+import io.journalq.bench.peer.PubSubDrivers;
+import io.journalq.bench.peer.PubSubSettings;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The command as users run it, for a moment, and what the options of TLS apply to. */
+class SecurityCommandTest {
+    @Test
+    @Tag("long")
+    void shouldMeasureEncryptionLoginsAndSealing(@TempDir Path directory) throws Exception {
+        Path file = directory.resolve("result.json");
+
+        int exitCode = BenchMain.commandLine()
+                .execute("security", "--rounds=1", "--duration=500ms", "--warmup=500ms", "--cases=3", "--out=" + file);
+
+        JsonNode results = new ObjectMapper().readTree(file.toFile()).get("results");
+        assertThat(exitCode).as("%s", results).isZero();
+        List<String> measured = new ArrayList<>();
+        for (JsonNode result : results) {
+            measured.add(result.get("measurement").asText());
+            assertThat(result.get("per_s").asDouble()).as("%s", result).isPositive();
+        }
+        assertThat(measured)
+                .containsExactly(
+                        "case 3 plain",
+                        "case 3 tls",
+                        "case 3 sealed",
+                        "handshake TLS 1.3",
+                        "handshake TLS 1.2",
+                        "handshake TLS 1.2 resumed",
+                        "login SCRAM-SHA-256");
+    }
+
+    @Test
+    void shouldRefuseTlsWhenABrokerDoesNotSpeakTheKafkaProtocol() {
+        PubSubSettings settings = new PubSubSettings(
+                Delivery.AT_LEAST_ONCE,
+                List.of("localhost:4222"),
+                "",
+                "none",
+                Map.of(),
+                new ConnectionSecurity(Path.of("authority.pem"), null, null, null),
+                Map.of());
+
+        assertThatThrownBy(() -> PubSubDrivers.named("nats", settings))
+                .isInstanceOf(BenchException.class)
+                .hasMessageContaining("the options of TLS and logins do not apply to nats");
+    }
+}
