@@ -4,7 +4,6 @@ import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.security.Authorizer.Asker;
-import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -36,17 +35,18 @@ public interface Handler<Q extends ApiMessage> {
          *
          * @param right must be in the rule of the API
          */
-        public Asker asker(Right right, Principal principal, SocketAddress client) {
+        public Asker asker(Right right, RequestContext request) {
             Check.that(access.rights().contains(right), "a handler asks for a right that its API does not state");
-            return asker(principal, client);
+            return asker(request);
         }
 
         /** Whose rights are described. */
-        public Asker asker(Principal principal, SocketAddress client) {
+        public Asker asker(RequestContext request) {
+            SocketAddress client = request.remoteAddress();
             String host = client instanceof InetSocketAddress internet && internet.getAddress() != null
                     ? internet.getAddress().getHostAddress()
                     : String.valueOf(client);
-            return new Asker(principal, host, key.apiName());
+            return new Asker(request.principal(), host, key.apiName(), request.clientId(), request.correlationId());
         }
 
         boolean includes(short version) {

@@ -116,11 +116,11 @@ interface Invocation extends RequestContext {
 
     @Override
     default int authorizedOperations(AclResourceType type, String name) {
-        return served().authorizer().operations(served().api().asker(principal(), remoteAddress()), type, name);
+        return served().authorizer().operations(served().api().asker(this), type, name);
     }
 
     private Asker asker(Right right) {
-        return served().api().asker(right, principal(), remoteAddress());
+        return served().api().asker(right, this);
     }
 
     @Override

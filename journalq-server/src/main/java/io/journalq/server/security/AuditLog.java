@@ -91,8 +91,7 @@ public final class AuditLog {
     }
 
     private void add(Asker asker, Right right, String name, boolean allowed, String reason) {
-        String kept = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH);
-        Event event = new Event(clock.instant(), asker, right, kept, allowed, reason);
+        Event event = new Event(clock.instant(), asker, right, shortened(name), allowed, reason);
         synchronized (waiting) {
             if (waiting.size() >= MAX_WAITING) {
                 dropped.incrementAndGet();
@@ -109,6 +108,10 @@ public final class AuditLog {
         } catch (RejectedExecutionException closing) {
             write();
         }
+    }
+
+    private static String shortened(String name) {
+        return name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH);
     }
 
     private void write() {
@@ -142,6 +145,10 @@ public final class AuditLog {
         field(json, "principal", event.asker().principal().toString());
         field(json, "host", event.asker().host());
         field(json, "api", event.asker().api());
+        if (event.asker().clientId() != null) {
+            field(json, "clientId", shortened(event.asker().clientId()));
+        }
+        json.append(",\"correlationId\":").append(event.asker().correlationId());
         field(json, "operation", event.right().operation().name());
         field(json, "resourceType", event.right().type().name());
         field(json, "resourceName", event.name());

@@ -55,8 +55,10 @@ public final class Authorizer {
      *
      * @param host the IP address of the client
      * @param api the name of the API, for the audit log
+     * @param clientId that of the request, for the audit log; null if it has none
+     * @param correlationId that of the request, for the audit log
      */
-    public record Asker(Principal principal, String host, String api) {}
+    public record Asker(Principal principal, String host, String api, String clientId, int correlationId) {}
 
     /** Whether rights are enforced. If not, everything is allowed. */
     public boolean isOn() {

@@ -214,7 +214,7 @@ class AclOracleTest {
             Right right = focus.right(random);
             String name = focus.name(random);
             Authorizer ours = new Authorizer(() -> image, Set.of(SUPER_USER), allowsWithoutAcl, AuditLog.OFF);
-            Asker asker = new Asker(Principal.user(principal.substring("User:".length())), host, "Test");
+            Asker asker = new Asker(Principal.user(principal.substring("User:".length())), host, "Test", null, 0);
             ResourceType type = ResourceType.fromCode(right.type().code());
             org.apache.kafka.common.acl.AclOperation operation = org.apache.kafka.common.acl.AclOperation.fromCode(
                     right.operation().code());

@@ -15,7 +15,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class AuditLogTest {
-    private static final Asker ADA = new Asker(Principal.user("ada"), "10.0.0.1", "Fetch");
+    private static final Asker ADA = new Asker(Principal.user("ada"), "10.0.0.1", "Fetch", "billing-1", 4711);
 
     private final List<String> lines = new ArrayList<>();
     private final Deque<Runnable> tasks = new ArrayDeque<>();
@@ -29,12 +29,16 @@ class AuditLogTest {
         authorizer.allows(AclImage.NONE, ADA, Right.READ_TOPIC, "or\"d\ners\u00e9");
         authorizer.allows(AclImage.NONE, ADA, Right.WRITE_TOPIC, "orders");
         authorizer.allows(
-                AclImage.NONE, new Asker(Principal.user("root"), "10.0.0.1", "Fetch"), Right.READ_TOPIC, "orders");
+                AclImage.NONE,
+                new Asker(Principal.user("root"), "10.0.0.1", "Fetch", null, 0),
+                Right.READ_TOPIC,
+                "orders");
 
         assertThat(lines).hasSize(2);
         assertThat(lines.get(0))
                 .startsWith("{\"audit\":1,\"seq\":1,\"previous\":\"\",\"time\":\"2026-11-24T20:00:00Z\"")
                 .contains("\"result\":\"DENIED\",\"principal\":\"User:ada\",\"host\":\"10.0.0.1\",\"api\":\"Fetch\"")
+                .contains(",\"clientId\":\"billing-1\",\"correlationId\":4711,")
                 .contains("\"resourceName\":\"or\\\"d\\u000aers\\u00e9\",\"rule\":\"NO_ACL\"");
         assertThat(authorizer.denials()).isEqualTo(2);
         assertThat(problems(lines)).containsOnlyNulls();

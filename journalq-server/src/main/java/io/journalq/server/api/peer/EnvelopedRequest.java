@@ -77,12 +77,12 @@ final class EnvelopedRequest implements RequestContext {
     @Override
     public boolean allows(Right right, String name) {
         Authorizer authorizer = served.authorizer();
-        return authorizer.allows(authorizer.acls(), served.api().asker(right, principal, client), right, name);
+        return authorizer.allows(authorizer.acls(), served.api().asker(right, this), right, name);
     }
 
     @Override
     public boolean sees(Right right, String name) {
-        return served.authorizer().sees(served.api().asker(right, principal, client), right, name);
+        return served.authorizer().sees(served.api().asker(right, this), right, name);
     }
 
     @Override
@@ -92,12 +92,12 @@ final class EnvelopedRequest implements RequestContext {
 
     @Override
     public int authorizedOperations(AclResourceType type, String name) {
-        return served.authorizer().operations(served.api().asker(principal, client), type, name);
+        return served.authorizer().operations(served.api().asker(this), type, name);
     }
 
     @Override
     public boolean allowsSome(Right right) {
-        return served.authorizer().allowsSome(served.api().asker(right, principal, client), right);
+        return served.authorizer().allowsSome(served.api().asker(right, this), right);
     }
 
     @Override
