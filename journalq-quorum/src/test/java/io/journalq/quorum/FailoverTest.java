@@ -50,6 +50,8 @@ class FailoverTest {
     private static final Logger log = LoggerFactory.getLogger(FailoverTest.class);
 
     private static final int ROUNDS = Integer.getInteger("journalq.failover.rounds", 1);
+    /** Eventual or consistent. */
+    private static final String MODE = System.getProperty("journalq.failover.mode", "eventual");
     private static final int WAIT_SECONDS = 60;
     private static final int BROKERS = 3;
     private static final int PARTITIONS = 3;
@@ -72,7 +74,7 @@ class FailoverTest {
         cluster.startAll(BROKERS);
         try (Admin admin = cluster.admin()) {
             NewTopic topic = new NewTopic(TOPIC, Map.of(0, List.of(1, 2, 3), 1, List.of(2, 3, 1), 2, List.of(3, 1, 2)))
-                    .configs(Map.of("min.insync.replicas", "2"));
+                    .configs(Map.of("min.insync.replicas", "2", "delivery.mode", MODE));
             admin.createTopics(List.of(topic)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
         }
     }
