@@ -38,6 +38,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(600)
 class KafkaRightsTest {
     private static final Path RECORDED = Path.of("src", "test", "resources", "golden", "kafka-4.3-rights.txt");
+    private static final String RECORD = "mvn -Pquick,long -pl journalq-server -am test -Dtest=KafkaRightsTest"
+            + " -Djournalq.rewrite=true -Dsurefire.failIfNoSpecifiedTests=false";
     private static final String HEADING = "# The errors about rights of a Kafka broker, version 4.3.1, with"
             + " StandardAuthorizer.\n# Recorded by KafkaRightsTest with -Djournalq.rewrite=true. Do not edit.\n";
 
@@ -144,7 +146,10 @@ class KafkaRightsTest {
         }
 
         // then
-        assertThat(RightsMatrix.differences(recorded, asked)).containsExactlyInAnyOrderElementsOf(DIFFERENCES.keySet());
+        assertThat(RightsMatrix.differences(recorded, asked))
+                .as("errors that differ from those of Kafka; to record them again, for example for a new API: "
+                        + RECORD)
+                .containsExactlyInAnyOrderElementsOf(DIFFERENCES.keySet());
     }
 
     @Test
