@@ -35,6 +35,9 @@ record ClusterScenario(
     private static final long[] FLUSH_INTERVALS_MS = {50, 200, 1_000};
     private static final int[] SEGMENT_SIZES = {1 << 10, 8 << 10, 1 << 20};
     private static final int REPLICA_LAG_MS = 500;
+    /** Each seed has few groups. */
+    private static final String GROUP_PARTITIONS = "2";
+
     /** How long only a leader may have what it has acknowledged. */
     static final int REPLICATION_LAG_MS = 200;
 
@@ -82,6 +85,7 @@ record ClusterScenario(
                     .with("shards", Integer.toString(loops), ConfigOrigin.COMMAND_LINE)
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
                     .with("segment.bytes", Integer.toString(segmentBytes), ConfigOrigin.COMMAND_LINE)
+                    .with("offsets.topic.num.partitions", GROUP_PARTITIONS, ConfigOrigin.COMMAND_LINE)
                     .with("replica.lag.time.max.ms", Integer.toString(REPLICA_LAG_MS), ConfigOrigin.COMMAND_LINE)
                     .with("replication.lag.max.ms", Integer.toString(REPLICATION_LAG_MS), ConfigOrigin.COMMAND_LINE)
                     .with("broker.heartbeat.interval.ms", Integer.toString(HEARTBEAT_MS), ConfigOrigin.COMMAND_LINE)

@@ -20,6 +20,7 @@ import io.journalq.sim.check.LoneAcknowledgementsAreBounded;
 import io.journalq.sim.check.MetadataLogsArePrefixes;
 import io.journalq.sim.check.NobodyCutsBelowItsHighWatermark;
 import io.journalq.sim.check.OffsetsKeepTheirRecords;
+import io.journalq.sim.check.PositionsAreKept;
 import io.journalq.sim.check.PowerLosses;
 import io.journalq.sim.check.ReplicasHoldTheSame;
 import io.journalq.sim.cluster.ClusterClients;
@@ -53,6 +54,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     public static final int MAX_BROKERS = 7;
 
     private static final int NO_LIMIT = 1_000_000;
+    private static final int GROUPS = 2;
     private static final int LONGEST_DOWN_MS = 1_500;
     private static final int LONGEST_SLOW_MS = 200;
     private static final int CHANGES_BEFORE_A_CRASH = 200;
@@ -101,6 +103,7 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
     private final NobodyCutsBelowItsHighWatermark cuts;
     private final ReplicasHoldTheSame replicas;
     private final OffsetsKeepTheirRecords offsets;
+    private final PositionsAreKept positions;
     private final BrokersShowTheSameMetadata metadata;
     private boolean healed;
     private boolean asking;
@@ -130,8 +133,15 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
         this.world =
                 new SimWorld(scenario.world(), scheduler, random, violations, scenario.quorum(), interference, this);
         this.network = world.network();
+        this.positions = new PositionsAreKept(violations);
         this.metadata = new BrokersShowTheSameMetadata(world);
-        this.clients = new ClusterClients(world, random, this, scenario.topics(), scenario.replicates());
+        this.clients =
+                new ClusterClients(world, random, this, scenario.topics(), scenario.replicates(), groups(interference));
+    }
+
+    /** Planted bugs concern partitions. Each is searched in few seeds, and groups would make these slower. */
+    private static int groups(Interference interference) {
+        return interference == Interference.NONE ? GROUPS : 0;
     }
 
     /** What a power loss can take in mode {@code eventual}, see docs/explanation/durability.md. */
@@ -458,6 +468,24 @@ public final class ClusterSimulation implements ClusterListener, SimQuorum.Liste
             acknowledgedByAll.onRead(partition, offset, id, scheduler.nowMs());
         } else {
             acknowledged.onRead(partition, offset, id);
+        }
+    }
+
+    @Override
+    public void onCommitted(String group, long offset) {
+        scheduler.trace().add(group.hashCode(), offset);
+        positions.onCommitted(group, offset);
+    }
+
+    @Override
+    public void onCommitUnknown(String group, long offset) {
+        positions.onUnknown(group, offset);
+    }
+
+    @Override
+    public void onPosition(String group, long offset) {
+        if (!scenario.losesPower()) {
+            positions.onRead(group, offset);
         }
     }
 

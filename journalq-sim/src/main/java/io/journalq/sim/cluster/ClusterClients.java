@@ -11,10 +11,12 @@ public final class ClusterClients {
     private final Random random;
     private final ClusterListener listener;
     private final ClusterAdministrator administrator;
+    private final int maxGroups;
     private final List<ClusterPartition> partitions = new ArrayList<>();
     private final List<ClusterProducer> producers = new ArrayList<>();
     private final List<ClusterConsumer> consumers = new ArrayList<>();
     private final List<ClusterConsumer> readers = new ArrayList<>();
+    private final List<ClusterGroup> groups = new ArrayList<>();
     private boolean stopped;
 
     /**
@@ -22,11 +24,14 @@ public final class ClusterClients {
      *
      * @param topics number of topics that are created in the course of the simulation
      * @param replicates whether most of them have several replicas
+     * @param maxGroups number of groups that commit offsets of topics with several replicas
      */
-    public ClusterClients(SimWorld world, Random random, ClusterListener listener, int topics, boolean replicates) {
+    public ClusterClients(
+            SimWorld world, Random random, ClusterListener listener, int topics, boolean replicates, int maxGroups) {
         this.world = world;
         this.random = random;
         this.listener = listener;
+        this.maxGroups = maxGroups;
         this.administrator = new ClusterAdministrator(newClient(), listener, topics, replicates, this::onPartition);
     }
 
@@ -51,6 +56,11 @@ public final class ClusterClients {
         }
         producer.start();
         consumer.start();
+        if (partition.replicated() && groups.size() < maxGroups) {
+            ClusterGroup group = new ClusterGroup(newClient(), listener, partition, "group-" + groups.size());
+            groups.add(group);
+            group.start();
+        }
     }
 
     /** Moves no more partitions to other brokers. */
@@ -64,23 +74,26 @@ public final class ClusterClients {
         administrator.stop();
         producers.forEach(ClusterProducer::stop);
         consumers.forEach(ClusterConsumer::stop);
+        groups.forEach(ClusterGroup::stop);
     }
 
-    /** Reads all partitions from the beginning. */
+    /** Reads all partitions from the beginning, and the offsets of all groups. */
     public void readEverything() {
         for (ClusterPartition partition : partitions) {
             ClusterConsumer reader = new ClusterConsumer(newClient(), listener, partition);
             readers.add(reader);
             reader.start();
         }
+        groups.forEach(ClusterGroup::read);
     }
 
-    /** Whether all partitions have been read. */
+    /** Whether all partitions and the offsets of all groups have been read. */
     public boolean isEverythingRead() {
-        return readers.stream().allMatch(ClusterConsumer::isAtEnd);
+        return readers.stream().allMatch(ClusterConsumer::isAtEnd)
+                && groups.stream().allMatch(ClusterGroup::isRead);
     }
 
-    /** The partitions that have not been read, with the last errors. */
+    /** The partitions and groups that have not been read, with the last errors. */
     public String unread() {
         StringBuilder unread = new StringBuilder();
         for (ClusterConsumer reader : readers) {
@@ -88,6 +101,8 @@ public final class ClusterClients {
                 unread.append(' ').append(reader.partition()).append(": ").append(reader.lastError());
             }
         }
+        groups.stream().filter(group -> !group.isRead()).forEach(group -> unread.append(' ')
+                .append(group));
         return unread.toString();
     }
 }
