@@ -52,6 +52,7 @@ class FailoverTest {
     private static final int ROUNDS = Integer.getInteger("journalq.failover.rounds", 1);
     /** Eventual or consistent. */
     private static final String MODE = System.getProperty("journalq.failover.mode", "eventual");
+
     private static final int WAIT_SECONDS = 60;
     private static final int BROKERS = 3;
     private static final int PARTITIONS = 3;
