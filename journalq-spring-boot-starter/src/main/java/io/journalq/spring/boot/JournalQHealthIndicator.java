@@ -23,7 +23,7 @@ final class JournalQHealthIndicator extends AbstractHealthIndicator implements A
     @Override
     protected void doHealthCheck(Health.Builder health) {
         ClusterDescription cluster = admin.describeCluster();
-        long live =
+        int live = (int)
                 cluster.brokers().stream().filter(broker -> !broker.fenced()).count();
         health.up().withDetail("brokers", live).withDetail("controllerId", cluster.controllerId());
         if (cluster.clusterId() != null) {
