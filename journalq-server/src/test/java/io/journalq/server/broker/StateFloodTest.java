@@ -93,6 +93,7 @@ class StateFloodTest {
             ApiKey.OFFSET_FOR_LEADER_EPOCH,
             ApiKey.SASL_AUTHENTICATE,
             ApiKey.SASL_HANDSHAKE,
+            ApiKey.UNREGISTER_BROKER, // of a broker that is not there
             ApiKey.UPDATE_FEATURES);
 
     /** Temporary errors, after which a client retries. */
