@@ -68,7 +68,7 @@ public final class RatisMetadataLog implements MetadataLog {
      * Ratis does not sync the directory in which it stores a vote, so a power loss can take the vote back. A voter that
      * comes back waits until that election is over.
      */
-    private static final int LOST_VOTE_WAIT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
+    static final int LOST_VOTE_WAIT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
 
     private static final int SNAPSHOT_TIMEOUT_MS = 60_000;
     private static final int METADATA_TIMEOUT_MS = 60_000;

@@ -124,13 +124,13 @@ class FaultTest {
         try (TestVoter voter = TestVoter.single(directory, LogSizes.DEFAULT)) {
             long begin = System.nanoTime();
             voter.open(true);
-            assertThat(millisSince(begin)).as("a new directory has no votes").isLessThan(4_000);
+            assertThat(millisSince(begin)).as("a new directory has no votes").isLessThan(RatisMetadataLog.LOST_VOTE_WAIT_MS);
             voter.awaitLeading().proposeAll(0, 10);
             voter.stop();
 
             begin = System.nanoTime();
             voter.open(true).awaitLeading();
-            assertThat(millisSince(begin)).isGreaterThanOrEqualTo(4_000);
+            assertThat(millisSince(begin)).isGreaterThanOrEqualTo(RatisMetadataLog.LOST_VOTE_WAIT_MS);
             assertThat(voter.replica.values()).isEqualTo(upTo(10));
         }
     }
