@@ -37,7 +37,10 @@ class ChaosTest {
                 .isZero();
     }
 
-    /** The factor is for {@code journalq-chaos hostile} on a quiet machine. Here, each load must reach its limit. */
+    /**
+     * The factor is for {@code journalq-chaos hostile} on a quiet machine. Here, each load must reach its limit: a turn is
+     * long enough for a handshake and the check of a password on busy processors.
+     */
     @Test
     @Tag("long")
     void shouldReachTheLimitsOfStrangersWhenTheyAttackListenersThatRequireALogin() {
@@ -57,7 +60,7 @@ class ChaosTest {
                             .execute(
                                     "hostile",
                                     "--rounds=1",
-                                    "--duration=500ms",
+                                    "--duration=2s",
                                     "--factor=1000",
                                     "--loads=" + String.join(",", limits.keySet())))
                     .isZero();
