@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +50,12 @@ class HelpExamplesTest {
     /** Commands without an end wait for new messages. */
     private static final Pattern ENDLESS =
             Pattern.compile("journalq consume (?!.*(--until|--timeout|--max-messages)).*");
+
+    /** Commands that need several brokers. */
+    private static final Pattern OF_CLUSTER = Pattern.compile("journalq cluster (replicate|reassign|drain|remove) .*");
+
+    private static final Pattern BOOTSTRAP = Pattern.compile("JOURNALQ_BOOTSTRAP=(\\S+)");
+    private static final int FENCED_SECONDS = 30;
 
     private static final ProducerRecord ONE = ProducerRecord.of("orders", "one".getBytes(UTF_8));
     private static final int ENDLESS_SECONDS = 3;
@@ -111,6 +118,7 @@ class HelpExamplesTest {
     private static List<String> examplesOfClient(boolean ofJournals) {
         return examples(JournalqMain.commandLine(NOBODY)).stream()
                 .filter(example -> example.contains("journalq journal ") == ofJournals)
+                .filter(example -> !OF_CLUSTER.matcher(example).matches())
                 .toList();
     }
 
@@ -238,6 +246,51 @@ class HelpExamplesTest {
         }
         softly.assertAll();
         done("journalq-server stop");
+    }
+
+    @Test
+    void shouldSucceedWhenAnExampleForAClusterIsRun() throws Exception {
+        // given
+        environment.keySet().removeIf(name -> name.startsWith("JOURNALQ_"));
+        Matcher bootstrap = BOOTSTRAP.matcher(
+                done("cluster-up --directory " + directory + "/cluster").out());
+        assertThat(bootstrap.find()).isTrue();
+        environment.put("JOURNALQ_BOOTSTRAP", bootstrap.group(1));
+        List<String> examples = new ArrayList<>(examples(JournalqMain.commandLine(NOBODY)).stream()
+                .filter(example -> OF_CLUSTER.matcher(example).matches())
+                .toList());
+        assertThat(examples).hasSizeGreaterThan(7);
+        // The last ones need a broker that has stopped.
+        examples.sort(Comparator.comparing(example -> example.contains("cluster remove")));
+
+        // when / then
+        SoftAssertions softly = new SoftAssertions();
+        boolean stopped = false;
+        for (String example : examples) {
+            if (example.contains("cluster remove")) {
+                if (!stopped) {
+                    done("journalq cluster drain 3 --execute");
+                    stopThirdBroker();
+                    stopped = true;
+                }
+            } else {
+                prepare("", "topics delete orders audit --if-exists");
+                prepare("", "topics create orders audit --partitions 2 --replication-factor 1");
+            }
+            check(softly, example);
+        }
+        softly.assertAll();
+        done("cluster-down --directory " + directory + "/cluster");
+    }
+
+    private void stopThirdBroker() throws IOException, InterruptedException {
+        ProcessHandle.allProcesses()
+                .filter(process -> process.info().commandLine().orElse("").contains(directory + "/cluster/broker-3"))
+                .forEach(ProcessHandle::destroy);
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(FENCED_SECONDS);
+        while (!done("journalq cluster describe").out().contains("fenced")) {
+            assertThat(System.nanoTime()).as("the broker is fenced in time").isLessThan(deadlineNanos);
+        }
     }
 
     @Test

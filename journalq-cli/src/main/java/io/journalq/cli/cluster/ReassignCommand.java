@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  journalq cluster reassign orders --to 4,5,6 --execute",
+            "  journalq cluster reassign orders --to 1,2 --execute",
             "  journalq cluster reassign orders:0 --to 2,1 --execute",
             "  journalq cluster reassign --list",
             "  journalq cluster reassign --cancel --execute"
