@@ -124,7 +124,9 @@ class FaultTest {
         try (TestVoter voter = TestVoter.single(directory, LogSizes.DEFAULT)) {
             long begin = System.nanoTime();
             voter.open(true);
-            assertThat(millisSince(begin)).as("a new directory has no votes").isLessThan(RatisMetadataLog.LOST_VOTE_WAIT_MS);
+            assertThat(millisSince(begin))
+                    .as("a new directory has no votes")
+                    .isLessThan(RatisMetadataLog.LOST_VOTE_WAIT_MS);
             voter.awaitLeading().proposeAll(0, 10);
             voter.stop();
 
