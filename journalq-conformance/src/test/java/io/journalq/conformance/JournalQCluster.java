@@ -135,7 +135,9 @@ final class JournalQCluster implements ClusterInstance, AutoCloseable {
                 .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE);
         leftOut.clear();
         for (Map.Entry<String, String> property : config.serverProperties().entrySet()) {
-            settings = withIfKnown(settings, property.getKey(), property.getValue());
+            // The cluster has one broker, whatever number a test wants.
+            String value = property.getKey().endsWith(".replication.factor") ? "1" : property.getValue();
+            settings = withIfKnown(settings, property.getKey(), value);
         }
         return settings;
     }
