@@ -48,11 +48,12 @@ final class FloodedBroker implements AutoCloseable {
     }
 
     /**
-     * As {@link #start(Path, Map)}, but with a heap that is resident from the start, so that {@link #residentBytes}
-     * changes by memory outside of it only.
+     * As {@link #start(Path, Map)}, but with a heap that is resident from the start, and without the C2 compiler, which
+     * takes up to 20 MB while it compiles. {@link #residentBytes} therefore changes by what the broker itself takes
+     * outside of the heap.
      */
     static FloodedBroker startWithResidentHeap(Path directory, Map<String, String> settings) throws Exception {
-        return start(directory, settings, List.of("-XX:+AlwaysPreTouch"));
+        return start(directory, settings, List.of("-XX:+AlwaysPreTouch", "-XX:TieredStopAtLevel=1"));
     }
 
     private static FloodedBroker start(Path directory, Map<String, String> settings, List<String> jvmOptions)
