@@ -51,7 +51,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Any thread may call any method. Ratis threads call the replica, one at a time, and complete proposals.
  */
-public final class RatisMetadataLog implements MetadataLog {
+public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private static final Logger log = LoggerFactory.getLogger(RatisMetadataLog.class);
 
     /** gRPC logs there, and its messages would go to standard error. Referenced, because its level is lost otherwise. */
@@ -416,19 +416,24 @@ public final class RatisMetadataLog implements MetadataLog {
     }
 
     @Override
-    public CompletableFuture<Void> addVoter(QuorumVoter voter, boolean replaces) {
+    public Voters voters() {
+        return this;
+    }
+
+    @Override
+    public CompletableFuture<Void> add(QuorumVoter voter, boolean replaces) {
         OpenServer now = server;
         return now == null ? notOpen() : quorum.add(now.ratis, voter, replaces);
     }
 
     @Override
-    public CompletableFuture<Void> removeVoter(int nodeId) {
+    public CompletableFuture<Void> remove(int nodeId) {
         OpenServer now = server;
         return now == null ? notOpen() : quorum.remove(now.ratis, nodeId);
     }
 
     @Override
-    public QuorumState quorumState() {
+    public QuorumState state() {
         OpenServer now = server;
         if (now == null) {
             return null;

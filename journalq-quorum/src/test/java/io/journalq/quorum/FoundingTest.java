@@ -183,7 +183,7 @@ class FoundingTest {
         try (TestVoter voter = founder().open().awaitLeading();
                 TestVoter second = new TestVoter(TestVoter.identity(2), joining, store, LogSizes.DEFAULT, List.of())) {
             second.open();
-            voter.log.addVoter(second.voter, false).get(30, TimeUnit.SECONDS);
+            voter.log.add(second.voter, false).get(30, TimeUnit.SECONDS);
             voter.proposeAll(RECORDS, 10);
 
             second.awaitValues(upTo(RECORDS + 10));

@@ -26,11 +26,11 @@ class MembershipTest {
     }
 
     private static void addVoter(TestVoter leader, TestVoter added) throws Exception {
-        leader.log.addVoter(added.voter, false).get(30, TimeUnit.SECONDS);
+        leader.log.add(added.voter, false).get(30, TimeUnit.SECONDS);
     }
 
     private static void removeVoter(TestVoter leader, QuorumVoter removed) throws Exception {
-        leader.log.removeVoter(removed.nodeId()).get(30, TimeUnit.SECONDS);
+        leader.log.remove(removed.nodeId()).get(30, TimeUnit.SECONDS);
     }
 
     @Test
@@ -126,7 +126,7 @@ class MembershipTest {
             TestVoter newLeader = quorum.awaitLeader();
             assertThatThrownBy(() -> addVoter(newLeader, again))
                     .hasMessageContaining("belongs to another voter of the cluster");
-            newLeader.log.addVoter(again.voter, true).get(30, TimeUnit.SECONDS);
+            newLeader.log.add(again.voter, true).get(30, TimeUnit.SECONDS);
             assertThat(newLeader.log.members().voters()).hasSize(3);
             newLeader.proposeAll(newLeader.replica.size(), 10);
             again.awaitValues(newLeader.replica.values());

@@ -322,8 +322,15 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         if (!operations.leads()) {
             return CompletableFuture.failedFuture(new NotControllerException(metadataLog.members()));
         }
+        MetadataLog.Voters voters = metadataLog.voters();
+        if (voters == null) {
+            return CompletableFuture.completedFuture(new Outcome(
+                    ErrorCode.INVALID_REQUEST,
+                    "the broker in cluster.join has no quorum; set quorum.listener on it, and restart it",
+                    null));
+        }
         boolean replaces = replica.image().liveBroker(voter.nodeId()) == null;
-        return metadataLog.addVoter(voter, replaces).handle((added, failure) -> votersChanged(failure));
+        return voters.add(voter, replaces).handle((added, failure) -> votersChanged(failure));
     }
 
     private static Outcome votersChanged(Throwable failure) {
@@ -346,9 +353,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
             return CompletableFuture.failedFuture(new NotControllerException(metadataLog.members()));
         }
         return removeBroker(nodeId, true)
-                .thenCompose(allowed -> allowed.error() != ErrorCode.NONE || !metadataLog.electsLeader()
+                .thenCompose(allowed -> allowed.error() != ErrorCode.NONE || metadataLog.voters() == null
                         ? CompletableFuture.completedFuture(allowed)
-                        : metadataLog.removeVoter(nodeId).handle((removed, failure) -> votersChanged(failure)))
+                        : metadataLog.voters().remove(nodeId).handle((removed, failure) -> votersChanged(failure)))
                 .thenCompose(outcome -> outcome.error() == ErrorCode.NONE
                         ? removeBroker(nodeId, false)
                         : CompletableFuture.completedFuture(outcome));
@@ -370,7 +377,8 @@ public final class Controller implements ControllerOperations, AutoCloseable {
 
     /** How far the voters are; null if this broker does not lead a quorum. Any thread. */
     public MetadataLog.QuorumState quorumState() {
-        return metadataLog.quorumState();
+        MetadataLog.Voters voters = metadataLog.voters();
+        return voters == null ? null : voters.state();
     }
 
     @Override

@@ -109,29 +109,31 @@ public interface MetadataLog extends Closeable {
      */
     boolean electsLeader();
 
-    /**
-     * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
-     * lead, or if another change is in progress. Only for logs that elect a leader. Any thread.
-     *
-     * @param replaces whether a voter of the same node id and address has lost its directory, so that this one takes its
-     *     place
-     * @throws IllegalArgumentException as the failure of the future, if the voter cannot be added
-     */
-    default CompletableFuture<Void> addVoter(QuorumVoter voter, boolean replaces) {
-        return CompletableFuture.failedFuture(new UnsupportedOperationException("this log has no quorum"));
-    }
-
-    /**
-     * Removes the voter of a node, if there is one. Completes when the others have committed that. Fails like {@link
-     * #addVoter}.
-     */
-    default CompletableFuture<Void> removeVoter(int nodeId) {
-        return CompletableFuture.failedFuture(new UnsupportedOperationException("this log has no quorum"));
-    }
-
-    /** How far the voters are; null if this broker does not lead a quorum. Any thread. */
-    default QuorumState quorumState() {
+    /** Changes who votes; null for a log whose voters are fixed, such as that of a broker that is alone. Any thread. */
+    default Voters voters() {
         return null;
+    }
+
+    /** The voters of a log, as something that can change. Any thread. */
+    interface Voters {
+        /**
+         * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
+         * lead, or if another change is in progress.
+         *
+         * @param replaces whether a voter of the same node id and address has lost its directory, so that this one takes
+         *     its place
+         * @throws IllegalArgumentException as the failure of the future, if the voter cannot be added
+         */
+        CompletableFuture<Void> add(QuorumVoter voter, boolean replaces);
+
+        /**
+         * Removes the voter of a node, if there is one. Completes when the others have committed that. Fails like {@link
+         * #add}.
+         */
+        CompletableFuture<Void> remove(int nodeId);
+
+        /** How far the voters are; null if this broker does not lead the quorum. */
+        QuorumState state();
     }
 
     /**

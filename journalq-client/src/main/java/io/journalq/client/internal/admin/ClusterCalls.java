@@ -68,8 +68,8 @@ public final class ClusterCalls {
     }
 
     /**
-     * Returns the ids of all brokers that serve clients. Their addresses are then in the view of the cluster, so that connections can be
-     * opened.
+     * Returns the ids of all brokers that serve clients. Their addresses are then in the view of the cluster, so that
+     * connections can be opened.
      */
     public List<Integer> reachableBrokers() {
         List<Integer> ids = describe().brokers().stream()
