@@ -5,7 +5,6 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.CoordinatorSettings;
-import io.journalq.server.config.TopicConfig;
 import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.BlockingWork;
@@ -13,21 +12,14 @@ import io.journalq.server.loop.ConcurrencyLimitedExecutor;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.metadata.BrokerOverrides;
-import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataDelta.TopicChange;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.ReplicatedTopicRules;
-import io.journalq.server.metadata.ResourceConfigs;
-import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
-import io.journalq.server.replication.ReplicaRole;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.Shard.ShardTimes;
 import io.journalq.server.shard.append.AppendResources;
-import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.OffLoopBatchValidator;
 import io.journalq.server.shard.flush.Flusher;
 import io.journalq.server.shard.flush.WalSyncers;
@@ -39,21 +31,18 @@ import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
 import io.journalq.server.shard.partition.PartitionSettings;
 import io.journalq.server.shard.partition.RecoveredEnd;
-import io.journalq.server.shard.replica.PartitionRewrites;
 import io.journalq.server.shard.replica.ReplicaPeers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,12 +56,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Shards {
     private static final Logger log = LoggerFactory.getLogger(Shards.class);
-
-    /** Maximum number of distinct settings that are shared by topics. */
-    private static final int MAX_SHARED_SETTINGS = 1_000;
-
-    /** Time after which a log that could not be cut is opened again. */
-    private static final int CUT_RETRY_MS = 500;
 
     private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
@@ -90,12 +73,9 @@ public final class Shards {
     private final OfflinePartitions offlinePartitions = new OfflinePartitions();
     private final TopicTraffic traffic;
     private MetadataImage followed = MetadataImage.EMPTY;
-    private BrokerConfig inForce;
-    private final Map<Map<String, String>, PartitionSettings> settingsByConfigs = new HashMap<>();
+    private final SettingsInForce inForce;
     /** The last change of each partition that is opening or closing. The next change of the partition waits for it. */
     private final Map<PartitionKey, CompletableFuture<Void>> changing = new ConcurrentHashMap<>();
-
-    private volatile long producerExpiryMs;
 
     /**
      * Creates one shard without partitions for each loop.
@@ -115,8 +95,7 @@ public final class Shards {
             MemoryAccount producerMemory) {
         this.config = config;
         this.nodeId = config.get(BrokerSettings.NODE_ID);
-        this.inForce = config;
-        this.producerExpiryMs = config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
+        this.inForce = new SettingsInForce(config);
         this.blockingPool = blockingPool;
         this.traffic = new TopicTraffic(config.get(BrokerSettings.METRICS_TOPICS_MAX), cycles.size());
         this.opening = new ConcurrencyLimitedExecutor(blockingPool, cycles.size() + 1);
@@ -140,7 +119,7 @@ public final class Shards {
                 retentionClock,
                 config.get(BrokerSettings.RETENTION_CHECK_INTERVAL_MS),
                 config.get(BrokerSettings.PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS),
-                () -> producerExpiryMs,
+                inForce::producerExpiryMs,
                 config.get(CoordinatorSettings.TRANSACTION_MAX_TIMEOUT_MS));
         long maxUnwrittenBytes = config.get(BrokerSettings.UNWRITTEN_MAX_BYTES) / cycles.size();
         // As many as there are loops, so that together they cannot use more of the machine than the loops.
@@ -161,8 +140,19 @@ public final class Shards {
 
     /** Replicates partitions from and to other brokers. Called before partitions are opened. */
     public void join(ReplicaPeers peers) {
+        PartitionCuts.Partitions partitions = new PartitionCuts.Partitions() {
+            @Override
+            public CompletableFuture<Void> change(PartitionKey partition, Supplier<CompletableFuture<Void>> change) {
+                return Shards.this.change(partition, change);
+            }
+
+            @Override
+            public CompletableFuture<Void> reopen(Uuid topicId, TopicPartition name) {
+                return Shards.this.reopen(topicId, name);
+            }
+        };
         for (Shard shard : shards) {
-            shard.join(peers, new Rewrites(shard));
+            shard.join(peers, new PartitionCuts(partitions, shard, opening));
         }
     }
 
@@ -280,7 +270,7 @@ public final class Shards {
      */
     public synchronized CompletableFuture<Void> open(MetadataDelta delta) {
         List<CompletableFuture<Void>> opening = new ArrayList<>();
-        boolean defaultsChanged = followBrokerSettings(delta);
+        boolean defaultsChanged = inForce.follow(delta);
         for (TopicChange change : delta.topics()) {
             if (!change.isRemoval()) {
                 apply(change, opening);
@@ -295,7 +285,7 @@ public final class Shards {
 
     private void apply(TopicChange change, List<CompletableFuture<Void>> opening) {
         TopicImage topic = change.now();
-        PartitionSettings settings = settingsOf(topic);
+        PartitionSettings settings = inForce.of(topic);
         TopicImage before = change.before();
         TopicCounters counters = before == null ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
         for (int partition = 0; partition < topic.partitions().size(); partition++) {
@@ -322,7 +312,8 @@ public final class Shards {
      *
      * @param change its future never fails
      */
-    private CompletableFuture<Void> change(PartitionKey partition, Supplier<CompletableFuture<Void>> change) {
+    private synchronized CompletableFuture<Void> change(
+            PartitionKey partition, Supplier<CompletableFuture<Void>> change) {
         CompletableFuture<Void> before = changing.get(partition);
         CompletableFuture<Void> done = before == null ? change.get() : before.thenCompose(unused -> change.get());
         changing.put(partition, done);
@@ -332,7 +323,7 @@ public final class Shards {
 
     private void updateAll(MetadataImage image) {
         for (TopicImage topic : image.topics()) {
-            PartitionSettings settings = settingsOf(topic);
+            PartitionSettings settings = inForce.of(topic);
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
                 update(topic, partition, settings);
             }
@@ -348,41 +339,6 @@ public final class Shards {
     /** The id of this broker. */
     public int nodeId() {
         return nodeId;
-    }
-
-    /**
-     * Returns the same object for topics with equal settings. Most topics have equal settings, and there may be very
-     * many topics.
-     */
-    private PartitionSettings settingsOf(TopicImage topic) {
-        boolean internal = InternalTopics.contains(topic.name());
-        if (internal || topic.isReplicated()) {
-            PartitionSettings own = PartitionSettings.of(TopicConfig.of(inForce, topic.configs()));
-            own = internal ? own.ofInternalTopic() : own;
-            return topic.isReplicated()
-                    ? own.ofReplicatedTopic(DeliveryMode.of(ReplicatedTopicRules.mode(topic.configs())))
-                    : own;
-        }
-        if (settingsByConfigs.size() >= MAX_SHARED_SETTINGS) {
-            settingsByConfigs.clear();
-        }
-        return settingsByConfigs.computeIfAbsent(
-                topic.configs(), configs -> PartitionSettings.of(TopicConfig.of(inForce, configs)));
-    }
-
-    /** Whether the defaults of topics may have changed. */
-    private boolean followBrokerSettings(MetadataDelta delta) {
-        ResourceConfigs resources = delta.now().resources();
-        if (!delta.changesResources()
-                || resources
-                        .ofKind(Kind.BROKER)
-                        .equals(delta.before().resources().ofKind(Kind.BROKER))) {
-            return false;
-        }
-        settingsByConfigs.clear();
-        inForce = BrokerOverrides.inForce(config, resources);
-        producerExpiryMs = inForce.get(BrokerSettings.PRODUCER_ID_EXPIRATION_MS);
-        return true;
     }
 
     /** Deletes the files of a partition that has moved to other brokers while this one did not run. */
@@ -607,66 +563,6 @@ public final class Shards {
                 }));
     }
 
-    /** Changes the files of partitions of one shard while they are not open. */
-    private final class Rewrites implements PartitionRewrites {
-        private final Shard shard;
-
-        Rewrites(Shard shard) {
-            this.shard = shard;
-        }
-
-        @Override
-        public void cut(PartitionHost host, long offset) {
-            ReplicaRole cutting = host.replica().role();
-            PartitionKey key = new PartitionKey(host.topicId(), host.name().partition());
-            opening.execute(() -> {
-                synchronized (Shards.this) {
-                    var unused = change(key, () -> shard.cycle()
-                            .ask(() -> leave(host, cutting))
-                            .thenComposeAsync(left -> left ? cutAndOpen(host, offset) : NOTHING, opening)
-                            .exceptionally(failure -> {
-                                log.error("cannot cut: partition={}", host.name(), failure);
-                                return null;
-                            }));
-                }
-            });
-        }
-
-        /** Closes a partition that still has to be cut; returns whether it has. */
-        private boolean leave(PartitionHost host, ReplicaRole cutting) {
-            int partition = host.name().partition();
-            boolean current = shard.host(host.topicId(), partition) == host
-                    && host.replica().role() == cutting;
-            return current && shard.remove(host.topicId(), partition) != null;
-        }
-
-        private CompletableFuture<Void> cutAndOpen(PartitionHost host, long offset) {
-            return onLoop(host::whenCuttable)
-                    .thenApplyAsync(cuttable -> host.cutJournal(offset), opening)
-                    // After a failure, the leader asks for the same cut again.
-                    .thenCompose(cut ->
-                            cut ? NOTHING : onLoop(done -> shard.cycle().loop().schedule(done, CUT_RETRY_MS)))
-                    .thenComposeAsync(cut -> reopen(host.topicId(), host.name()), opening);
-        }
-
-        /** Completed when {@code work}, which begins on the loop, calls its argument. */
-        private CompletableFuture<Void> onLoop(Consumer<Runnable> work) {
-            CompletableFuture<Void> done = new CompletableFuture<>();
-            return shard.cycle()
-                    .ask(() -> {
-                        work.accept(() -> done.complete(null));
-                        return null;
-                    })
-                    .thenCompose(begun -> done);
-        }
-
-        @Override
-        public void takeOffline(PartitionHost host, String reason) {
-            log.error("partition is offline until a restart: partition={} reason=\"{}\"", host.name(), reason);
-            shard.takeOffline(host, new IOException(reason));
-        }
-    }
-
     /** Opens a partition again, with the newest metadata. */
     private CompletableFuture<Void> reopen(Uuid topicId, TopicPartition name) {
         TopicImage topic;
@@ -676,7 +572,7 @@ public final class Shards {
             if (topic == null || !isHere(topic, name.partition())) {
                 return NOTHING;
             }
-            settings = settingsOf(topic);
+            settings = inForce.of(topic);
         }
         return open(topicId, name, topic.partitions().get(name.partition()), traffic.of(topicId), settings);
     }

@@ -33,7 +33,9 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A key consists of the topic id, the partition, and either {@link #APPLIED}, or {@link #APPLIED} and {@link #EPOCH},
  * or {@link #RECORD} followed by the record's key. The value of the second kind holds the applied offset too: it does not
- * count if a release that does not know it has moved that offset. Any thread, but each slice is used by one thread at a time. Every call may block.
+ * count if a release that does not know it has moved that offset.
+ *
+ * <p>Any thread, but each slice is used by one thread at a time. Every call may block.
  */
 public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(CoordinatorStore.class);

@@ -269,14 +269,15 @@ final class FetchPart extends PartitionReader {
     }
 
     private int readAsReplica(int budgetBytes, boolean atLeastOneBatch, int wantedBytes) {
-        found = host.readAsReplica(
-                listener.replicaId(),
-                listener.replicaEpoch(),
-                fetchOffset,
-                currentLeaderEpoch,
-                lastFetchedEpoch,
-                Math.min(budgetBytes, maxSizeBytes),
-                atLeastOneBatch);
+        found = host.replication()
+                .readAsReplica(
+                        listener.replicaId(),
+                        listener.replicaEpoch(),
+                        fetchOffset,
+                        currentLeaderEpoch,
+                        lastFetchedEpoch,
+                        Math.min(budgetBytes, maxSizeBytes),
+                        atLeastOneBatch);
         host.log().markReadByReplica(this);
         int sizeBytes = found.sizeBytes();
         hasMore = fetchOffset < host.journal().writtenOffset();

@@ -33,8 +33,9 @@ public interface TransactionGate {
      *
      * @param decided is called once. With NONE, it is called on the coordinator's loop, from which markers are sent
      *     too: what it hands over to the loops of partitions is not overtaken by a marker of the same transaction. If the
-     *     coordinator is on another broker, or with an error, it is called on any loop. CONCURRENT_TRANSACTIONS, COORDINATOR_LOAD_IN_PROGRESS,
-     *     COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR are temporary, and the producer retries
+     *     coordinator is on another broker, or with an error, it is called on any loop. CONCURRENT_TRANSACTIONS,
+     *     COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE and NOT_COORDINATOR are temporary, and the producer
+     *     retries
      */
     void admit(Request request, Consumer<ErrorCode> decided);
 }

@@ -3,11 +3,9 @@ package io.journalq.server.shard.partition;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionDebt;
-import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
@@ -30,12 +28,10 @@ import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,8 +63,8 @@ public final class PartitionHost {
     private final VerificationGuards guards;
     private PartitionSettings settings;
     private ReplicaSet replicas;
-    /** Null until the partition is led here and has other replicas. */
-    private Consumer<PartitionHost> candidateListener;
+    /** Null until the partition has other replicas. */
+    private PartitionReplication replication;
 
     private CompactionFailure compactionFailure;
     private boolean offline;
@@ -316,138 +312,30 @@ public final class PartitionHost {
         return replicas.replicas().size() > 1;
     }
 
-    /** Whether a follower acknowledges only what is on its disk. Otherwise, the page cache is sufficient. */
-    public boolean acknowledgesSynced() {
-        return settings.append().deliveryMode() == DeliveryMode.CONSISTENT;
-    }
+    /** What this replica does with the others. */
+    public PartitionReplication replication() {
+        if (replication == null) {
+            replication = new PartitionReplication(
+                    new PartitionReplication.Partition() {
+                        @Override
+                        public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
+                            return PartitionHost.this.checkLeaderEpoch(currentLeaderEpoch);
+                        }
 
-    /** Whether everything written is on the disk. */
-    public boolean isSynced() {
-        return durability.isDurable();
-    }
+                        @Override
+                        public DeliveryMode deliveryMode() {
+                            return settings.append().deliveryMode();
+                        }
 
-    /** Waits until everything written up to now is on the disk, see {@link PartitionDurability#flush}. */
-    public void whenSynced(Consumer<ErrorCode> done) {
-        durability.flush(done);
-    }
-
-    /** Sets who is informed when another replica has fetched so much that it may join the in-sync replicas. */
-    public void setCandidateListener(Consumer<PartitionHost> listener) {
-        candidateListener = listener;
-    }
-
-    /** See {@link PartitionWriter#observeReplication}. */
-    public boolean observeReplication(long maxAgeMs, long nowMs) {
-        return writer.observeReplication(maxAgeMs, nowMs);
-    }
-
-    /** Changes what the leader knows about the other replicas, see {@link ReadableLog#onReplicaChange}. */
-    public void onReplicaChange(BooleanSupplier change) {
-        writer.onReplicaChange(change);
-    }
-
-    /**
-     * Reads whole batches for another replica, up to the end of what is written. If the log of that replica does not
-     * diverge, the fetch acknowledges everything before {@code offset}.
-     *
-     * @param replicaId broker id of the other replica
-     * @param brokerEpoch identifies the life of its broker
-     * @param offset the end of its log
-     * @param currentLeaderEpoch the leader epoch that it knows
-     * @param lastFetchedEpoch epoch of its last batch; -1 if it has none
-     * @param maxSizeBytes size at which to stop
-     * @param atLeastOneBatch whether the first batch may exceed that size
-     */
-    public PartitionRead readAsReplica(
-            int replicaId,
-            long brokerEpoch,
-            long offset,
-            int currentLeaderEpoch,
-            int lastFetchedEpoch,
-            int maxSizeBytes,
-            boolean atLeastOneBatch) {
-        ErrorCode error = checkLeaderEpoch(currentLeaderEpoch);
-        if (error == ErrorCode.NONE && !replica.isReplica(replicaId)) {
-            // The other broker may have newer metadata.
-            error = ErrorCode.UNKNOWN_LEADER_EPOCH;
+                        @Override
+                        public int recoveryEpoch() {
+                            return replicas.recoveryEpoch();
+                        }
+                    },
+                    new PartitionReplication.Parts(
+                            name, journal, replica, producers, writer, durability, readable, clock, cycle.loop()));
         }
-        if (error != ErrorCode.NONE) {
-            return PartitionRead.failed(error);
-        }
-        EpochEndOffset diverging = readable.divergingEpoch(offset, lastFetchedEpoch);
-        if (diverging != null) {
-            return readable.diverging(diverging);
-        }
-        if (offset >= journal.startOffset()) {
-            writer.onReplicaChange(() -> replica.onFetch(replicaId, brokerEpoch, offset, nowMs()));
-            if (candidateListener != null && replica.isCandidate(replicaId)) {
-                candidateListener.accept(this);
-            }
-        }
-        return readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
-    }
-
-    /**
-     * Appends batches that the leader has sent. They are written at the end of this cycle.
-     *
-     * @param run whole batches back to back between its reader and writer index
-     * @throws InvalidBatchException if a batch is damaged or does not continue the log; nothing is appended
-     */
-    public void appendFetched(ByteBuf run) {
-        journal.appendRun(run, replica.leaderEpoch());
-        producers.onStagedRun(run, clock.millis());
-        writer.writeFetched(run.readableBytes());
-    }
-
-    /**
-     * The leader has told its offsets.
-     *
-     * @param highWatermark the leader's, which is behind the end of this log if more batches follow
-     * @param startOffset the first offset of the leader's log
-     */
-    public void onLeaderOffsets(long highWatermark, long startOffset) {
-        readable.onReplicaChange(() -> replica.onLeaderHighWatermark(highWatermark));
-        long target = Math.min(startOffset, journal.writtenOffset());
-        if (target > journal.startOffset()) {
-            writer.writeStaged();
-            journal.deleteRecordsBefore(target);
-        }
-    }
-
-    /**
-     * Begins to remove everything at and behind {@code offset}.
-     *
-     * @return false if consumers may have seen records that this would remove, so that they must not be removed
-     */
-    public boolean beginCut(long offset) {
-        return replica.cut(offset, journal.epochs().latest() < replicas.recoveryEpoch());
-    }
-
-    /** Runs {@code work} on the loop as soon as the journal can be cut, after {@link #close}. */
-    public void whenCuttable(Runnable work) {
-        durability.whenSettled(work);
-    }
-
-    /**
-     * Removes everything at and behind {@code offset}, or everything if the log ends before it, and closes the journal,
-     * after {@link #whenCuttable}. The log then ends at {@code offset} or before it. Any thread; blocks.
-     *
-     * @return false if that was not possible, such as on a full disk
-     */
-    public boolean cutJournal(long offset) {
-        try (Journal cut = journal) {
-            // Batches that were acknowledged from memory and could not be written.
-            cut.dropStaged();
-            if (offset > cut.writtenOffset()) {
-                cut.resetTo(offset);
-            } else {
-                cut.truncateTo(offset);
-            }
-            return true;
-        } catch (IOException failure) {
-            log.error("cannot cut the log: partition={} offset={}", name, offset, failure);
-            return false;
-        }
+        return replication;
     }
 
     /** The error for a request that the partition cannot serve now, else NONE. */

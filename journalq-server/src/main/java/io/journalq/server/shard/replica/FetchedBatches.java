@@ -63,7 +63,7 @@ final class FetchedBatches {
         RecordsData records = data.records();
         if (records != null && records.sizeBytes() > 0) {
             try {
-                host.appendFetched(records.buffer());
+                host.replication().appendFetched(records.buffer());
                 partition.onAppended();
                 appended = true;
             } catch (InvalidBatchException invalid) {
@@ -76,7 +76,7 @@ final class FetchedBatches {
             }
         }
         boolean moved = data.highWatermark() > host.replica().highWatermark();
-        host.onLeaderOffsets(data.highWatermark(), data.logStartOffset());
+        host.replication().onLeaderOffsets(data.highWatermark(), data.logStartOffset());
         return appended || moved ? Result.NEWS : Result.NOTHING;
     }
 
@@ -117,7 +117,7 @@ final class FetchedBatches {
     }
 
     private Result cut(PartitionHost host, long offset) {
-        if (host.beginCut(offset)) {
+        if (host.replication().beginCut(offset)) {
             rewrites.cut(host, offset);
         } else {
             rewrites.takeOffline(

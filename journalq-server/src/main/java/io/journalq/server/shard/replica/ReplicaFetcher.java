@@ -249,13 +249,13 @@ final class ReplicaFetcher {
     private boolean awaitsSync() {
         List<FetchedPartition> unsynced = new ArrayList<>();
         for (FetchedPartition partition : due) {
-            if (!partition.isPaused() && !partition.host().isSynced()) {
+            if (!partition.isPaused() && !partition.host().replication().isSynced()) {
                 unsynced.add(partition);
             }
         }
         syncing = unsynced.size();
         for (FetchedPartition partition : unsynced) {
-            partition.host().whenSynced(error -> onSynced(partition, error));
+            partition.host().replication().whenSynced(error -> onSynced(partition, error));
         }
         return !unsynced.isEmpty();
     }

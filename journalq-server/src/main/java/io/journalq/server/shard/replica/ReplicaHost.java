@@ -67,7 +67,7 @@ public final class ReplicaHost {
         ReplicaFetcher now = leader == FollowerRole.NO_LEADER
                 ? null
                 : fetchers.computeIfAbsent(
-                        new Source(leader, host.acknowledgesSynced()),
+                        new Source(leader, host.replication().acknowledgesSynced()),
                         source -> new ReplicaFetcher(cycle, source.leader(), source.synced(), peers, rewrites));
         if (before != null && before != now) {
             before.remove(host);
@@ -77,7 +77,7 @@ public final class ReplicaHost {
             now.add(host);
         }
         if (host.replica().isLeader() && host.isReplicated()) {
-            host.setCandidateListener(this::propose);
+            host.replication().setCandidateListener(() -> propose(host));
             led.add(host);
             propose(host);
             startTicks();
@@ -128,7 +128,7 @@ public final class ReplicaHost {
         lagCheckedMs = all ? nowMs : lagCheckedMs;
         List<PartitionHost> behind = new ArrayList<>();
         for (PartitionHost host : led) {
-            if (host.observeReplication(maxAgeMs, nowMs) || all) {
+            if (host.replication().observe(maxAgeMs, nowMs) || all) {
                 behind.add(host);
             }
         }
@@ -179,7 +179,7 @@ public final class ReplicaHost {
                 return;
             }
             log.info("a proposal of in-sync replicas is refused: partition={} error={}", host.name(), error);
-            host.onReplicaChange(() -> host.replica().onRefused(proposal, nowMs()));
+            host.replication().onReplicaChange(() -> host.replica().onRefused(proposal, nowMs()));
         } else if (error != ErrorCode.NONE) {
             // The metadata are newer than those of this broker. An earlier attempt may have been accepted.
             log.debug("a proposal waits for newer metadata: partition={} error={}", host.name(), error);

@@ -370,9 +370,8 @@ class CoordinatorsTest {
 
     /** The other replica fetches from the end on. */
     private void acknowledge(int partition) {
-        onHost(
-                partition,
-                host -> host.readAsReplica(1, 1, host.replica().endOffset(), host.leaderEpoch(), -1, 1 << 20, true));
+        onHost(partition, host -> host.replication()
+                .readAsReplica(1, 1, host.replica().endOffset(), host.leaderEpoch(), -1, 1 << 20, true));
     }
 
     private long endOf(int partition) {

@@ -110,14 +110,14 @@ class PartitionDurabilityTest {
         partition.host().close();
 
         // when
-        partition.host().whenCuttable(() -> cuttable[0] = true);
+        partition.host().replication().whenCuttable(() -> cuttable[0] = true);
         partition.loop().run();
         assertThat(cuttable[0]).isFalse();
         commit();
 
         // then it can be cut, and a start does not bring the record back
         assertThat(cuttable[0]).isTrue();
-        assertThat(partition.host().cutJournal(3)).isTrue();
+        assertThat(partition.host().replication().cutJournal(3)).isTrue();
         byte[] log = Files.readAllBytes(Segment.logPath(SteppedPartition.directory(directory), 0));
         assertThat(WalReplay.run(store, directory)).isZero();
         assertThat(Segment.logPath(SteppedPartition.directory(directory), 0)).hasBinaryContent(log);

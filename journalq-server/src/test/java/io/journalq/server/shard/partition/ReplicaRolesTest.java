@@ -70,7 +70,7 @@ class ReplicaRolesTest {
 
     private void append(ByteBuf batch) {
         try {
-            partition.host().appendFetched(batch);
+            partition.host().replication().appendFetched(batch);
         } finally {
             batch.release();
         }
@@ -121,9 +121,9 @@ class ReplicaRolesTest {
         // then consumers will see what the leader says
         assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
         assertThat(partition.host().log().highWatermark()).isZero();
-        partition.host().onLeaderOffsets(1, 0);
+        partition.host().replication().onLeaderOffsets(1, 0);
         assertThat(partition.host().log().highWatermark()).isEqualTo(1);
-        partition.host().onLeaderOffsets(5, 1);
+        partition.host().replication().onLeaderOffsets(5, 1);
         assertThat(partition.host().log().highWatermark()).isEqualTo(2);
         assertThat(partition.host().log().startOffset()).isEqualTo(1);
         append(2, 1, 2);
@@ -164,7 +164,7 @@ class ReplicaRolesTest {
         // given a transaction that the leader has begun, and whose records are final
         follow(1);
         append(batch(0, 1, 0, true));
-        partition.host().onLeaderOffsets(1, 0);
+        partition.host().replication().onLeaderOffsets(1, 0);
 
         // when
         lead(2, SteppedPartition.NODE);
@@ -204,7 +204,7 @@ class ReplicaRolesTest {
         lead(2, SteppedPartition.NODE, OTHER);
 
         // when a replica has two batches of epoch 0
-        PartitionRead read = partition.host().readAsReplica(OTHER, 1, 2, 2, 0, ALL, true);
+        PartitionRead read = partition.host().replication().readAsReplica(OTHER, 1, 2, 2, 0, ALL, true);
 
         // then
         assertThat(read.divergingEpoch().epoch()).isZero();
@@ -212,17 +212,26 @@ class ReplicaRolesTest {
         assertThat(partition.host().log().highWatermark()).isZero();
 
         // and others are refused
-        assertThat(partition.host().readAsReplica(OTHER, 1, 1, 1, 0, ALL, true).error())
+        assertThat(partition
+                        .host()
+                        .replication()
+                        .readAsReplica(OTHER, 1, 1, 1, 0, ALL, true)
+                        .error())
                 .isEqualTo(ErrorCode.FENCED_LEADER_EPOCH);
         assertThat(partition
                         .host()
+                        .replication()
                         .readAsReplica(OTHER + 1, 1, 1, 2, 0, ALL, true)
                         .error())
                 .isEqualTo(ErrorCode.UNKNOWN_LEADER_EPOCH);
         assertThat(partition.host().log().highWatermark()).isZero();
 
         // and when it has cut its log, its fetch counts
-        assertThat(partition.host().readAsReplica(OTHER, 1, 1, 2, 0, ALL, true).error())
+        assertThat(partition
+                        .host()
+                        .replication()
+                        .readAsReplica(OTHER, 1, 1, 2, 0, ALL, true)
+                        .error())
                 .isEqualTo(ErrorCode.NONE);
         assertThat(partition.host().log().highWatermark()).isEqualTo(1);
     }
@@ -235,9 +244,9 @@ class ReplicaRolesTest {
         append(1, 1, 1);
 
         // when
-        assertThat(partition.host().beginCut(1)).isTrue();
+        assertThat(partition.host().replication().beginCut(1)).isTrue();
         partition.host().close();
-        partition.host().cutJournal(1);
+        partition.host().replication().cutJournal(1);
         open();
 
         // then

@@ -56,7 +56,7 @@ class ReplicatedAppendsTest {
     }
 
     private void fetch(int replica, long offset) {
-        PartitionRead read = partition.host().readAsReplica(replica, 1, offset, EPOCH, -1, ALL, true);
+        PartitionRead read = partition.host().replication().readAsReplica(replica, 1, offset, EPOCH, -1, ALL, true);
         if (read.slice() != null) {
             read.slice().release();
         }
@@ -306,8 +306,8 @@ class ReplicatedAppendsTest {
         partition.loop().advance(ms);
         boolean behind = partition
                 .host()
-                .observeReplication(
-                        LONE_MS, TimeUnit.NANOSECONDS.toMillis(partition.loop().nanoTime()));
+                .replication()
+                .observe(LONE_MS, TimeUnit.NANOSECONDS.toMillis(partition.loop().nanoTime()));
         partition.loop().run();
         return behind;
     }

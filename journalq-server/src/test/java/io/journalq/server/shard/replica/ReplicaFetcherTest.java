@@ -115,7 +115,7 @@ class ReplicaFetcherTest {
         fetcher = new ReplicaFetcher(
                 partition.cycle(),
                 LEADER,
-                partition.host().acknowledgesSynced(),
+                partition.host().replication().acknowledgesSynced(),
                 new ReplicaPeers(
                         SteppedPartition.NODE,
                         () -> 5,

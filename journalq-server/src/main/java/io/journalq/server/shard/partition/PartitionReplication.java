@@ -1,0 +1,218 @@
+package io.journalq.server.shard.partition;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.InvalidBatchException;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
+import io.journalq.server.loop.Loop;
+import io.journalq.server.replication.ReplicaMachine;
+import io.journalq.server.shard.append.DeliveryMode;
+import io.journalq.server.shard.append.PartitionProducers;
+import io.journalq.server.shard.append.PartitionWriter;
+import io.journalq.server.shard.flush.PartitionDurability;
+import io.journalq.server.shard.read.PartitionRead;
+import io.journalq.server.shard.read.ReadableLog;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What a partition does with its other replicas: if it leads, it serves and counts their fetches; otherwise it appends
+ * what its leader has sent, or cuts its log.
+ *
+ * <p>All methods run on the shard's loop unless they say otherwise.
+ */
+public final class PartitionReplication {
+    private static final Logger log = LoggerFactory.getLogger(PartitionReplication.class);
+
+    private final Partition partition;
+    private final Parts parts;
+    private final Journal journal;
+    private final ReplicaMachine replica;
+    private final PartitionWriter writer;
+    private final ReadableLog readable;
+    /** Null until the partition is led here. */
+    private Runnable candidateListener;
+
+    /** The partition as it is now. On the loop. */
+    interface Partition {
+        /** The error for a reader that knows a leader epoch, else NONE. */
+        ErrorCode checkLeaderEpoch(int currentLeaderEpoch);
+
+        DeliveryMode deliveryMode();
+
+        /** The last leader epoch that began without some acknowledged records; -1 if none did. */
+        int recoveryEpoch();
+    }
+
+    /**
+     * The parts of the partition.
+     *
+     * @param clock the time of day
+     * @param loop of the shard
+     */
+    record Parts(
+            TopicPartition name,
+            Journal journal,
+            ReplicaMachine replica,
+            PartitionProducers producers,
+            PartitionWriter writer,
+            PartitionDurability durability,
+            ReadableLog readable,
+            Clock clock,
+            Loop loop) {}
+
+    PartitionReplication(Partition partition, Parts parts) {
+        this.partition = partition;
+        this.parts = parts;
+        this.journal = parts.journal();
+        this.replica = parts.replica();
+        this.writer = parts.writer();
+        this.readable = parts.readable();
+    }
+
+    /** Whether a follower acknowledges only what is on its disk. Otherwise, the page cache is sufficient. */
+    public boolean acknowledgesSynced() {
+        return partition.deliveryMode() == DeliveryMode.CONSISTENT;
+    }
+
+    /** Whether everything written is on the disk. */
+    public boolean isSynced() {
+        return parts.durability().isDurable();
+    }
+
+    /** Waits until everything written up to now is on the disk, see {@link PartitionDurability#flush}. */
+    public void whenSynced(Consumer<ErrorCode> done) {
+        parts.durability().flush(done);
+    }
+
+    /** Sets who is informed when another replica has fetched so much that it may join the in-sync replicas. */
+    public void setCandidateListener(Runnable listener) {
+        candidateListener = listener;
+    }
+
+    /** See {@link PartitionWriter#observeReplication}. */
+    public boolean observe(long maxAgeMs, long nowMs) {
+        return writer.observeReplication(maxAgeMs, nowMs);
+    }
+
+    /** Changes what the leader knows about the other replicas, see {@link ReadableLog#onReplicaChange}. */
+    public void onReplicaChange(BooleanSupplier change) {
+        writer.onReplicaChange(change);
+    }
+
+    /**
+     * Reads whole batches for another replica, up to the end of what is written. If the log of that replica does not
+     * diverge, the fetch acknowledges everything before {@code offset}.
+     *
+     * @param replicaId broker id of the other replica
+     * @param brokerEpoch identifies the life of its broker
+     * @param offset the end of its log
+     * @param currentLeaderEpoch the leader epoch that it knows
+     * @param lastFetchedEpoch epoch of its last batch; -1 if it has none
+     * @param maxSizeBytes size at which to stop
+     * @param atLeastOneBatch whether the first batch may exceed that size
+     */
+    public PartitionRead readAsReplica(
+            int replicaId,
+            long brokerEpoch,
+            long offset,
+            int currentLeaderEpoch,
+            int lastFetchedEpoch,
+            int maxSizeBytes,
+            boolean atLeastOneBatch) {
+        ErrorCode error = partition.checkLeaderEpoch(currentLeaderEpoch);
+        if (error == ErrorCode.NONE && !replica.isReplica(replicaId)) {
+            // The other broker may have newer metadata.
+            error = ErrorCode.UNKNOWN_LEADER_EPOCH;
+        }
+        if (error != ErrorCode.NONE) {
+            return PartitionRead.failed(error);
+        }
+        EpochEndOffset diverging = readable.divergingEpoch(offset, lastFetchedEpoch);
+        if (diverging != null) {
+            return readable.diverging(diverging);
+        }
+        if (offset >= journal.startOffset()) {
+            writer.onReplicaChange(() -> replica.onFetch(replicaId, brokerEpoch, offset, nowMs()));
+            if (candidateListener != null && replica.isCandidate(replicaId)) {
+                candidateListener.run();
+            }
+        }
+        return readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
+    }
+
+    /**
+     * Appends batches that the leader has sent. They are written at the end of this cycle.
+     *
+     * @param run whole batches back to back between its reader and writer index
+     * @throws InvalidBatchException if a batch is damaged or does not continue the log; nothing is appended
+     */
+    public void appendFetched(ByteBuf run) {
+        journal.appendRun(run, replica.leaderEpoch());
+        parts.producers().onStagedRun(run, parts.clock().millis());
+        writer.writeFetched(run.readableBytes());
+    }
+
+    /**
+     * The leader has told its offsets.
+     *
+     * @param highWatermark the leader's, which is behind the end of this log if more batches follow
+     * @param startOffset the first offset of the leader's log
+     */
+    public void onLeaderOffsets(long highWatermark, long startOffset) {
+        readable.onReplicaChange(() -> replica.onLeaderHighWatermark(highWatermark));
+        long target = Math.min(startOffset, journal.writtenOffset());
+        if (target > journal.startOffset()) {
+            writer.writeStaged();
+            journal.deleteRecordsBefore(target);
+        }
+    }
+
+    /**
+     * Begins to remove everything at and behind {@code offset}.
+     *
+     * @return false if consumers may have seen records that this would remove, so that they must not be removed
+     */
+    public boolean beginCut(long offset) {
+        return replica.cut(offset, journal.epochs().latest() < partition.recoveryEpoch());
+    }
+
+    /** Runs {@code work} on the loop as soon as the journal can be cut, after {@link PartitionHost#close}. */
+    public void whenCuttable(Runnable work) {
+        parts.durability().whenSettled(work);
+    }
+
+    /**
+     * Removes everything at and behind {@code offset}, or everything if the log ends before it, and closes the journal,
+     * after {@link #whenCuttable}. The log then ends at {@code offset} or before it. Any thread; blocks.
+     *
+     * @return false if that was not possible, such as on a full disk
+     */
+    public boolean cutJournal(long offset) {
+        try (Journal cut = journal) {
+            // Batches that were acknowledged from memory and could not be written.
+            cut.dropStaged();
+            if (offset > cut.writtenOffset()) {
+                cut.resetTo(offset);
+            } else {
+                cut.truncateTo(offset);
+            }
+            return true;
+        } catch (IOException failure) {
+            log.error("cannot cut the log: partition={} offset={}", parts.name(), offset, failure);
+            return false;
+        }
+    }
+
+    /** The time of the loop. */
+    private long nowMs() {
+        return TimeUnit.NANOSECONDS.toMillis(parts.loop().nanoTime());
+    }
+}
