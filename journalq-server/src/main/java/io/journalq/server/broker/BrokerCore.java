@@ -6,9 +6,6 @@ import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.data.FetchHandler;
-import io.journalq.server.api.peer.EnvelopeForwarder;
-import io.journalq.server.api.peer.PeerGate;
-import io.journalq.server.api.peer.RemoteControllers;
 import io.journalq.server.api.telemetry.Telemetry;
 import io.journalq.server.config.AccessSettings;
 import io.journalq.server.config.BrokerConfig;
@@ -30,7 +27,6 @@ import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
-import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
@@ -38,7 +34,6 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.peer.PeerChannels;
-import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.Authorizer;
 import io.journalq.server.security.Principal;
@@ -57,7 +52,6 @@ import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.RecoveredEnd;
 import io.journalq.server.shard.partition.ReplicaStatus;
-import io.journalq.server.shard.replica.ReplicaPeers;
 import io.journalq.server.store.CoordinatorSlice;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -87,6 +81,7 @@ public final class BrokerCore implements AutoCloseable {
     private final BrokerConfig config;
     private final Environment environment;
     private final MetadataPublisher metadata;
+    private final ClusterSetup cluster;
     private final DataDirectories directories;
     private final ControllerOpener opener;
     private final Controller controller;
@@ -179,6 +174,11 @@ public final class BrokerCore implements AutoCloseable {
         this.config = config;
         this.environment = environment;
         this.metadata = new MetadataPublisher(environment.blockingPool());
+        this.cluster = new ClusterSetup(
+                config,
+                metadata::current,
+                environment.peers(),
+                environment.cycles().get(0));
         this.directories = DataDirectories.open(
                 environment.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
         for (Path directory : config.dataDirectories()) {
@@ -204,10 +204,13 @@ public final class BrokerCore implements AutoCloseable {
         Membership member = membership != null
                 ? membership
                 : new Membership(
-                        opener.openLog(clusterJoin(), environment.trust().quorum()), remoteControllers());
+                        opener.openLog(
+                                cluster.join(environment.waiting()),
+                                environment.trust().quorum()),
+                        cluster.remoteControllers());
         this.inCluster = member.log().electsLeader();
         this.controller = opener.start(member.log(), metadata);
-        ControllerOperations activeController = inCluster ? linkTo(member.controllers()) : controller;
+        ControllerOperations activeController = inCluster ? cluster.link(controller, member.controllers()) : controller;
         this.lifecycle = new BrokerLifecycle(
                 config,
                 directories,
@@ -231,8 +234,8 @@ public final class BrokerCore implements AutoCloseable {
                 environment.clock(),
                 lastEnds,
                 environment.memory().part(StatePart.PRODUCERS));
-        if (environment.peers() != null) {
-            shards.join(replicaPeers(activeController));
+        if (cluster.hasPeers()) {
+            shards.join(cluster.replicaPeers(activeController));
         }
         this.cleaner = CompactionSetup.of(
                 config,
@@ -247,8 +250,8 @@ public final class BrokerCore implements AutoCloseable {
                 this::takeOffline);
         CoordinatorResources coordinators =
                 new CoordinatorResources(shards, environment.blockingPool(), environment.clock(), slices);
-        this.groups =
-                new GroupCoordinators(config, coordinators, environment.memory(), environment.ids(), peerRequests());
+        this.groups = new GroupCoordinators(
+                config, coordinators, environment.memory(), environment.ids(), cluster.requests());
         this.groupLags = new GroupLags(
                 groups.coordinators(), coordinators, metadata::current, config.get(BrokerSettings.METRICS_GROUPS_MAX));
         this.handlers = new HandlerTable(authorizer(), config, metadata, controller, activeController);
@@ -259,7 +262,7 @@ public final class BrokerCore implements AutoCloseable {
                 HandlerTable.producerIds(activeController),
                 groups.coordinators(),
                 metadata::current,
-                peerRequests());
+                cluster.requests());
         this.telemetry = new Telemetry(
                 metadata::current,
                 environment.ids(),
@@ -273,10 +276,10 @@ public final class BrokerCore implements AutoCloseable {
                 groups.coordinators(),
                 transactions.coordinators(),
                 transactions.producerIds(),
-                peerRequests(),
+                cluster.requests(),
                 telemetry,
                 environment.memory().part(StatePart.FETCH_SESSIONS),
-                environment.peers() == null ? null : peerGate());
+                cluster.hasPeers() ? cluster.gate(environment.trust().brokers()) : null);
     }
 
     /**
@@ -328,80 +331,6 @@ public final class BrokerCore implements AutoCloseable {
                 AccessSettings.principals(config.get(AccessSettings.SUPER_USERS)),
                 config.get(AccessSettings.ALLOW_EVERYONE),
                 audit);
-    }
-
-    /** Null for a broker that joins no cluster. */
-    private ClusterJoin clusterJoin() {
-        return environment.peers() == null || config.clusterJoin().isEmpty()
-                ? null
-                : new ClusterJoin(config.clusterJoin(), environment.peers(), environment.waiting());
-    }
-
-    private PeerControllers remoteControllers() {
-        return environment.peers() == null
-                ? PeerControllers.NONE
-                : new RemoteControllers(
-                        () -> metadata.current().clusterId(),
-                        config.get(BrokerSettings.NODE_ID),
-                        this::peerAddress,
-                        environment.peers());
-    }
-
-    /** The address of a broker for other brokers; null if it is not known. A fenced one can be the controller. */
-    private ListenerAddress peerAddress(int nodeId) {
-        BrokerImage broker = metadata.current().broker(nodeId);
-        return broker == null ? null : broker.listener(config.interBrokerListenerName());
-    }
-
-    /** Requests of one purpose to other brokers; null for a broker that is alone. */
-    private PeerRequests peerRequests() {
-        if (environment.peers() == null) {
-            return null;
-        }
-        LoopCycle cycle = environment.cycles().get(0);
-        return new PeerRequests(cycle, nodeId -> {
-            ListenerAddress address = peerAddress(nodeId);
-            return address == null ? null : environment.peers().open(address.host(), address.port(), cycle.loop());
-        });
-    }
-
-    /** Lets requests of other brokers pass. */
-    private PeerGate peerGate() {
-        return new PeerGate(
-                config.interBrokerListenerName(), environment.trust().brokers());
-    }
-
-    private ReplicaPeers replicaPeers(ControllerOperations activeController) {
-        int nodeId = config.get(BrokerSettings.NODE_ID);
-        return new ReplicaPeers(
-                nodeId,
-                () -> brokerEpoch(nodeId),
-                environment.peers(),
-                this::peerAddress,
-                id -> metadata.current().stays(id),
-                new GatheredProposals(
-                        nodeId,
-                        () -> brokerEpoch(nodeId),
-                        activeController,
-                        environment.cycles().get(0).loop()),
-                config.get(ReplicationSettings.REPLICA_LAG_TIME_MAX_MS),
-                config.get(ReplicationSettings.REPLICATION_LAG_MAX_MS));
-    }
-
-    /** Identifies the life of a broker; -1 if it is not registered. */
-    private long brokerEpoch(int nodeId) {
-        BrokerImage broker = metadata.current().broker(nodeId);
-        return broker == null ? -1 : broker.epoch();
-    }
-
-    private ControllerLink linkTo(PeerControllers peers) {
-        peers.offer(controller);
-        return new ControllerLink(
-                config.get(BrokerSettings.NODE_ID),
-                controller,
-                controller::members,
-                peers,
-                environment.cycles().get(0).loop());
     }
 
     /** Whether no system has gone down since the records were written that this broker has acknowledged. */
@@ -541,10 +470,10 @@ public final class BrokerCore implements AutoCloseable {
                 logDirectories,
                 new OfflineReplicas(nodeId, shards.offlinePartitions()),
                 environment.clock());
-        if (environment.peers() != null) {
+        if (cluster.hasPeers()) {
             handlers.join(
-                    new EnvelopeForwarder(nodeId, controller::members, this::peerAddress, environment.peers()),
-                    peerGate());
+                    cluster.forwarder(controller),
+                    cluster.gate(environment.trust().brokers()));
         }
     }
 
