@@ -434,6 +434,8 @@ public enum HostileLoad {
 
     /** Runs one load until the process is killed. Arguments: {@code NAME PORT COUNT}. */
     public static void main(String[] arguments) throws IOException {
+        // Before there are threads: what they log while logging is set up would be printed.
+        System.getLogger(HostileLoad.class.getName());
         Thread reporter = new Thread(HostileLoad::report);
         reporter.setDaemon(true);
         reporter.start();

@@ -84,6 +84,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     /** The failure of the last load, so that it is logged only once; null after a success. */
     private String loggedFailure;
 
+    /** The error of the last append, so that it is logged only once; NONE after a success. */
+    private ErrorCode loggedError = ErrorCode.NONE;
+
     private boolean closed;
 
     /**
@@ -328,6 +331,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             }
             if (append.error() == ErrorCode.NONE) {
                 pauseMs = 0;
+                loggedError = ErrorCode.NONE;
                 feed.add(append.changes, append.baseOffset() + append.changes.size());
                 replies.onSafe(append.number);
             } else if (append.error() == ErrorCode.NOT_LEADER_OR_FOLLOWER) {
@@ -335,14 +339,21 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 end(ErrorCode.NOT_COORDINATOR);
                 loadLater();
             } else {
+                logOnce(append);
+                pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(RELOAD_DELAY_MS, 2 * pauseMs));
+                end(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+                loadLater();
+            }
+        }
+
+        private void logOnce(RecordsAppend append) {
+            if (append.error() != loggedError) {
+                loggedError = append.error();
                 log.error(
                         "cannot write a coordinator's records, loading it again: partition={} error={} reason=\"{}\"",
                         name,
                         append.error(),
                         append.errorMessage());
-                pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(RELOAD_DELAY_MS, 2 * pauseMs));
-                end(ErrorCode.COORDINATOR_NOT_AVAILABLE);
-                loadLater();
             }
         }
 
