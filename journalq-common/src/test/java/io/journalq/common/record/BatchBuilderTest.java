@@ -51,7 +51,7 @@ class BatchBuilderTest {
                                 .mapToLong(Message::timestampMs)
                                 .max()
                                 .orElseThrow());
-                assertThat(messagesOf(read)).usingRecursiveComparison().isEqualTo(messages);
+                assertThat(messagesOf(read)).isEqualTo(messages);
                 assertThat(batch.refCnt()).isOne();
                 batch.release();
                 assertThat(builder.recordCount()).isZero();
@@ -104,7 +104,7 @@ class BatchBuilderTest {
             // then
             MutableRecordBatch read = onlyBatch(batch);
             read.ensureValid();
-            assertThat(messagesOf(read)).usingRecursiveComparison().isEqualTo(List.of(message));
+            assertThat(messagesOf(read)).isEqualTo(List.of(message));
             batch.release();
         }
     }

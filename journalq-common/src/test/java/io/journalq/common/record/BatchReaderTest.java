@@ -50,7 +50,7 @@ class BatchReaderTest {
             assertThat(reader.recordCount()).isEqualTo(120);
             assertThat(reader.baseOffset()).isEqualTo(120L * batch);
             assertThat(reader.nextOffset()).isEqualTo(120L * (batch + 1));
-            assertThat(readMessages(120L * batch)).usingRecursiveComparison().isEqualTo(messages);
+            assertThat(readMessages(120L * batch)).isEqualTo(messages);
         }
         assertThat(reader.nextBatch()).isFalse();
         assertThat(payload.readerIndex()).isZero();

@@ -5,6 +5,7 @@ import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.apache.kafka.common.compress.Compression;
@@ -17,7 +18,7 @@ import org.apache.kafka.common.record.internal.SimpleRecord;
 final class KafkaBatches {
     static final long BASE_MS = 1_700_000_000_000L;
 
-    /** One message; compared field by field. */
+    /** One message. Equal if all fields are, those of the headers included. */
     static final class Message {
         private final long timestampMs;
         private final byte[] key;
@@ -45,6 +46,25 @@ final class KafkaBatches {
 
         List<Header> headers() {
             return headers;
+        }
+
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Message message
+                    && timestampMs == message.timestampMs
+                    && Arrays.equals(key, message.key)
+                    && Arrays.equals(value, message.value)
+                    && headers.equals(message.headers);
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(timestampMs);
+        }
+
+        @Override
+        public String toString() {
+            return timestampMs + " " + Arrays.toString(key) + "=" + Arrays.toString(value) + " " + headers;
         }
     }
 
