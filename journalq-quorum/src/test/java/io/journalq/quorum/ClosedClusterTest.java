@@ -45,13 +45,16 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three brokers with the profile production: each connection is encrypted, and each side proves who it is. */
+/**
+ * Three brokers with the profile production: each connection is encrypted, and each side proves who it is. The tests
+ * share them, because to start and to stop them takes longest.
+ */
 @Timeout(180)
 class ClosedClusterTest {
     private static final int BROKERS = 3;
@@ -60,18 +63,27 @@ class ClosedClusterTest {
     private static final int WAIT_SECONDS = 60;
 
     @TempDir
-    private Path directory;
+    private static Path directory;
 
-    private X509Bundle ofBrokers;
-    private X509Bundle ofClients;
-    private X509Bundle broker;
-    private final Map<Integer, Integer> clientPorts = new TreeMap<>();
-    private final Map<Integer, Integer> brokerPorts = new TreeMap<>();
-    private final Map<Integer, Integer> quorumPorts = new TreeMap<>();
-    private final List<Broker> brokers = new ArrayList<>();
+    private static X509Bundle ofBrokers;
+    private static X509Bundle ofClients;
+    private static X509Bundle broker;
+    private static final Map<Integer, Integer> CLIENT_PORTS = new TreeMap<>();
+    private static final Map<Integer, Integer> BROKER_PORTS = new TreeMap<>();
+    private static final Map<Integer, Integer> QUORUM_PORTS = new TreeMap<>();
+    private static final List<Broker> BROKERS_STARTED = new ArrayList<>();
 
-    @BeforeEach
-    void makeKeys() throws Exception {
+    @BeforeAll
+    static void start() throws Exception {
+        makeKeys();
+        new OfflineUsers(config(1, true))
+                .add("ada", "secret".getBytes(StandardCharsets.UTF_8), List.of(ScramMechanism.values()));
+        for (int node = 1; node <= BROKERS; node++) {
+            BROKERS_STARTED.add(Broker.start(config(node, false)));
+        }
+    }
+
+    private static void makeKeys() throws Exception {
         ofBrokers = authority("CN=authority of brokers");
         ofClients = authority("CN=authority of clients");
         broker = sign(ofBrokers, "CN=broker,O=Example");
@@ -81,9 +93,9 @@ class ClosedClusterTest {
         X509Bundle forClients = sign(ofClients, "CN=service");
         write("service.pem", forClients.getPrivateKeyPEM() + forClients.getCertificatePathPEM());
         for (int node = 1; node <= BROKERS; node++) {
-            clientPorts.put(node, TestPorts.next());
-            brokerPorts.put(node, TestPorts.next());
-            quorumPorts.put(node, TestPorts.next());
+            CLIENT_PORTS.put(node, TestPorts.next());
+            BROKER_PORTS.put(node, TestPorts.next());
+            QUORUM_PORTS.put(node, TestPorts.next());
         }
     }
 
@@ -103,28 +115,28 @@ class ClosedClusterTest {
                 .buildIssuedBy(authority);
     }
 
-    private void write(String name, String content) throws IOException {
+    private static void write(String name, String content) throws IOException {
         Path file = Files.writeString(directory.resolve(name), content);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
     }
 
-    private String file(String name) {
+    private static String file(String name) {
         return directory.resolve(name).toString();
     }
 
-    @AfterEach
-    void close() {
-        brokers.forEach(Broker::close);
+    @AfterAll
+    static void close() {
+        BROKERS_STARTED.forEach(Broker::close);
     }
 
-    private BrokerConfig config(int node, boolean alone) throws Exception {
+    private static BrokerConfig config(int node, boolean alone) throws Exception {
         Map<String, String> all = new LinkedHashMap<>();
         all.put("security.profile", "production");
         all.put("auto.create.topics.enable", "false");
         all.put("node.id", Integer.toString(node));
         all.put(
                 "listeners",
-                "CLIENTS://127.0.0.1:" + clientPorts.get(node) + ",BROKERS://127.0.0.1:" + brokerPorts.get(node));
+                "CLIENTS://127.0.0.1:" + CLIENT_PORTS.get(node) + ",BROKERS://127.0.0.1:" + BROKER_PORTS.get(node));
         all.put("listener.security.protocol.map", "CLIENTS:SASL_SSL,BROKERS:SSL,QUORUM:SSL");
         all.put("inter.broker.listener.name", "BROKERS");
         all.put("ssl.keystore.type", "PEM");
@@ -138,10 +150,10 @@ class ClosedClusterTest {
             }
         }
         if (!alone) {
-            all.put("quorum.listener", "QUORUM://127.0.0.1:" + quorumPorts.get(node));
+            all.put("quorum.listener", "QUORUM://127.0.0.1:" + QUORUM_PORTS.get(node));
         }
         if (node > 1) {
-            all.put("cluster.join", "127.0.0.1:" + brokerPorts.get(1));
+            all.put("cluster.join", "127.0.0.1:" + BROKER_PORTS.get(1));
         }
         all.put("admin.listener", "");
         all.put("gateway.listener", "");
@@ -155,18 +167,10 @@ class ClosedClusterTest {
         return config;
     }
 
-    private void start() throws Exception {
-        new OfflineUsers(config(1, true))
-                .add("ada", "secret".getBytes(StandardCharsets.UTF_8), List.of(ScramMechanism.values()));
-        for (int node = 1; node <= BROKERS; node++) {
-            brokers.add(Broker.start(config(node, false)));
-        }
-    }
-
-    private Map<String, Object> client(int node, String user, String password) {
+    private static Map<String, Object> client(int node, String user, String password) {
         return new TreeMap<>(Map.of(
                 "bootstrap.servers",
-                "127.0.0.1:" + clientPorts.get(node),
+                "127.0.0.1:" + CLIENT_PORTS.get(node),
                 "security.protocol",
                 "SASL_SSL",
                 "ssl.truststore.type",
@@ -206,7 +210,11 @@ class ClosedClusterTest {
     private ErrorCode askAsBroker(X509Bundle keys) throws Exception {
         try (NettyPeerChannels channels = new NettyPeerChannels("test", presenting(keys, ofBrokers))) {
             AllocateProducerIdsResponse response = (AllocateProducerIdsResponse) channels.send(
-                            "127.0.0.1", brokerPorts.get(1), new AllocateProducerIdsRequest().setBrokerId(2), 0, 20_000)
+                            "127.0.0.1",
+                            BROKER_PORTS.get(1),
+                            new AllocateProducerIdsRequest().setBrokerId(2),
+                            0,
+                            20_000)
                     .get(WAIT_SECONDS, TimeUnit.SECONDS);
             return ErrorCode.of(response.errorCode());
         }
@@ -214,9 +222,6 @@ class ClosedClusterTest {
 
     @Test
     void shouldServeClientsWhenBrokersProveToEachOtherWhoTheyAre() throws Exception {
-        // given
-        start();
-
         // when
         try (Admin admin = Admin.create(client(2, "ada", "secret"))) {
             admin.createTopics(List.of(new NewTopic("t", PARTITIONS, (short) 1)))
@@ -256,7 +261,6 @@ class ClosedClusterTest {
     @Test
     void shouldRefuseOthersWhenTheyPretendToBeBrokers() throws Exception {
         // given
-        start();
         X509Bundle client = sign(ofBrokers, "CN=client,O=Example");
         X509Bundle stranger = sign(ofClients, "CN=broker,O=Example");
 
@@ -273,7 +277,7 @@ class ClosedClusterTest {
         assertThat(isClosedByQuorum(stranger)).as("another authority").isTrue();
         assertThat(isClosedByQuorum(null)).as("no certificate").isTrue();
         assertThat(isClosedByQuorum(broker)).as("a broker").isFalse();
-        try (Socket plain = new Socket(InetAddress.getLoopbackAddress(), quorumPorts.get(1))) {
+        try (Socket plain = new Socket(InetAddress.getLoopbackAddress(), QUORUM_PORTS.get(1))) {
             plain.setSoTimeout(WAIT_SECONDS * 1_000);
             plain.getOutputStream().write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             assertThat(plain.getInputStream().readAllBytes())
@@ -289,7 +293,7 @@ class ClosedClusterTest {
                 keys == null ? null : keys.toKeyManagerFactory().getKeyManagers(),
                 ofBrokers.toTrustManagerFactory().getTrustManagers(),
                 null);
-        try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", quorumPorts.get(1))) {
+        try (SSLSocket socket = (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", QUORUM_PORTS.get(1))) {
             socket.setSoTimeout(WAIT_SECONDS * 1_000);
             var parameters = socket.getSSLParameters();
             parameters.setApplicationProtocols(new String[] {"h2"});
