@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.acl.AclBindingFilter;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Commands of {@code journalq access}, against a broker that enforces rights. */
 class AccessCommandsTest {
+    private static final int WAIT_SECONDS = 60;
+
     @TempDir
     private static Path shared;
 
@@ -40,13 +45,9 @@ class AccessCommandsTest {
     }
 
     @BeforeEach
-    void removeAll() {
-        for (String user : List.of("billing", "User:*", "eve")) {
-            for (String resource : List.of("--topic orders", "--topic ord --prefix", "--topic *", "--cluster")) {
-                for (String kind : List.of("", " --deny")) {
-                    broker.run(("access revoke --principal " + user + " " + resource + kind).split(" ", -1));
-                }
-            }
+    void removeAll() throws Exception {
+        try (Admin admin = broker.admin()) {
+            admin.deleteAcls(List.of(AclBindingFilter.ANY)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
         }
     }
 

@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Collections;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,26 +24,47 @@ class JournalCommandsTest {
     private static final int BATCHES = 5;
 
     @TempDir
+    private static Path shared;
+
+    /** The data of a broker that was stopped. Each test has a copy. */
+    private static Path written;
+
+    @TempDir
     private Path directory;
 
     private Path data;
     private Path log;
 
-    @BeforeEach
-    void writeSomething() throws Exception {
-        data = directory.resolve("data");
-        try (CommandBroker broker = new CommandBroker(data)) {
+    @BeforeAll
+    static void writeSomething() {
+        written = shared.resolve("data");
+        try (CommandBroker broker = new CommandBroker(written)) {
             broker.done("topics", "create", "orders", "--partitions", "1");
             for (int i = 0; i < BATCHES; i++) {
                 broker.doneWithInput("k:value-" + i + "\n", "produce", "orders", "--key-separator", ":");
             }
-            assertThat(CommandRun.journalq("journal", "verify", data.toString()).errLines())
+            assertThat(CommandRun.journalq("journal", "verify", written.toString())
+                            .errLines())
                     .singleElement()
                     .satisfies(line -> assertThat(line)
-                            .startsWith("journalq: a broker is running with " + data)
+                            .startsWith("journalq: a broker is running with " + written)
                             .contains("; stop it first"));
         }
+    }
+
+    @BeforeEach
+    void copyWhatWasWritten() throws IOException {
+        data = directory.resolve("data");
+        copy(written, data);
         log = find(data, ".log", "metadata");
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(from.relativize(file).toString()));
+            }
+        }
     }
 
     private static Path find(Path directory, String suffix, String notIn) throws IOException {
@@ -162,11 +184,7 @@ class JournalCommandsTest {
         // given a directory whose journals lost what its write-ahead file holds
         Path golden = Path.of(getClass().getResource("/golden/write-ahead-1").toURI());
         data = directory.resolve("lost");
-        try (Stream<Path> files = Files.walk(golden)) {
-            for (Path file : files.toList()) {
-                Files.copy(file, data.resolve(golden.relativize(file).toString()));
-            }
-        }
+        copy(golden, data);
         Path wal = data.resolve("write-ahead").resolve("01.wal");
 
         // when

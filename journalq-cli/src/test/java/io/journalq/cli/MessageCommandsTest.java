@@ -262,6 +262,8 @@ class MessageCommandsTest {
         Path err = directory.resolve("err.txt");
         ProcessBuilder command = new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
                 "-Dlogback.configurationFile=" + Path.of("..", "conf", "logback-cli.xml"),

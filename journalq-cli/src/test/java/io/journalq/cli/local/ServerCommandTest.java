@@ -237,6 +237,8 @@ class ServerCommandTest {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-Djournalq.home=" + home,
                 "-Dlogback.configurationFile="
                         + Path.of("..", "conf", "logback.xml").toAbsolutePath(),
