@@ -8,6 +8,9 @@ import io.journalq.common.protocol.message.AddRaftVoterResponse;
 import io.journalq.common.protocol.message.DescribeClusterRequest;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
 import io.journalq.common.protocol.message.DescribeClusterResponse.DescribeClusterBroker;
+import io.journalq.common.protocol.message.DescribeQuorumRequest;
+import io.journalq.common.protocol.message.DescribeQuorumResponse;
+import io.journalq.common.protocol.message.DescribeQuorumResponse.ReplicaState;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.loop.FutureWaiter;
@@ -31,11 +34,15 @@ final class ClusterJoin {
 
     private static final int DESCRIBE_VERSION = 1;
     private static final int ADD_VERSION = 0;
+    private static final int DESCRIBE_QUORUM_VERSION = 2;
+    private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int SEED_TIMEOUT_MS = 5_000;
     /** A new voter is added when it has the metadata. */
     private static final int ADD_TIMEOUT_MS = 60_000;
 
     private static final int PAUSE_MS = 500;
+    private static final long LOG_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private static final int NO_CONTROLLER = -1;
 
     private final List<ListenerAddress> seeds;
@@ -54,10 +61,42 @@ final class ClusterJoin {
      * to.
      *
      * @param self the address of this broker for other brokers
-     * @throws IOException if no seed responds, or another broker has the node id; the message is one line
+     * @throws IOException if no seed responds, the seeds have no quorum, or another broker has the node id; the message is
+     *     one line
      */
     Uuid clusterId(int nodeId, ListenerAddress self) throws IOException {
-        return check(describe(), nodeId, self);
+        Uuid clusterId = check(describe(), nodeId, self);
+        for (ReplicaState voter : voters()) {
+            if (voter.replicaDirectoryId().equals(Uuid.ZERO)) {
+                throw new IOException("broker " + voter.replicaId() + " in cluster.join has no metadata quorum; set"
+                        + " quorum.listener on it, and restart it");
+            }
+        }
+        return clusterId;
+    }
+
+    /** The voters of the quorum; none if no seed knows them. */
+    private List<ReplicaState> voters() {
+        DescribeQuorumRequest request = new DescribeQuorumRequest()
+                .setTopics(List.of(new DescribeQuorumRequest.TopicData()
+                        .setTopicName(METADATA_TOPIC)
+                        .setPartitions(List.of(new DescribeQuorumRequest.PartitionData()))));
+        for (ListenerAddress seed : seeds) {
+            try {
+                DescribeQuorumResponse response = (DescribeQuorumResponse)
+                        ask(seed.host(), seed.port(), request, DESCRIBE_QUORUM_VERSION, SEED_TIMEOUT_MS);
+                for (DescribeQuorumResponse.TopicData topic : response.topics()) {
+                    for (DescribeQuorumResponse.PartitionData partition : topic.partitions()) {
+                        if (partition.errorCode() == ErrorCode.NONE.code()) {
+                            return partition.currentVoters();
+                        }
+                    }
+                }
+            } catch (IOException unreachable) {
+                log.debug("cannot ask for the voters: seed={}", seed.address(), unreachable);
+            }
+        }
+        return List.of();
     }
 
     /** As {@link #clusterId}; empty if no seed responds. */
@@ -150,6 +189,7 @@ final class ClusterJoin {
                         .setHost(voter.host())
                         .setPort(voter.port())));
         long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ADD_TIMEOUT_MS);
+        long nextLogNanos = System.nanoTime();
         String reason = "";
         while (System.nanoTime() < deadlineNanos) {
             AddRaftVoterResponse response = null;
@@ -165,7 +205,10 @@ final class ClusterJoin {
             if (response != null && !isTemporary(ErrorCode.of(response.errorCode()))) {
                 throw new IOException("the cluster refuses this broker: " + reason);
             }
-            log.info("waiting to join the cluster: cluster={} reason=\"{}\"", clusterId, reason);
+            if (System.nanoTime() - nextLogNanos >= 0) {
+                log.info("waiting to join the cluster: cluster={} reason=\"{}\"", clusterId, reason);
+                nextLogNanos = System.nanoTime() + LOG_INTERVAL_NANOS;
+            }
             pause();
         }
         throw new IOException("the cluster did not add this broker within " + ADD_TIMEOUT_MS / 1_000 + " s: " + reason);

@@ -324,13 +324,55 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         }
         MetadataLog.Voters voters = metadataLog.voters();
         if (voters == null) {
-            return CompletableFuture.completedFuture(new Outcome(
-                    ErrorCode.INVALID_REQUEST,
-                    "the broker in cluster.join has no quorum; set quorum.listener on it, and restart it",
-                    null));
+            return noQuorum();
         }
         boolean replaces = replica.image().liveBroker(voter.nodeId()) == null;
         return voters.add(voter, replaces).handle((added, failure) -> votersChanged(failure));
+    }
+
+    private CompletableFuture<Outcome> noQuorum() {
+        return refused(
+                ErrorCode.INVALID_REQUEST,
+                "broker " + metadataLog.members().leaderId() + " has no metadata quorum; set quorum.listener on it, and"
+                        + " restart it");
+    }
+
+    private static CompletableFuture<Outcome> refused(ErrorCode error, String reason) {
+        return CompletableFuture.completedFuture(new Outcome(error, reason, null));
+    }
+
+    /**
+     * Removes a broker that does not run from the voters of the quorum. The metadata keep it and its replicas.
+     *
+     * @param directoryId the directory that holds its log
+     * @return fails if the outcome is not known
+     */
+    public CompletableFuture<Outcome> removeVoter(int nodeId, Uuid directoryId) {
+        MetadataLog.Voters voters = metadataLog.voters();
+        if (operations.leads() && voters == null) {
+            return noQuorum();
+        }
+        MetadataLog.QuorumState state = operations.leads() ? voters.state() : null;
+        if (state == null) {
+            return CompletableFuture.failedFuture(new NotControllerException(metadataLog.members()));
+        }
+        if (state.voters().stream()
+                .noneMatch(
+                        voter -> voter.nodeId() == nodeId && voter.directoryId().equals(directoryId))) {
+            return refused(
+                    ErrorCode.VOTER_NOT_FOUND,
+                    "broker " + nodeId + " with the directory " + directoryId + " does not vote");
+        }
+        if (state.voters().size() == 1) {
+            return refused(ErrorCode.INVALID_REQUEST, "broker " + nodeId + " is the only voter");
+        }
+        if (replica.image().liveBroker(nodeId) != null) {
+            return refused(
+                    ErrorCode.INVALID_REQUEST,
+                    "broker " + nodeId
+                            + " is running, and a broker that does not vote gets no metadata; stop it first");
+        }
+        return voters.remove(nodeId).handle((removed, failure) -> votersChanged(failure));
     }
 
     private static Outcome votersChanged(Throwable failure) {

@@ -118,6 +118,7 @@ final class RightsRequests {
         requests.put(ApiKey.BROKER_HEARTBEAT, version -> new BrokerHeartbeatRequest());
         requests.put(ApiKey.ALTER_PARTITION, version -> new AlterPartitionRequest());
         requests.put(ApiKey.ADD_RAFT_VOTER, version -> new AddRaftVoterRequest().setClusterId("another"));
+        requests.put(ApiKey.REMOVE_RAFT_VOTER, version -> new RemoveRaftVoterRequest().setClusterId("another"));
         return requests;
     }
 

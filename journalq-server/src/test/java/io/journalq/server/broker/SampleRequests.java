@@ -131,6 +131,8 @@ public final class SampleRequests {
                                 .setPartitions(
                                         List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()))))),
                 Map.entry(ApiKey.UNREGISTER_BROKER, version -> new UnregisterBrokerRequest().setBrokerId(77)),
+                Map.entry(ApiKey.ADD_RAFT_VOTER, version -> new AddRaftVoterRequest().setVoterId(77)),
+                Map.entry(ApiKey.REMOVE_RAFT_VOTER, version -> new RemoveRaftVoterRequest().setVoterId(77)),
                 Map.entry(ApiKey.LIST_PARTITION_REASSIGNMENTS, version -> new ListPartitionReassignmentsRequest()),
                 Map.entry(ApiKey.DESCRIBE_QUORUM, version -> new DescribeQuorumRequest()
                         .setTopics(List.of(new DescribeQuorumRequest.TopicData()

@@ -59,6 +59,7 @@ class StateFloodTest {
 
     /** Served APIs that leave no state behind: they read, they delete, or they change a fixed amount of state. */
     private static final Set<ApiKey> STATELESS = EnumSet.of(
+            ApiKey.ADD_RAFT_VOTER, // refused without a quorum
             ApiKey.ALTER_PARTITION_REASSIGNMENTS,
             ApiKey.ALTER_USER_SCRAM_CREDENTIALS, // refused without a login
             ApiKey.CONSUMER_GROUP_DESCRIBE,
@@ -91,6 +92,7 @@ class StateFloodTest {
             ApiKey.OFFSET_DELETE,
             ApiKey.OFFSET_FETCH,
             ApiKey.OFFSET_FOR_LEADER_EPOCH,
+            ApiKey.REMOVE_RAFT_VOTER,
             ApiKey.SASL_AUTHENTICATE,
             ApiKey.SASL_HANDSHAKE,
             ApiKey.UNREGISTER_BROKER, // of a broker that is not there

@@ -24,6 +24,8 @@ public final class PeerHandlers {
             ApiKey.ELECT_LEADERS,
             ApiKey.ALTER_PARTITION_REASSIGNMENTS,
             ApiKey.UNREGISTER_BROKER,
+            ApiKey.ADD_RAFT_VOTER,
+            ApiKey.REMOVE_RAFT_VOTER,
             ApiKey.DESCRIBE_QUORUM,
             ApiKey.CREATE_ACLS,
             ApiKey.DELETE_ACLS);
@@ -48,7 +50,6 @@ public final class PeerHandlers {
         registry.register(new BrokerHeartbeatHandler(controller, gate));
         registry.register(new AllocateProducerIdsHandler(controller, gate, producerIdBlockSize));
         registry.register(new AlterPartitionHandler(controller, gate));
-        registry.register(new AddRaftVoterHandler(images, controller, gate));
         registry.register(new EnvelopeHandler(registry, gate, maxEntries));
         FORWARDED.forEach(key -> registry.replace(key, handler -> forwarding(handler, forwarder)));
     }
