@@ -2,6 +2,8 @@ package io.journalq.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.client.Admin;
+import io.journalq.client.admin.ConfigResource;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
@@ -165,12 +167,44 @@ class ClusterCommandsTest {
         return row.group(1);
     }
 
+    /** The settings of throttles, of all brokers and the topic. */
+    private List<String> throttles() {
+        List<String> found = new ArrayList<>();
+        try (Admin admin = Admin.builder().bootstrapServers(address(1)).build()) {
+            List<ConfigResource> resources = new ArrayList<>(List.of(ConfigResource.topic("orders")));
+            brokers.keySet().forEach(id -> resources.add(ConfigResource.broker(id)));
+            admin.describeConfigs(resources).forEach((resource, entries) -> entries.stream()
+                    .filter(entry -> entry.name().contains("throttled") && !entry.isDefault())
+                    .forEach(entry -> found.add(resource + " " + entry.name() + "=" + entry.value())));
+        }
+        return found;
+    }
+
+    @Test
+    void shouldKeepAThrottleUntilItIsRemovedWhenNobodyWaits() throws Exception {
+        done("topics create orders --replication-factor 1");
+        produce(50);
+        String other = replicas().equals("1") ? "2" : "1";
+
+        done("cluster reassign orders --to " + other + " --throttle 1MiB --execute --no-wait");
+        assertThat(throttles())
+                .anyMatch(setting -> setting.contains("leader.replication.throttled.rate=1048576"))
+                .anyMatch(setting -> setting.contains("follower.replication.throttled.rate=1048576"))
+                .anyMatch(setting -> setting.contains("follower.replication.throttled.replicas=0:" + other));
+        await("the end of the move", () -> run("cluster reassign --list").out().contains("No partition moves"));
+
+        assertThat(done("cluster reassign --unthrottle")).contains("Nothing was changed");
+        assertThat(done("cluster reassign --unthrottle --execute"))
+                .contains("removed the throttles of all brokers and of 1 topic");
+        assertThat(throttles()).isEmpty();
+    }
+
     @Test
     void shouldReplicateMoveDrainRemoveAndReplaceBrokers() throws Exception {
         // given a topic with one replica
         done("topics create orders --partitions 2");
         produce(50);
-        done("consume orders --group readers --from beginning --timeout 3s");
+        done("consume orders --group readers --from beginning --max-messages 50");
 
         // when it is replicated
         String preview = done("cluster replicate --factor 3 orders");
@@ -190,7 +224,12 @@ class ClusterCommandsTest {
         assertThat(failed("cluster drain 3")).contains("broker 3 cannot be drained: topic ", " has 3 replicas");
         done("cluster replicate --factor 2 --execute");
         done("cluster replicate --factor 1 orders --execute");
-        done("cluster reassign orders --to 3 --execute");
+        assertThat(run("cluster reassign orders --to 3 --throttle fast").err()).contains("'fast' is not a rate");
+        assertThat(run("cluster reassign --list --throttle 1MiB/s").err()).contains("--throttle is for --to");
+        assertThat(done("cluster reassign orders --to 3 --throttle 50MiB/s --execute"))
+                .contains("each broker copies at most 50.0 MiB/s")
+                .contains("moved ");
+        assertThat(throttles()).isEmpty();
         assertThat(replicas()).isEqualTo("3");
         assertThat(done("cluster reassign --list")).contains("No partition moves.");
         assertReadable(50);

@@ -13,12 +13,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -27,6 +30,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterEach;
@@ -46,6 +51,10 @@ class BrokerReassignmentTest {
     private static final int WAIT_SECONDS = 60;
     private static final int BROKERS = 3;
     private static final String TOPIC = "orders";
+    /** Bytes per second. */
+    private static final int THROTTLED_RATE = 2_000_000;
+
+    private static final int THROTTLED_RECORDS = 120;
     private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
 
     private final Map<Integer, Integer> ports = new TreeMap<>();
@@ -256,5 +265,55 @@ class BrokerReassignmentTest {
         assertThat(ids(describe().replicas())).containsExactly(1, 2);
         start(3);
         awaitNoFiles(3);
+    }
+
+    private void alter(ConfigResource.Type type, String resource, Map<String, String> settings) throws Exception {
+        List<AlterConfigOp> changes = new ArrayList<>();
+        settings.forEach((name, value) -> changes.add(new AlterConfigOp(
+                new ConfigEntry(name, value), value == null ? AlterConfigOp.OpType.DELETE : AlterConfigOp.OpType.SET)));
+        admin.incrementalAlterConfigs(Map.of(new ConfigResource(type, resource), changes))
+                .all()
+                .get(WAIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldCopyAtTheRateOfTheThrottleAsKafkasToolSetsIt() throws Exception {
+        // given
+        create(1, 2);
+        byte[] value = new byte[100_000];
+        new Random(7).nextBytes(value);
+        try (KafkaProducer<byte[], byte[]> producer =
+                new KafkaProducer<>(clients(), new ByteArraySerializer(), new ByteArraySerializer())) {
+            for (int i = 0; i < THROTTLED_RECORDS; i++) {
+                var unused = producer.send(new ProducerRecord<>(TOPIC, 0, null, value));
+            }
+        }
+        Map<String, String> rates = new TreeMap<>();
+        rates.put("leader.replication.throttled.rate", Integer.toString(THROTTLED_RATE));
+        rates.put("follower.replication.throttled.rate", Integer.toString(THROTTLED_RATE));
+        for (int id = 1; id <= BROKERS; id++) {
+            alter(ConfigResource.Type.BROKER, Integer.toString(id), rates);
+        }
+        Map<String, String> replicas = new TreeMap<>();
+        replicas.put("leader.replication.throttled.replicas", "0:1,0:2");
+        replicas.put("follower.replication.throttled.replicas", "0:3");
+        alter(ConfigResource.Type.TOPIC, TOPIC, replicas);
+
+        // when
+        long startNanos = System.nanoTime();
+        reassign(1, 3);
+        await("the end of the move", () -> !isMoving());
+        double seconds = (System.nanoTime() - startNanos) / 1e9;
+
+        // then it took as long as the throttle demands
+        double bytesPerSecond = THROTTLED_RECORDS * (double) value.length / seconds;
+        assertThat(bytesPerSecond).isLessThan(1.2 * THROTTLED_RATE);
+
+        // and the throttle can be removed
+        rates.replaceAll((name, rate) -> null);
+        for (int id = 1; id <= BROKERS; id++) {
+            alter(ConfigResource.Type.BROKER, Integer.toString(id), rates);
+        }
+        moveTo(2, 3);
     }
 }

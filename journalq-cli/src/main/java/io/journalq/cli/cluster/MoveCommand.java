@@ -2,6 +2,7 @@ package io.journalq.cli.cluster;
 
 import io.journalq.cli.cluster.ReplicaPlan.Move;
 import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Table;
@@ -34,6 +35,18 @@ abstract class MoveCommand extends ClientCommand {
             description = "Does not wait for the end. journalq cluster reassign --list shows the progress.")
     private boolean noWait;
 
+    @Option(
+            names = "--throttle",
+            paramLabel = "RATE",
+            description =
+                    "Limits what each broker sends and fetches for these moves, such as 50MiB/s. Replicas that are"
+                            + " in sync are not held back.")
+    private String throttle;
+
+    final boolean isThrottled() {
+        return throttle != null;
+    }
+
     final boolean isExecuted() {
         return execute;
     }
@@ -52,6 +65,7 @@ abstract class MoveCommand extends ClientCommand {
     }
 
     final void move(Admin admin, ClusterState state) throws InterruptedException {
+        long bytesPerSecond = isThrottled() ? rate() : 0;
         List<Move> moves = moves(state);
         if (wantsJson()) {
             terminal().printLine(Json.document(jsonOf(moves)));
@@ -69,7 +83,31 @@ abstract class MoveCommand extends ClientCommand {
         }
         terminal().flush();
         keepModes(admin, state, moves);
-        new PartitionMoves(admin, terminal()).run(moves, !noWait);
+        PartitionMoves partitionMoves = new PartitionMoves(admin, terminal());
+        if (!isThrottled()) {
+            partitionMoves.run(moves, !noWait);
+            return;
+        }
+        MoveThrottle moveThrottle = new MoveThrottle(admin, terminal());
+        moveThrottle.begin(state, moves, bytesPerSecond);
+        List<TopicPartition> moved = moves.stream().map(Move::partition).toList();
+        try {
+            partitionMoves.run(moves, !noWait);
+        } catch (CommandFailure some) {
+            moveThrottle.end(state, moved);
+            throw some;
+        }
+        if (!noWait) {
+            moveThrottle.end(state, moved);
+        }
+    }
+
+    private long rate() {
+        try {
+            return MoveThrottle.parse(throttle);
+        } catch (IllegalArgumentException malformed) {
+            throw wrongUsage(malformed.getMessage());
+        }
     }
 
     /**

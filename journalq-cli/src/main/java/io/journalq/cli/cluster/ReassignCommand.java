@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq cluster reassign orders --to 1,2 --execute",
-            "  journalq cluster reassign orders:0 --to 2,1 --execute",
+            "  journalq cluster reassign orders:0 --to 2,1 --throttle 50MiB/s --execute",
             "  journalq cluster reassign --list",
             "  journalq cluster reassign --cancel --execute"
         })
@@ -61,6 +61,11 @@ final class ReassignCommand extends MoveCommand {
 
         @Option(names = "--cancel", description = "Returns to the replicas before. Applied with --execute.")
         private boolean cancel;
+
+        @Option(
+                names = "--unthrottle",
+                description = "Removes the throttles of all brokers and topics. Applied with --execute.")
+        private boolean unthrottle;
     }
 
     @Override
@@ -68,12 +73,17 @@ final class ReassignCommand extends MoveCommand {
         if (mode.brokers != null && topics.isEmpty()) {
             throw wrongUsage("name the topics to move");
         }
+        if (mode.brokers == null && isThrottled()) {
+            throw wrongUsage("--throttle is for --to");
+        }
         try (Admin admin = openAdmin()) {
             ClusterState state = ClusterState.of(admin);
             if (mode.list) {
                 list(state, moving(state));
             } else if (mode.cancel) {
                 cancel(admin, moving(state));
+            } else if (mode.unthrottle) {
+                unthrottle(admin, state);
             } else {
                 move(admin, state);
             }
@@ -154,6 +164,18 @@ final class ReassignCommand extends MoveCommand {
                         + PartitionMoves.percentage(total, left));
     }
 
+    private void unthrottle(Admin admin, ClusterState state) {
+        if (!isExecuted()) {
+            terminal().tell("Nothing was changed. To remove the throttles of all brokers and topics, add --execute.");
+            return;
+        }
+        int count =
+                new MoveThrottle(admin, terminal()).remove(state, state.topics().keySet());
+        Map<String, Object> json = new LinkedHashMap<>();
+        json.put("topics", count);
+        report("removed the throttles of all brokers and of " + Quantity.count(count, "topic"), json);
+    }
+
     private void cancel(Admin admin, Map<TopicPartition, PartitionReassignment> moving) {
         if (!isExecuted()) {
             list(ClusterState.of(admin), moving);
@@ -164,6 +186,7 @@ final class ReassignCommand extends MoveCommand {
         moving.keySet().forEach(partition -> cancelled.put(partition, List.of()));
         if (!cancelled.isEmpty()) {
             admin.alterPartitionReassignments(cancelled);
+            new MoveThrottle(admin, terminal()).end(ClusterState.of(admin), cancelled.keySet());
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("cancelled", cancelled.size());

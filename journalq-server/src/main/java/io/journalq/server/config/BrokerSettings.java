@@ -299,7 +299,9 @@ public final class BrokerSettings {
                 CoordinatorSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS,
                 CoordinatorSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS,
                 CoordinatorSettings.GROUP_CONSUMER_ASSIGNMENT_INTERVAL_MS,
-                PRODUCER_ID_EXPIRATION_MS));
+                PRODUCER_ID_EXPIRATION_MS,
+                ReplicationSettings.LEADER_THROTTLED_RATE,
+                ReplicationSettings.FOLLOWER_THROTTLED_RATE));
         keys.addAll(TopicSettings.ALL.all());
         return new ConfigKeys(keys);
     }

@@ -42,8 +42,32 @@ public final class ReplicationSettings {
                     + "replicas lead its partitions. If the connection of the broker has ended, it waits for two "
                     + "heartbeats only. Use the same value on all brokers, and at least twice broker.heartbeat.interval.ms.");
 
+    public static final ConfigKey<Long> LEADER_THROTTLED_RATE = ConfigKey.ofLong(
+            "leader.replication.throttled.rate",
+            ConfigUnit.BYTES,
+            Long.MAX_VALUE,
+            0L,
+            Long.MAX_VALUE,
+            "Bytes per second that the leaders on this broker send to other replicas, for the replicas in "
+                    + "leader.replication.throttled.replicas. Replicas that are in sync count, and are never held back. "
+                    + "bin/journalq cluster reassign --throttle sets and deletes it.");
+    public static final ConfigKey<Long> FOLLOWER_THROTTLED_RATE = ConfigKey.ofLong(
+            "follower.replication.throttled.rate",
+            ConfigUnit.BYTES,
+            Long.MAX_VALUE,
+            0L,
+            Long.MAX_VALUE,
+            "Bytes per second that this broker fetches for its replicas in follower.replication.throttled.replicas. "
+                    + "Replicas that are in sync count, and are never held back. bin/journalq cluster reassign --throttle "
+                    + "sets and deletes it.");
+
     static final List<ConfigKey<?>> ALL = List.of(
-            REPLICA_LAG_TIME_MAX_MS, REPLICATION_LAG_MAX_MS, BROKER_HEARTBEAT_INTERVAL_MS, BROKER_SESSION_TIMEOUT_MS);
+            REPLICA_LAG_TIME_MAX_MS,
+            REPLICATION_LAG_MAX_MS,
+            LEADER_THROTTLED_RATE,
+            FOLLOWER_THROTTLED_RATE,
+            BROKER_HEARTBEAT_INTERVAL_MS,
+            BROKER_SESSION_TIMEOUT_MS);
 
     private ReplicationSettings() {}
 }

@@ -203,8 +203,20 @@ public final class TopicSettings {
                     + "type UNCLEAN), when no other replica is available. It is never done automatically. Set it for topics, not as the default "
                     + "of a broker.");
 
+    public static final ConfigKey<List<String>> LEADER_THROTTLED_REPLICAS = ConfigKey.ofList(
+                    "leader.replication.throttled.replicas",
+                    List.of(),
+                    "Replicas whose brokers obey leader.replication.throttled.rate when they lead: partition:broker, such "
+                            + "as 0:1,1:1, or * for all. bin/journalq cluster reassign --throttle sets and deletes it.")
+            .checkedBy(TopicSettings::readThrottledReplicas);
+    public static final ConfigKey<List<String>> FOLLOWER_THROTTLED_REPLICAS = ConfigKey.ofList(
+                    "follower.replication.throttled.replicas",
+                    List.of(),
+                    "Replicas whose brokers obey follower.replication.throttled.rate when they follow: partition:broker, "
+                            + "such as 0:3,1:3, or * for all. bin/journalq cluster reassign --throttle sets and deletes it.")
+            .checkedBy(TopicSettings::readThrottledReplicas);
+
     private static final String FOR_TIERED_STORAGE = NO_EFFECT + "there is no tiered storage.";
-    private static final String FOR_THROTTLES = NO_EFFECT + "replication is not throttled.";
     private static final String FOR_CODEC_LEVELS = NO_EFFECT + "each codec compresses at its own default level.";
 
     public static final ConfigKey<Boolean> PREALLOCATE =
@@ -224,10 +236,6 @@ public final class TopicSettings {
             ConfigKey.ofInt("compression.lz4.level", ConfigUnit.NONE, 9, 1, 17, FOR_CODEC_LEVELS),
             ConfigKey.ofInt("compression.zstd.level", ConfigUnit.NONE, 3, -131_072, 22, FOR_CODEC_LEVELS),
             PREALLOCATE,
-            ConfigKey.ofList("leader.replication.throttled.replicas", List.of(), FOR_THROTTLES)
-                    .checkedBy(TopicSettings::readThrottledReplicas),
-            ConfigKey.ofList("follower.replication.throttled.replicas", List.of(), FOR_THROTTLES)
-                    .checkedBy(TopicSettings::readThrottledReplicas),
             ConfigKey.ofBoolean("remote.storage.enable", false, FOR_TIERED_STORAGE),
             ConfigKey.ofBoolean("remote.log.copy.disable", false, FOR_TIERED_STORAGE),
             ConfigKey.ofBoolean("remote.log.delete.on.disable", false, FOR_TIERED_STORAGE),
@@ -272,7 +280,9 @@ public final class TopicSettings {
                 COMPRESSION_TYPE,
                 MIN_INSYNC_REPLICAS,
                 UNCLEAN_LEADER_ELECTION,
-                ENCRYPTION_REQUIRED));
+                ENCRYPTION_REQUIRED,
+                LEADER_THROTTLED_REPLICAS,
+                FOLLOWER_THROTTLED_REPLICAS));
         keys.addAll(WITHOUT_EFFECT.all());
         return new ConfigKeys(keys);
     }

@@ -150,6 +150,12 @@ public final class ReplicaMachine {
         return leading != null && leading.inSync().find(brokerId) != null;
     }
 
+    /** Whether the metadata count the replica on a broker as in sync. */
+    public boolean isInSync(int brokerId) {
+        RemoteReplica other = leading == null ? null : leading.inSync().find(brokerId);
+        return other != null && other.committed;
+    }
+
     /**
      * Another replica fetches from {@code offset} on, and thereby acknowledges everything before it. Its log does not
      * diverge from this one. Ignored if the replica is not assigned, or the offset is not in this log.

@@ -73,6 +73,11 @@ final class SettingsInForce {
         return true;
     }
 
+    /** The settings of the broker, as they are now. */
+    BrokerConfig ofBroker() {
+        return inForce;
+    }
+
     /** Time after which an idle producer is forgotten. Any thread. */
     long producerExpiryMs() {
         return producerExpiryMs;

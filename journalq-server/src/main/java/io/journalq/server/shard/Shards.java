@@ -5,6 +5,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.CoordinatorSettings;
+import io.journalq.server.config.ReplicationSettings;
 import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.BlockingWork;
@@ -31,6 +32,7 @@ import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionHost.PartitionResources;
 import io.journalq.server.shard.partition.PartitionSettings;
 import io.journalq.server.shard.partition.RecoveredEnd;
+import io.journalq.server.shard.partition.ReplicationThrottle;
 import io.journalq.server.shard.replica.ReplicaPeers;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -74,6 +76,7 @@ public final class Shards {
     private final TopicTraffic traffic;
     private MetadataImage followed = MetadataImage.EMPTY;
     private final SettingsInForce inForce;
+    private final ReplicationThrottle.Directions throttles = new ReplicationThrottle.Directions();
     /** The last change of each partition that is opening or closing. The next change of the partition waits for it. */
     private final Map<PartitionKey, CompletableFuture<Void>> changing = new ConcurrentHashMap<>();
 
@@ -133,9 +136,18 @@ public final class Shards {
                     new WalLoopBuffers(walSyncers, cycle),
                     new BlockingWork(blockingPool, cycle.index()),
                     producerMemory,
+                    throttles,
                     nodeId);
             shards[cycle.index()] = new Shard(resources, times, offLoopValidator, this::keepTime, offlinePartitions);
         }
+        throttle();
+    }
+
+    private void throttle() {
+        throttles.limit(
+                inForce.ofBroker().get(ReplicationSettings.LEADER_THROTTLED_RATE),
+                inForce.ofBroker().get(ReplicationSettings.FOLLOWER_THROTTLED_RATE),
+                shards[0].cycle().loop().nanoTime());
     }
 
     /** Replicates partitions from and to other brokers. Called before partitions are opened. */
@@ -277,6 +289,7 @@ public final class Shards {
             }
         }
         if (defaultsChanged) {
+            throttle();
             updateAll(delta.now());
         }
         followed = delta.now();

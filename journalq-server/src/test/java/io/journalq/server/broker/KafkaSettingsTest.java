@@ -257,7 +257,7 @@ class KafkaSettingsTest {
             get(alter(resource, "leader.replication.throttled.rate", "", OpType.DELETE));
             get(alter(resource, "retention.ms", "", OpType.DELETE));
         }
-        assertThatThrownBy(() -> get(alter(BROKER, "leader.replication.throttled.rate", "1", OpType.SET)))
+        assertThatThrownBy(() -> get(alter(BROKER, "log.cleaner.io.max.bytes.per.second", "1", OpType.SET)))
                 .hasCauseInstanceOf(InvalidConfigurationException.class);
         assertThatThrownBy(() -> get(alter(BROKER, "listeners", "", OpType.DELETE)))
                 .hasCauseInstanceOf(InvalidRequestException.class);

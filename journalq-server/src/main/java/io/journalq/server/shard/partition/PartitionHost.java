@@ -61,12 +61,15 @@ public final class PartitionHost {
     private final int nodeId;
     private final Clock clock;
     private final VerificationGuards guards;
+    private final ReplicationThrottle.Directions throttles;
     private PartitionSettings settings;
     private ReplicaSet replicas;
     /** Null until the partition has other replicas. */
     private PartitionReplication replication;
 
     private CompactionFailure compactionFailure;
+    private boolean throttledLeader;
+    private boolean throttledFollower;
     private boolean offline;
     /** Batches that were acknowledged from memory could not be written before the close. */
     private boolean lostAcknowledged;
@@ -87,6 +90,7 @@ public final class PartitionHost {
         this.nodeId = resources.nodeId();
         this.clock = resources.appends().clock();
         this.guards = resources.appends().guards();
+        this.throttles = resources.throttles();
         this.cycle = resources.cycle();
         this.blockingWork = resources.blockingWork();
         this.topicId = recovered.topicId();
@@ -108,6 +112,8 @@ public final class PartitionHost {
 
     private void follow(PartitionSettings newSettings, ReplicaSet newReplicas) {
         settings = newSettings;
+        throttledLeader = newSettings.throttled().hasLeader(name.partition(), nodeId);
+        throttledFollower = newSettings.throttled().hasFollower(name.partition(), nodeId);
         admission.follow(newSettings.append());
         if (newReplicas.leaderEpoch() >= replica.leaderEpoch()) {
             replicas = newReplicas;
@@ -331,9 +337,33 @@ public final class PartitionHost {
                         public int recoveryEpoch() {
                             return replicas.recoveryEpoch();
                         }
+
+                        @Override
+                        public boolean isInSync() {
+                            return replicas.inSync().contains(nodeId);
+                        }
+
+                        @Override
+                        public boolean isThrottledLeader() {
+                            return throttledLeader;
+                        }
+
+                        @Override
+                        public boolean isThrottledFollower() {
+                            return throttledFollower;
+                        }
                     },
                     new PartitionReplication.Parts(
-                            name, journal, replica, producers, writer, durability, readable, clock, cycle.loop()));
+                            name,
+                            journal,
+                            replica,
+                            producers,
+                            writer,
+                            durability,
+                            readable,
+                            clock,
+                            cycle.loop(),
+                            throttles));
         }
         return replication;
     }
@@ -535,6 +565,7 @@ public final class PartitionHost {
      * @param walBuffers collect their writes for the write-ahead files
      * @param blockingWork starts work that waits for the disk
      * @param producerMemory charged with the producers of all partitions
+     * @param throttles limit the rates of replication of this broker
      * @param nodeId the id of this broker
      */
     public record PartitionResources(
@@ -544,5 +575,6 @@ public final class PartitionHost {
             WalLoopBuffers walBuffers,
             BlockingWork blockingWork,
             MemoryAccount producerMemory,
+            ReplicationThrottle.Directions throttles,
             int nodeId) {}
 }

@@ -39,6 +39,8 @@ public final class PartitionReplication {
     private final ReadableLog readable;
     /** Null until the partition is led here. */
     private Runnable candidateListener;
+    /** The one that the leader has told last. */
+    private long leaderHighWatermark = Long.MAX_VALUE;
 
     /** The partition as it is now. On the loop. */
     interface Partition {
@@ -49,6 +51,15 @@ public final class PartitionReplication {
 
         /** The last leader epoch that began without some acknowledged records; -1 if none did. */
         int recoveryEpoch();
+
+        /** Whether the metadata count this replica as in sync. */
+        boolean isInSync();
+
+        /** Whether this broker throttles what it sends as the leader. */
+        boolean isThrottledLeader();
+
+        /** Whether this broker throttles what it fetches as a follower. */
+        boolean isThrottledFollower();
     }
 
     /**
@@ -56,6 +67,7 @@ public final class PartitionReplication {
      *
      * @param clock the time of day
      * @param loop of the shard
+     * @param throttles of the broker
      */
     record Parts(
             TopicPartition name,
@@ -66,7 +78,8 @@ public final class PartitionReplication {
             PartitionDurability durability,
             ReadableLog readable,
             Clock clock,
-            Loop loop) {}
+            Loop loop,
+            ReplicationThrottle.Directions throttles) {}
 
     PartitionReplication(Partition partition, Parts parts) {
         this.partition = partition;
@@ -145,7 +158,28 @@ public final class PartitionReplication {
                 candidateListener.run();
             }
         }
-        return readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
+        if (!partition.isThrottledLeader()) {
+            return readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
+        }
+        ReplicationThrottle throttle = parts.throttles().leader();
+        long nowNanos = parts.loop().nanoTime();
+        if (!replica.isInSync(replicaId) && throttle.isExceeded(nowNanos)) {
+            return readable.readWritten(offset, 0, false);
+        }
+        PartitionRead read = readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
+        throttle.count(read.sizeBytes(), nowNanos);
+        return read;
+    }
+
+    /**
+     * Whether this follower has to wait with its next fetch, because of a throttle. Replicas that are in sync or have
+     * everything do not wait.
+     */
+    public boolean isHeldBack() {
+        return partition.isThrottledFollower()
+                && !partition.isInSync()
+                && journal.endOffset() < leaderHighWatermark
+                && parts.throttles().follower().isExceeded(parts.loop().nanoTime());
     }
 
     /**
@@ -157,6 +191,9 @@ public final class PartitionReplication {
     public void appendFetched(ByteBuf run) {
         journal.appendRun(run, replica.leaderEpoch());
         parts.producers().onStagedRun(run, parts.clock().millis());
+        if (partition.isThrottledFollower()) {
+            parts.throttles().follower().count(run.readableBytes(), parts.loop().nanoTime());
+        }
         writer.writeFetched(run.readableBytes());
     }
 
@@ -167,6 +204,7 @@ public final class PartitionReplication {
      * @param startOffset the first offset of the leader's log
      */
     public void onLeaderOffsets(long highWatermark, long startOffset) {
+        leaderHighWatermark = highWatermark;
         readable.onReplicaChange(() -> replica.onLeaderHighWatermark(highWatermark));
         long target = Math.min(startOffset, journal.writtenOffset());
         if (target > journal.startOffset()) {

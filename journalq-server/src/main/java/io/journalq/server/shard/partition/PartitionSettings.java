@@ -17,9 +17,15 @@ import io.journalq.server.shard.append.DeliveryMode;
  * @param deletes whether old records may be deleted regardless of their keys
  * @param journal for the journal
  * @param minInSyncReplicas number of replicas that must be in sync for an append with acks=all
+ * @param throttled replicas to which the throttles of their brokers apply
  */
 public record PartitionSettings(
-        AppendSettings append, long flushIntervalMs, boolean deletes, JournalConfig journal, int minInSyncReplicas) {
+        AppendSettings append,
+        long flushIntervalMs,
+        boolean deletes,
+        JournalConfig journal,
+        int minInSyncReplicas,
+        ThrottledReplicas throttled) {
     private static final long SHORTEST_FLUSH_INTERVAL_MS = 1;
     private static final long LONGEST_FLUSH_INTERVAL_MS = 604_800_000L;
     private static final String LOG_APPEND_TIME = "LogAppendTime";
@@ -52,7 +58,10 @@ public record PartitionSettings(
                         Math.min(config.get(TopicSettings.FLUSH_INTERVAL_MS), LONGEST_FLUSH_INTERVAL_MS)),
                 deletes,
                 journal,
-                config.get(TopicSettings.MIN_INSYNC_REPLICAS));
+                config.get(TopicSettings.MIN_INSYNC_REPLICAS),
+                new ThrottledReplicas(
+                        config.get(TopicSettings.LEADER_THROTTLED_REPLICAS),
+                        config.get(TopicSettings.FOLLOWER_THROTTLED_REPLICAS)));
     }
 
     private static DeliveryMode deliveryMode(TopicConfig config) {
@@ -96,7 +105,8 @@ public record PartitionSettings(
                 flushIntervalMs,
                 deletes,
                 journal,
-                minInSyncReplicas);
+                minInSyncReplicas,
+                throttled);
     }
 
     private static CompactionConfig compaction(TopicConfig config) {

@@ -54,6 +54,11 @@ final class FetchedPartition {
         return pauseMs;
     }
 
+    /** Leaves the partition out, without an error. */
+    void holdBack() {
+        paused = true;
+    }
+
     /** Ends a pause. */
     void resume() {
         paused = false;

@@ -43,6 +43,9 @@ final class ReplicaFetcher {
     private static final long QUICK_RESPONSE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private static final int QUICK_RESPONSE_PAUSE_MS = 10;
+    /** Time for which a partition is left out because of a throttle. */
+    private static final int HELD_BACK_MS = 50;
+
     /** Shortest time between two connections that are opened because a fetch waits while other partitions are added. */
     private static final long RESTART_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -210,6 +213,8 @@ final class ReplicaFetcher {
         for (FetchedPartition partition : List.copyOf(due)) {
             if (!partition.isPaused() && partition.isRejected()) {
                 pause(partition);
+            } else if (!partition.isPaused() && partition.host().replication().isHeldBack()) {
+                holdBack(partition);
             }
         }
         if (!hasFetchable() || (synced && awaitsSync())) {
@@ -384,11 +389,33 @@ final class ReplicaFetcher {
         return result == FetchedBatches.Result.NEWS;
     }
 
-    private void pause(FetchedPartition partition) {
+    /** The fetches of other partitions are not disturbed when the time is over. */
+    private void holdBack(FetchedPartition partition) {
+        partition.holdBack();
+        leaveOut(partition);
+        cycle.loop()
+                .schedule(
+                        () -> {
+                            if (partition.isPaused() && isFetched(partition)) {
+                                partition.resume();
+                                due.add(partition);
+                                if (!waiting) {
+                                    lookSoon();
+                                }
+                            }
+                        },
+                        HELD_BACK_MS);
+    }
+
+    private void leaveOut(FetchedPartition partition) {
         if (partition.isInSession()) {
             partition.leaveSession();
             forgotten.add(partition);
         }
+    }
+
+    private void pause(FetchedPartition partition) {
+        leaveOut(partition);
         cycle.loop()
                 .schedule(
                         () -> {

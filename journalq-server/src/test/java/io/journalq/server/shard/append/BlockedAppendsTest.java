@@ -10,6 +10,7 @@ import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.shard.partition.PartitionSettings;
 import io.journalq.server.shard.partition.SteppedPartition;
 import io.journalq.server.shard.partition.SteppedPartition.Outcome;
+import io.journalq.server.shard.partition.ThrottledReplicas;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -38,7 +39,12 @@ class BlockedAppendsTest {
 
     private SteppedPartition open(CompressionCodec kept) throws IOException {
         PartitionSettings settings = new PartitionSettings(
-                new AppendSettings(RULES, kept, DeliveryMode.EVENTUAL, 1), 1, true, JournalConfig.DEFAULT, 1);
+                new AppendSettings(RULES, kept, DeliveryMode.EVENTUAL, 1),
+                1,
+                true,
+                JournalConfig.DEFAULT,
+                1,
+                ThrottledReplicas.NONE);
         return SteppedPartition.open(directory, settings, INLINE_BYTES, blocking::add);
     }
 

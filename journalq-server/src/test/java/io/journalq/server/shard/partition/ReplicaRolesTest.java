@@ -236,6 +236,53 @@ class ReplicaRolesTest {
         assertThat(partition.host().log().highWatermark()).isEqualTo(1);
     }
 
+    private int bytesFor(long offset) {
+        PartitionRead read = partition.host().replication().readAsReplica(OTHER, 1, offset, 0, -1, ALL, true);
+        assertThat(read.error()).isEqualTo(ErrorCode.NONE);
+        int sizeBytes = read.sizeBytes();
+        if (read.slice() != null) {
+            read.slice().release();
+        }
+        return sizeBytes;
+    }
+
+    @Test
+    void shouldHoldAThrottledReplicaBackOnlyWhenItIsNotInSync() {
+        // given
+        lead(0, SteppedPartition.NODE);
+        for (int i = 0; i < 10; i++) {
+            var unused = partition.append(1, PRODUCER_EPOCH, i, false, "a");
+        }
+        partition
+                .throttles()
+                .limit(100, ReplicationThrottle.UNLIMITED, partition.loop().nanoTime());
+        assertThat(bytesFor(0)).as("without throttled replicas").isPositive();
+
+        // when
+        partition.setThrottled(new ThrottledReplicas(List.of("0:" + SteppedPartition.NODE), List.of()));
+        assertThat(bytesFor(0)).isZero();
+        partition.loop().advance(100);
+        assertThat(bytesFor(0)).isPositive();
+
+        // then it waits until it has made up for what it has read
+        assertThat(bytesFor(5)).isZero();
+        partition.loop().advance(60_000);
+        assertThat(bytesFor(5)).isPositive();
+        assertThat(bytesFor(6)).isZero();
+
+        // and does not wait when it is in sync
+        lead(0, SteppedPartition.NODE, OTHER);
+        assertThat(bytesFor(7)).isPositive();
+        assertThat(bytesFor(8)).isPositive();
+
+        // and no other broker's throttle applies here
+        lead(0, SteppedPartition.NODE);
+        partition.setThrottled(new ThrottledReplicas(List.of("0:" + OTHER, "1:" + SteppedPartition.NODE), List.of()));
+        assertThat(bytesFor(8)).isPositive();
+        partition.setThrottled(new ThrottledReplicas(List.of("*"), List.of()));
+        assertThat(bytesFor(8)).isZero();
+    }
+
     @Test
     void shouldCutItsJournalAndKeepTheRestWhenItIsClosed() throws IOException {
         // given

@@ -68,6 +68,8 @@ public final class SteppedPartition {
     private final VerificationGuards guards;
     private final WalSyncers walSyncers;
     private ReplicaSet replicas = ReplicaSet.ofOne(NODE, 0);
+    private ThrottledReplicas throttled = ThrottledReplicas.NONE;
+    private final ReplicationThrottle.Directions throttles = new ReplicationThrottle.Directions();
     private DeliveryMode mode;
     private int minInSyncReplicas = 1;
     private boolean awaited = true;
@@ -122,6 +124,7 @@ public final class SteppedPartition {
                 new WalLoopBuffers(walSyncers, cycle),
                 new BlockingWork(blockingPool, 0),
                 MemoryAccount.UNBOUNDED,
+                throttles,
                 NODE);
         guards = resources.appends().guards();
         PartitionFiles files =
@@ -211,12 +214,24 @@ public final class SteppedPartition {
     }
 
     private static PartitionSettings settings(DeliveryMode mode, JournalConfig journal) {
-        return settings(mode, journal, 1);
+        return settings(mode, journal, 1, ThrottledReplicas.NONE);
     }
 
-    private static PartitionSettings settings(DeliveryMode mode, JournalConfig journal, int minInSyncReplicas) {
+    private static PartitionSettings settings(
+            DeliveryMode mode, JournalConfig journal, int minInSyncReplicas, ThrottledReplicas throttled) {
         return new PartitionSettings(
-                new AppendSettings(BatchRules.DEFAULT, null, mode, 1), 1, true, journal, minInSyncReplicas);
+                new AppendSettings(BatchRules.DEFAULT, null, mode, 1), 1, true, journal, minInSyncReplicas, throttled);
+    }
+
+    /** Changes the replicas to which {@link #throttles} apply. */
+    public void setThrottled(ThrottledReplicas newThrottled) {
+        throttled = newThrottled;
+        update();
+    }
+
+    /** The throttles of the broker. */
+    public ReplicationThrottle.Directions throttles() {
+        return throttles;
     }
 
     /** Changes the topic's configuration. */
@@ -233,7 +248,7 @@ public final class SteppedPartition {
     }
 
     private void update() {
-        host.update(settings(mode, host.journal().config(), minInSyncReplicas), replicas);
+        host.update(settings(mode, host.journal().config(), minInSyncReplicas, throttled), replicas);
         loop.run();
     }
 

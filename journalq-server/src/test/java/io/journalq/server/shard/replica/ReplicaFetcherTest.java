@@ -20,7 +20,9 @@ import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.partition.ReplicationThrottle;
 import io.journalq.server.shard.partition.SteppedPartition;
+import io.journalq.server.shard.partition.ThrottledReplicas;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -205,6 +207,49 @@ class ReplicaFetcherTest {
         partition.loop().run();
         assertThat(leader.acknowledged()).isEqualTo(2);
         assertThat(partition.host().log().highWatermark()).isEqualTo(1);
+        assertThat(leader.connections).isEqualTo(1);
+    }
+
+    private void respondWithBatchBefore(long highWatermark, long offset) {
+        ByteBuf batch = batch(offset);
+        respond(data().setRecords(RecordsData.of(batch)).setHighWatermark(highWatermark));
+        batch.release();
+        partition.loop().run();
+    }
+
+    @Test
+    void shouldWaitWithTheNextFetchWhenAThrottleIsExceededAndItIsNotInSync() throws IOException {
+        // given a throttled replica
+        follow(DeliveryMode.EVENTUAL);
+        List<Integer> replicas = List.of(SteppedPartition.NODE, LEADER);
+        partition.setThrottled(new ThrottledReplicas(List.of(), List.of("0:" + SteppedPartition.NODE)));
+        partition
+                .throttles()
+                .limit(ReplicationThrottle.UNLIMITED, 100, partition.loop().nanoTime());
+        partition.setReplicas(1, new ReplicaSet(LEADER, EPOCH, ++partitionEpoch, replicas, List.of(LEADER)));
+
+        // when it has fetched more than it may, and more follows
+        respondWithBatchBefore(10, 0);
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(1);
+        partition.loop().fireTimers();
+
+        // then it waits until it has made up for that
+        assertThat(leader.requests).hasSize(1);
+        partition.loop().advance(10_000);
+        partition.loop().fireTimers();
+        assertThat(leader.requests).hasSize(2);
+        assertThat(leader.acknowledged()).isEqualTo(1);
+
+        // and does not wait for the last records
+        respondWithBatchBefore(2, 1);
+        assertThat(leader.requests).hasSize(3);
+        assertThat(leader.acknowledged()).isEqualTo(2);
+
+        // and never when it is in sync
+        partition.setReplicas(1, new ReplicaSet(LEADER, EPOCH, ++partitionEpoch, replicas, replicas));
+        respondWithBatchBefore(10, 2);
+        respondWithBatchBefore(10, 3);
+        assertThat(leader.acknowledged()).isEqualTo(4);
         assertThat(leader.connections).isEqualTo(1);
     }
 
