@@ -49,7 +49,7 @@ class ArchiveContentsTest {
 
     @BeforeAll
     static void unpack() throws IOException, InterruptedException {
-        home = UnpackedArchive.in(directory);
+        home = UnpackedArchive.in(Files.createDirectory(directory.resolve("a path with spaces")));
     }
 
     @Test
@@ -63,12 +63,49 @@ class ArchiveContentsTest {
     }
 
     @Test
+    void shouldKeepTestToolsAndTheirLibrariesApartWhenPackaged() throws Exception {
+        assertThat(names(jarsIn(home.resolve("lib"))))
+                .contains("journalq-server", "journalq-client", "HdrHistogram", "lz4-java")
+                .doesNotContain("journalq-bench", "journalq-sim", "journalq-chaos")
+                .doesNotContain("kafka-clients", "jmh-core", "jopt-simple", "commons-math3");
+        assertThat(names(jarsIn(home.resolve("lib/bench"))))
+                .contains("journalq-bench", "journalq-sim", "journalq-chaos", "kafka-clients", "jmh-core")
+                .doesNotContain("journalq-server", "journalq-common");
+
+        ScriptRun help = run("journalq-bench", "produce", "--help");
+        assertThat(help.exitCode()).as(help.err()).isZero();
+        assertThat(help.out()).contains("--case");
+    }
+
+    @Test
+    void shouldShowTheVersionAndCompleteInTheShellWhenAnyProgramIsAsked() throws Exception {
+        for (String program :
+                List.of("journalq", "journalq-server", "journalq-bench", "journalq-sim", "journalq-chaos")) {
+            ScriptRun version = run(program, "--version");
+            ScriptRun completion = run(program, "completion");
+            Path script = Files.writeString(directory.resolve(program), completion.out());
+            ScriptRun bash = ScriptRun.of(
+                    directory, Map.of(), List.of("bash", "-c", "source " + script + " && complete -p " + program));
+
+            assertThat(version.exitCode()).as(version.err()).isZero();
+            assertThat(version.out()).startsWith("JournalQ ").doesNotContain("not packaged");
+            assertThat(completion.exitCode()).as(completion.err()).isZero();
+            assertThat(completion.out()).contains("--help");
+            assertThat(bash.exitCode()).as(bash.err()).isZero();
+        }
+    }
+
+    private static ScriptRun run(String program, String... arguments) throws IOException, InterruptedException {
+        List<String> command =
+                new ArrayList<>(List.of(home.resolve("bin").resolve(program).toString()));
+        command.addAll(List.of(arguments));
+        return ScriptRun.of(directory, Map.of("JAVA_HOME", System.getProperty("java.home")), command);
+    }
+
+    @Test
     void shouldSayWhereAComparisonRunsWhenItsClientIsNotInTheArchive() throws Exception {
         for (String broker : List.of("nats", "jetstream", "rabbitmq-streams", "rabbitmq-quorum")) {
-            ScriptRun run = ScriptRun.of(
-                    directory,
-                    Map.of("JAVA_HOME", System.getProperty("java.home")),
-                    List.of(home.resolve("bin/journalq-bench").toString(), "matrix", "--brokers", broker));
+            ScriptRun run = run("journalq-bench", "matrix", "--brokers", broker);
 
             assertThat(run.exitCode()).as(run.err()).isEqualTo(1);
             assertThat(run.err())
@@ -146,8 +183,14 @@ class ArchiveContentsTest {
         return parts.group(1) + "-" + parts.group(2) + (classifier.find() ? "-" + classifier.group(1) : "") + ".jar";
     }
 
-    private List<Path> jars() throws IOException {
+    private static List<Path> jars() throws IOException {
         try (Stream<Path> files = Files.walk(home.resolve("lib"))) {
+            return files.filter(file -> file.toString().endsWith(".jar")).toList();
+        }
+    }
+
+    private static List<Path> jarsIn(Path lib) throws IOException {
+        try (Stream<Path> files = Files.list(lib)) {
             return files.filter(file -> file.toString().endsWith(".jar")).toList();
         }
     }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,13 +23,13 @@ class ArchiveReadmeTest {
     private static final Pattern LINK = Pattern.compile("]\\(([^)\\s#]+)\\)");
 
     @TempDir
-    private Path directory;
+    private static Path directory;
 
-    private Path home;
-    private String readme;
+    private static Path home;
+    private static String readme;
 
-    @BeforeEach
-    void unpack() throws IOException, InterruptedException {
+    @BeforeAll
+    static void unpack() throws IOException, InterruptedException {
         home = UnpackedArchive.in(Files.createDirectory(directory.resolve("home")));
         readme = Files.readString(home.resolve("README.md"));
     }

@@ -221,41 +221,4 @@ class DistributionTest {
                 .isNotEmpty()
                 .allSatisfy(line -> assertThat(line).startsWith("time="));
     }
-
-    @Test
-    void shouldKeepTestToolsAndTheirLibrariesApartWhenPackaged() throws Exception {
-        assertThat(jars(home.resolve("lib")))
-                .contains("journalq-server", "journalq-client", "HdrHistogram", "lz4-java")
-                .doesNotContain("journalq-bench", "journalq-sim", "journalq-chaos")
-                .doesNotContain("kafka-clients", "jmh-core", "jopt-simple", "commons-math3");
-        assertThat(jars(home.resolve("lib/bench")))
-                .contains("journalq-bench", "journalq-sim", "journalq-chaos", "kafka-clients", "jmh-core")
-                .doesNotContain("journalq-server", "journalq-common");
-
-        assertThat(done(command("journalq-bench", "produce", "--help")).out()).contains("--case");
-    }
-
-    @Test
-    void shouldShowTheVersionAndCompleteInTheShellWhenAnyProgramIsAsked() throws Exception {
-        for (String program :
-                List.of("journalq", "journalq-server", "journalq-bench", "journalq-sim", "journalq-chaos")) {
-            ScriptRun version = done(command(program, "--version"));
-            ScriptRun completion = done(command(program, "completion"));
-            Path script = Files.writeString(directory.resolve(program), completion.out());
-            done(List.of("bash", "-c", "source " + script + " && complete -p " + program));
-
-            assertThat(version.out()).startsWith("JournalQ ").doesNotContain("not packaged");
-            assertThat(completion.out()).contains("--help");
-        }
-    }
-
-    /** The names of the jars of a directory, without their versions. */
-    private static List<String> jars(Path lib) throws IOException {
-        try (Stream<Path> files = Files.list(lib)) {
-            return files.map(file -> file.getFileName().toString())
-                    .filter(name -> name.endsWith(".jar"))
-                    .map(name -> name.replaceFirst("-\\d.*", ""))
-                    .toList();
-        }
-    }
 }

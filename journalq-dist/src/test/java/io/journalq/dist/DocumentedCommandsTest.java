@@ -40,6 +40,9 @@ class DocumentedCommandsTest {
 
     private static final Pattern WORD = Pattern.compile("'([^']*)'|([^\\s']+)");
 
+    /** Made once: a program has up to 80 subcommands, and hundreds of command lines are parsed. */
+    private static final List<CommandLine> PROGRAMS = programs();
+
     /** One command line of one text. */
     private record Documented(String where, String program, String words) {
         @Override
@@ -106,7 +109,7 @@ class DocumentedCommandsTest {
     @MethodSource("documented")
     void shouldUnderstandWhatIsDocumented(Documented command) {
         // given
-        CommandLine program = programs().stream()
+        CommandLine program = PROGRAMS.stream()
                 .filter(one -> one.getCommandName().equals(command.program()))
                 .findFirst()
                 .orElseThrow();
