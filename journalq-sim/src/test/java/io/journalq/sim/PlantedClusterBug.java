@@ -85,6 +85,11 @@ enum PlantedClusterBug implements Interference {
     },
     A_START_BEGINS_NO_LEADER_EPOCH("OffsetsKeepTheirRecords") {
         @Override
+        long firstSeed() {
+            return 7;
+        }
+
+        @Override
         public List<Message> onMetadata(int nodeId, List<Message> records) {
             return records.stream()
                     .map(record ->

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Runs the seeds of every build. For more, see {@code bin/journalq-sim --help}. */
 class SimulationTest {
     private static final long FIRST_SEED = 1;
-    private static final int SEEDS = Integer.getInteger("journalq.sim.seeds", 500);
+    private static final int SEEDS = Integer.getInteger("journalq.sim.seeds", 300);
     /** The long tests, which continuous integration runs, run each of these twice, except for the next number. */
     private static final int SEEDS_OF_LONG_TESTS = 2_000;
     /** The first seeds, which run twice in every build. */
