@@ -8,11 +8,14 @@ import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -301,5 +304,77 @@ class ClusterCommandsTest {
 
         assertThat(run("cluster elect --unclean --execute orders").exitCode()).isEqualTo(2);
         assertThat(done("cluster elect --unclean orders")).contains("has a leader");
+    }
+
+    /** The first segment of the only partition that a broker has. */
+    private Path firstSegment(int id) throws IOException {
+        try (Stream<Path> directories = Files.list(data(id))) {
+            return directories
+                    .filter(path -> path.getFileName().toString().matches("[A-Za-z0-9_-]{22}-0"))
+                    .map(path -> path.resolve("0".repeat(20) + ".log"))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    /** Whether a file has this content. While it is replaced, it does not exist. */
+    private static boolean hasContent(Path file, byte[] content) throws IOException {
+        try {
+            return Arrays.equals(Files.readAllBytes(file), content);
+        } catch (NoSuchFileException replaced) {
+            return false;
+        }
+    }
+
+    /** Changes one byte of a file. */
+    private static void flip(Path file, long position) throws IOException {
+        try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+            bytes.seek(position);
+            int before = bytes.read();
+            bytes.seek(position);
+            bytes.write(before ^ 1);
+        }
+    }
+
+    @Test
+    void shouldFindAndHealTheReplicaWithOneChangedByte() throws Exception {
+        // given equal replicas of several segments
+        done("topics create orders --replication-factor 3 --config segment.bytes=1024 --config delivery.mode=eventual");
+        for (int i = 0; i < 5; i++) {
+            produce(50);
+        }
+        awaitInSync();
+        assertThat(done("cluster verify")).containsPattern("verified 1 partition, 3 replicas, \\d.* KiB");
+        assertThat(done("cluster verify orders:0 --output json")).contains("\"findings\" : [ ]");
+
+        // when a byte changes on a follower
+        String ids = replicas();
+        int leader = Integer.parseInt(ids.substring(0, 1));
+        int follower = Integer.parseInt(ids.substring(ids.length() - 1));
+        byte[] healthy = Files.readAllBytes(firstSegment(follower));
+        flip(firstSegment(follower), 100);
+
+        // then that one is named, and heals
+        CommandRun run = run("cluster verify orders");
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.out()).contains("orders:0 on broker " + follower + ": offsets 0 to 49 are damaged");
+        assertThat(run.err()).contains("1 finding; see");
+        await("the follower has healed", () -> hasContent(firstSegment(follower), healthy));
+        done("cluster verify orders");
+
+        // when a byte changes on the leader, and consumers read it
+        flip(firstSegment(leader), 100);
+        assertReadable(250);
+
+        // then it has healed
+        await("the leader has healed", () -> hasContent(firstSegment(leader), healthy));
+        done("cluster verify orders");
+
+        // when a replica is away
+        stop(follower);
+        await("it is fenced", () -> run("cluster describe").out().contains("fenced"));
+        assertThat(run("cluster verify orders").out())
+                .contains("orders:0 on broker " + follower + ": not verified: the broker is down");
+        assertThat(run("cluster verify --rate 0").exitCode()).isEqualTo(2);
     }
 }

@@ -18,6 +18,7 @@ import io.journalq.client.admin.NewTopic;
 import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.admin.PartitionReassignment;
 import io.journalq.client.admin.QuorumDescription;
+import io.journalq.client.admin.ReplicaCheck;
 import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.admin.TopicListing;
 import io.journalq.client.admin.TransactionDescription;
@@ -37,6 +38,7 @@ import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.ClientCore;
 import io.journalq.client.internal.network.Cluster;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -226,6 +228,23 @@ public final class Admin implements AutoCloseable {
     public QuorumDescription describeQuorum() {
         core.requireOpen();
         return clusterCalls.quorum();
+    }
+
+    /**
+     * Lets a broker read and check a range of its replica of a partition, whether it leads or not. Replicas that were never
+     * compacted have the same checksum, below the least of their high watermarks.
+     *
+     * @param offset batches that end at or before it are not read
+     * @param endOffset batches that begin at or behind it are not read; nothing behind the high watermark is
+     * @param maxBytes reading stops before it exceeds this size, but not before the first batch; the broker reads at most
+     *     8 MiB
+     * @throws JournalQException if the broker has no such replica or cannot read it
+     * @throws io.journalq.client.error.UnsupportedByBrokerException if the broker is not a JournalQ broker
+     */
+    public ReplicaCheck checkReplica(
+            int brokerId, Uuid topicId, int partition, long offset, long endOffset, int maxBytes) {
+        core.requireOpen();
+        return clusterCalls.checkReplica(brokerId, notNull(topicId, "topicId"), partition, offset, endOffset, maxBytes);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.journalq.codegen;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,26 +12,29 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Generates one Java class for each schema in a directory. For the protocol's own schemas it also generates the enum
+ * Generates one Java class for each schema in one or more directories. For the protocol's own schemas it also generates the enum
  * {@code ApiKey} and the class {@code ApiMessages}. Does nothing if neither the schemas nor the generator have changed
  * since its last run. Writes only files whose content changes, so that the compiler is not started needlessly.
  *
- * <p>Arguments: the directory of the schemas, the package of the classes, the output directory, and optionally the package
- * of {@code ApiKey}. If the directory of the schemas is missing or empty, no classes are generated.
+ * <p>Arguments: the directories of the schemas, separated as in a class path, the package of the classes, the output
+ * directory, and optionally the package of {@code ApiKey}. A directory that is missing or empty has no schemas.
  */
 public final class GeneratorMain {
     private static final String FINGERPRINT_FILE = ".fingerprint";
 
-    private final Path schemas;
+    private final List<Path> schemas;
     private final String packageName;
     private final Path output;
     private final String apiKeyPackage;
 
     private GeneratorMain(String[] arguments) {
-        this.schemas = Path.of(arguments[0]);
+        this.schemas = Stream.of(arguments[0].split(Pattern.quote(File.pathSeparator)))
+                .map(Path::of)
+                .toList();
         this.packageName = arguments[1];
         this.output = Path.of(arguments[2]);
         this.apiKeyPackage = arguments.length > 3 ? arguments[3] : "";
@@ -59,14 +63,17 @@ public final class GeneratorMain {
     }
 
     private List<Path> schemaFiles() throws IOException {
-        if (!Files.isDirectory(schemas)) {
-            return List.of();
+        List<Path> all = new ArrayList<>();
+        for (Path directory : schemas) {
+            if (Files.isDirectory(directory)) {
+                try (Stream<Path> files = Files.list(directory)) {
+                    files.filter(file -> file.toString().endsWith(".json"))
+                            .sorted()
+                            .forEach(all::add);
+                }
+            }
         }
-        try (Stream<Path> files = Files.list(schemas)) {
-            return files.filter(file -> file.toString().endsWith(".json"))
-                    .sorted()
-                    .toList();
-        }
+        return all;
     }
 
     private Map<Path, String> sources(List<Path> files) throws IOException {

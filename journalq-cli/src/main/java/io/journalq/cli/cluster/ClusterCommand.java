@@ -16,6 +16,7 @@ import picocli.CommandLine.Command;
             DrainCommand.class,
             RemoveCommand.class,
             ElectCommand.class,
-            QuorumCommand.class
+            QuorumCommand.class,
+            VerifyReplicasCommand.class
         })
 public final class ClusterCommand extends CommandGroup {}

@@ -17,6 +17,7 @@ import io.journalq.server.observe.Health;
 import io.journalq.server.shard.TopicTraffic;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.group.GroupLags;
+import io.journalq.server.shard.healing.HealingCounters;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -88,6 +89,7 @@ final class AdminPages implements AutoCloseable {
     /** Adds the metrics of the core. Called once. */
     void show(BrokerCore core) {
         CompactionSetup.bind(core.cleanerCounters(), metrics);
+        bindHealing(core.healingCounters());
         metrics.counter(
                 "journalq.coordinators.replayed.records",
                 "Records that coordinators replayed from journals on loading because the store did not have them.",
@@ -198,6 +200,22 @@ final class AdminPages implements AutoCloseable {
         metrics.counters(name, description, List.of("topic"), () -> traffic.byTopic().entrySet().stream()
                 .map(topic -> new Series(List.of(topic.getKey()), (double) value.applyAsLong(topic.getValue())))
                 .toList());
+    }
+
+    private void bindHealing(HealingCounters counters) {
+        metrics.counter("journalq.damage.found", "Damaged segments of replicas that were found.", counters::found);
+        metrics.counter(
+                "journalq.damage.healed",
+                "Damaged segments that were replaced with the batches of another replica.",
+                counters::healed);
+        metrics.counter(
+                "journalq.damage.healing.failures",
+                "Failed attempts to replace a damaged segment; the log states the reason.",
+                counters::failures);
+        metrics.gauge(
+                "journalq.damage.unhealed",
+                "Known places of damage that are not healed yet. Their records cannot be read on this broker.",
+                counters::unhealed);
     }
 
     private void bindTelemetry(Telemetry telemetry) {

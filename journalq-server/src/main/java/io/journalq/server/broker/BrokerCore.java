@@ -47,6 +47,8 @@ import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.shard.coordinator.group.GroupCoordinators;
 import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
+import io.journalq.server.shard.healing.HealingCounters;
+import io.journalq.server.shard.healing.ReplicaHealer;
 import io.journalq.server.shard.metadata.MetadataApplier;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.PartitionHost;
@@ -104,6 +106,7 @@ public final class BrokerCore implements AutoCloseable {
     private final FetchHandler fetch;
     private final Telemetry telemetry;
     private final LogCleaner cleaner;
+    private final ReplicaHealer healer;
     /** Whether clients may have been served. */
     private boolean served;
 
@@ -242,6 +245,7 @@ public final class BrokerCore implements AutoCloseable {
                 shards,
                 new CleanerSurroundings(environment.blockingPool(), environment.clock(), environment.waiting()),
                 environment.ids());
+        this.healer = new ReplicaHealer(shards, environment.blockingPool(), environment.waiting(), cluster.requests());
         this.watch = new DirectoryWatch(
                 directories,
                 config.dataDirectories().size(),
@@ -279,6 +283,7 @@ public final class BrokerCore implements AutoCloseable {
                 cluster.requests(),
                 telemetry,
                 environment.memory().part(StatePart.FETCH_SESSIONS),
+                healer,
                 cluster.hasPeers() ? cluster.gate(environment.trust().brokers()) : null);
     }
 
@@ -535,6 +540,11 @@ public final class BrokerCore implements AutoCloseable {
         return cleaner.counters();
     }
 
+    /** The counters of damage. */
+    HealingCounters healingCounters() {
+        return healer.counters();
+    }
+
     /** Responds to every parked fetch, and parks no more. */
     void stopWaiting() {
         fetch.stopWaiting();
@@ -549,6 +559,7 @@ public final class BrokerCore implements AutoCloseable {
         watch.stop();
         try {
             cleaner.close();
+            healer.close();
             controller.close();
         } finally {
             environment.waiting().join(metadata.published());

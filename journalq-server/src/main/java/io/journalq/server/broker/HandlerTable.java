@@ -36,6 +36,7 @@ import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.transaction.ProducerIds;
+import io.journalq.server.shard.healing.DamageListener;
 import io.journalq.server.transaction.TransactionMachine;
 import java.time.Clock;
 import java.util.concurrent.Executor;
@@ -95,6 +96,7 @@ final class HandlerTable {
      * Registers the handlers that do not need the addresses of the broker.
      *
      * @param verifications asks the coordinators of transactions on other brokers; null for a broker that is alone
+     * @param damage learns of damage that reads meet
      * @param gate admits the fetches of other brokers; null for a broker that is alone
      * @return the handler of fetches, because parked fetches end when the broker stops
      */
@@ -107,6 +109,7 @@ final class HandlerTable {
             PeerRequests verifications,
             Telemetry telemetry,
             MemoryAccount sessionMemory,
+            DamageListener damage,
             PeerGate gate) {
         int nodeId = config.get(BrokerSettings.NODE_ID);
         CoordinatorGate transactionGate = new CoordinatorGate(transactions, metadata::current, nodeId, verifications);
@@ -136,6 +139,7 @@ final class HandlerTable {
                 groups,
                 refusals,
                 sessionMemory,
+                damage,
                 gate);
     }
 

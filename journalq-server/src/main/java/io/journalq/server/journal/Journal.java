@@ -7,10 +7,12 @@ import io.journalq.server.journal.compaction.CompactionDebt;
 import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
 import io.journalq.server.journal.compaction.JournalCompaction;
+import io.journalq.server.journal.compaction.SegmentHealing;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.read.JournalReads;
 import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.journal.read.JournalSlice;
+import io.journalq.server.journal.read.RangeCheck;
 import io.journalq.server.journal.segment.LeaderEpochs;
 import io.journalq.server.journal.segment.Segment;
 import io.netty.buffer.ByteBuf;
@@ -20,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,6 +52,9 @@ public final class Journal implements AutoCloseable {
     private final LogStart start;
     private volatile JournalConfig config;
     private volatile long highWatermark;
+
+    /** Whether segments are being compacted or healed. */
+    private final AtomicBoolean rewriting = new AtomicBoolean();
 
     /** The end of the log when {@link #releaseIdleFiles} was last called. */
     private long idleSinceOffset = -1;
@@ -364,6 +370,16 @@ public final class Journal implements AutoCloseable {
         return new JournalSearch(segments.retainAll(), start.offset());
     }
 
+    /** Checks ranges of the batches written until now. The caller closes it. Any thread. */
+    public RangeCheck rangeCheck() {
+        return new RangeCheck(segments.retainAll());
+    }
+
+    /** Whether compaction may have removed records, so that there are offsets without a record. Any thread. */
+    public boolean mayHaveGaps() {
+        return config.compaction().enabled() || compactor.compactedOffset() > start.offset();
+    }
+
     /** The derived state stored beside the log. Any thread. */
     public DerivedState derivedState() {
         return derived;
@@ -499,13 +515,51 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * Removes superseded records. Any thread, one call at a time; blocks while it reads and rewrites the log.
+     * Removes superseded records. Any thread; blocks while it reads and rewrites the log. Does nothing while the log is
+     * already being rewritten.
      *
      * @throws IOException if the log cannot be read or written, or is damaged; segments that were already compacted
      *     stay compacted
      */
     public CompactionResult compact(CompactionJob job) throws IOException {
-        return new JournalCompaction(store, compactor, job).run();
+        if (!rewriting.compareAndSet(false, true)) {
+            return new CompactionResult(0, 0, 0);
+        }
+        try {
+            return new JournalCompaction(store, compactor, job).run();
+        } finally {
+            rewriting.set(false);
+        }
+    }
+
+    /**
+     * Replaces the closed segment that holds {@code offset}, because it is damaged, with the same batches of another
+     * replica. Any thread; blocks.
+     *
+     * @return false if the journal was closed or changed meanwhile
+     * @throws IOException if the segment cannot be replaced now; the message states the reason. It then stays
+     */
+    public boolean heal(long offset, SegmentHealing.Source source, CompactionJob.Owner owner) throws IOException {
+        if (mayHaveGaps()) {
+            throw new IOException("replicas of a compacted topic differ");
+        }
+        if (!rewriting.compareAndSet(false, true)) {
+            throw new IOException("the log is being rewritten");
+        }
+        try {
+            SegmentHealing.Epochs known =
+                    at -> at < start.offset() ? -1 : epochs.entries().epochOf(at);
+            return new SegmentHealing(store, compactor, new SegmentHealing.Job(source, known, owner)).run(offset);
+        } finally {
+            rewriting.set(false);
+        }
+    }
+
+    /** Base offset of the segment behind the one that holds {@code offset}; for the newest, its end. Any thread. */
+    public long segmentEnd(long offset) {
+        Segment[] all = segments.all();
+        int at = JournalReads.segmentAt(all, offset);
+        return at + 1 < all.length ? all[at + 1].baseOffset() : writer.writtenOffset();
     }
 
     /** Records before this offset have been compacted at least once. Any thread. */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /**
@@ -39,15 +40,30 @@ public final class PeerRequests {
      *     broker has done what the request asks for
      */
     public CompletableFuture<ApiMessage> send(int broker, ApiMessage request, int version, int timeoutMs) {
-        CompletableFuture<ApiMessage> result = new CompletableFuture<>();
-        if (!cycle.execute(() -> sendOnLoop(broker, request, version, timeoutMs, result))) {
+        return send(broker, request, version, timeoutMs, response -> response);
+    }
+
+    /**
+     * Like {@link #send(int, ApiMessage, int, int)}, for a response with records, which live only while it is read.
+     *
+     * @param read reads the response, on the loop
+     */
+    public <R> CompletableFuture<R> send(
+            int broker, ApiMessage request, int version, int timeoutMs, Function<ApiMessage, R> read) {
+        CompletableFuture<R> result = new CompletableFuture<>();
+        if (!cycle.execute(() -> sendOnLoop(broker, request, version, timeoutMs, read, result))) {
             result.completeExceptionally(new IOException("the broker is stopping"));
         }
         return result;
     }
 
-    private void sendOnLoop(
-            int broker, ApiMessage request, int version, int timeoutMs, CompletableFuture<ApiMessage> result) {
+    private <R> void sendOnLoop(
+            int broker,
+            ApiMessage request,
+            int version,
+            int timeoutMs,
+            Function<ApiMessage, R> read,
+            CompletableFuture<R> result) {
         PeerChannel channel = open.get(broker);
         if (channel == null || !channel.isOpen()) {
             channel = opener.apply(broker);
@@ -60,7 +76,7 @@ public final class PeerRequests {
         channel.send(request, version, timeoutMs, new PeerChannel.ResponseListener() {
             @Override
             public void onResponse(ApiMessage response) {
-                result.complete(response);
+                result.complete(read.apply(response));
             }
 
             @Override

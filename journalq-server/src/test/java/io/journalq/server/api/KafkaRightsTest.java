@@ -43,13 +43,17 @@ class KafkaRightsTest {
     private static final String HEADING = "# The errors about rights of a Kafka broker, version 4.3.1, with"
             + " StandardAuthorizer.\n# Recorded by KafkaRightsTest with -Djournalq.rewrite=true. Do not edit.\n";
 
-    /** APIs that only the controllers of Kafka serve, on a listener of their own. {@link AccessMatrixTest} has them. */
+    /**
+     * APIs that only the controllers of Kafka serve, on a listener of their own, and the one that Kafka does not have.
+     * {@link AccessMatrixTest} has them.
+     */
     private static final Set<ApiKey> OF_CONTROLLERS = EnumSet.of(
             ApiKey.ALLOCATE_PRODUCER_IDS,
             ApiKey.ALTER_PARTITION,
             ApiKey.BROKER_HEARTBEAT,
             ApiKey.BROKER_REGISTRATION,
-            ApiKey.ENVELOPE);
+            ApiKey.ENVELOPE,
+            ApiKey.READ_REPLICA);
 
     /** Where the errors differ, and why that is right. */
     private static final Map<String, String> DIFFERENCES = differences();

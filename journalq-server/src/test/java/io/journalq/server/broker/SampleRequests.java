@@ -73,6 +73,10 @@ public final class SampleRequests {
                                 .setConfigurationKeys(null)))),
                 Map.entry(ApiKey.DESCRIBE_LOG_DIRS, version -> new DescribeLogDirsRequest().setTopics(null)),
                 Map.entry(ApiKey.DESCRIBE_CLUSTER, version -> new DescribeClusterRequest()),
+                Map.entry(ApiKey.READ_REPLICA, version -> new ReadReplicaRequest()
+                        .setTopicId(topicId)
+                        .setEndOffset(3)
+                        .setMaxBytes(1_000)),
                 Map.entry(ApiKey.DESCRIBE_TOPIC_PARTITIONS, version -> new DescribeTopicPartitionsRequest()
                         .setTopics(List.of(new DescribeTopicPartitionsRequest.TopicRequest().setName("t")))),
                 Map.entry(ApiKey.CREATE_TOPICS, version -> new CreateTopicsRequest()

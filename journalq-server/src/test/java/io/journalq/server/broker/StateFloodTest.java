@@ -92,6 +92,7 @@ class StateFloodTest {
             ApiKey.OFFSET_DELETE,
             ApiKey.OFFSET_FETCH,
             ApiKey.OFFSET_FOR_LEADER_EPOCH,
+            ApiKey.READ_REPLICA,
             ApiKey.REMOVE_RAFT_VOTER,
             ApiKey.SASL_AUTHENTICATE,
             ApiKey.SASL_HANDSHAKE,

@@ -4,12 +4,14 @@ import io.journalq.client.admin.BrokerNode;
 import io.journalq.client.admin.ClusterDescription;
 import io.journalq.client.admin.LogDirDescription;
 import io.journalq.client.admin.QuorumDescription;
+import io.journalq.client.admin.ReplicaCheck;
 import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.client.internal.network.BlockingCalls;
 import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.internal.network.ClusterView;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteRecordsRequest;
@@ -22,6 +24,8 @@ import io.journalq.common.protocol.message.DescribeQuorumRequest;
 import io.journalq.common.protocol.message.DescribeQuorumResponse;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
+import io.journalq.common.protocol.message.ReadReplicaRequest;
+import io.journalq.common.protocol.message.ReadReplicaResponse;
 import io.journalq.common.protocol.message.UnregisterBrokerRequest;
 import io.journalq.common.protocol.message.UnregisterBrokerResponse;
 import java.util.ArrayList;
@@ -36,6 +40,7 @@ public final class ClusterCalls {
     private static final int DESCRIBE_CLUSTER_NEWEST = 2;
     private static final short FIRST_CLUSTER_VERSION_WITH_FENCED = 2;
     private static final int DESCRIBE_QUORUM_NEWEST = 2;
+    private static final int READ_REPLICA_NEWEST = 0;
     private static final int UNREGISTER_NEWEST = 0;
     private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int METADATA_NEWEST = 10;
@@ -106,6 +111,37 @@ public final class ClusterCalls {
                                 voter.replicaId(), voter.replicaDirectoryId(), voter.logEndOffset()))
                         .sorted(Comparator.comparingInt(QuorumDescription.Voter::brokerId))
                         .toList());
+    }
+
+    public ReplicaCheck checkReplica(
+            int brokerId, Uuid topicId, int partition, long offset, long endOffset, int maxBytes) {
+        awaitBroker(brokerId);
+        ReadReplicaResponse response = calls.retrying(() -> {
+            ReadReplicaResponse read = calls.call(
+                    brokerId,
+                    ApiKey.READ_REPLICA,
+                    READ_REPLICA_NEWEST,
+                    ReadReplicaResponse.class,
+                    version -> new ReadReplicaRequest()
+                            .setTopicId(topicId)
+                            .setPartition(partition)
+                            .setOffset(offset)
+                            .setEndOffset(endOffset)
+                            .setMaxBytes(maxBytes));
+            Failures failures = new Failures();
+            failures.add(read.errorCode(), "the replica on broker " + brokerId, read.errorMessage());
+            failures.throwFirst();
+            return read;
+        });
+        return new ReplicaCheck(
+                response.startOffset(),
+                response.highWatermark(),
+                response.mayHaveGaps(),
+                response.endOffset(),
+                response.damagedUntil(),
+                response.sizeBytes(),
+                response.batches(),
+                response.checksum());
     }
 
     public void unregister(int brokerId) {

@@ -11,6 +11,7 @@ import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.shard.healing.DamageListener;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
@@ -24,6 +25,7 @@ public final class DataHandlers {
      * @param transactions admits the batches of transactions
      * @param groups hold the offsets that were committed in transactions
      * @param sessionMemory is charged for fetch sessions
+     * @param damage learns of damage that reads meet
      * @param gate admits the fetches of other replicas; null for a broker that is alone
      * @return the handler of fetches, because parked fetches end when the broker stops
      */
@@ -37,6 +39,7 @@ public final class DataHandlers {
             Coordinators<GroupMachine> groups,
             RefusalLog refusals,
             MemoryAccount sessionMemory,
+            DamageListener damage,
             PeerGate gate) {
         Supplier<MetadataImage> images = brokers.images();
         FetchHandler fetch = new FetchHandler(
@@ -46,6 +49,7 @@ public final class DataHandlers {
                 config.get(BrokerSettings.FETCH_MAX_BYTES),
                 config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS),
                 sessionMemory,
+                damage,
                 gate);
         registry.register(new ProduceHandler(brokers, shards, transactions, refusals));
         registry.register(fetch);
@@ -54,6 +58,7 @@ public final class DataHandlers {
         registry.register(new OffsetForLeaderEpochHandler(images, shards));
         registry.register(new WriteTxnMarkersHandler(images, shards, groups));
         registry.register(new DescribeProducersHandler(images, shards));
+        registry.register(new ReadReplicaHandler(images, shards, blockingPool, damage, gate));
         return fetch;
     }
 }

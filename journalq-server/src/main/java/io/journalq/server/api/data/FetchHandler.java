@@ -17,6 +17,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.healing.DamageListener;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -49,6 +50,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private final Executor blockingPool;
     private final int maxResponseSizeBytes;
     private final SessionBudget budget;
+    private final DamageListener damage;
     private final PeerGate gate;
     private final LeaderHints hints;
     private final Set<FetchSessions> connections = ConcurrentHashMap.newKeySet();
@@ -63,6 +65,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
      *     is larger
      * @param maxSessionPartitions maximum number of partitions of all sessions together
      * @param sessionMemory is charged for sessions
+     * @param damage learns of damage
      * @param gate admits the fetches of other replicas; null for a broker that is alone, where they read like consumers
      */
     public FetchHandler(
@@ -72,6 +75,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
             int maxResponseSizeBytes,
             int maxSessionPartitions,
             MemoryAccount sessionMemory,
+            DamageListener damage,
             PeerGate gate) {
         this.images = brokers.images();
         this.hints = new LeaderHints(brokers);
@@ -79,6 +83,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;
         this.budget = new SessionBudget(maxSessionPartitions, sessionMemory);
+        this.damage = damage;
         this.gate = gate;
     }
 
@@ -192,7 +197,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         int maxSizeBytes = Math.min(Math.max(0, request.maxBytes()), maxResponseSizeBytes);
         PendingFetch.Limits limits = new PendingFetch.Limits(request.minBytes(), maxSizeBytes, maxWaitMs);
         boolean ofBroker = request.replicaId() >= 0 || request.replicaState().replicaId() >= 0;
-        FetchResponder responder = new FetchResponder(sessions, blockingPool, hints, full);
+        FetchResponder responder = new FetchResponder(sessions, blockingPool, hints, damage, full);
         new PendingFetch(context, session, responder, limits, part -> locate(context, ofBroker, part)).start(maxWaitMs);
     }
 

@@ -77,6 +77,11 @@ final class FetchPart extends PartitionReader {
         this.partition = partition;
     }
 
+    /** Where the fetch begins. */
+    long fetchOffset() {
+        return fetchOffset;
+    }
+
     /** Applies a request's settings for the partition. */
     void update(FetchRequest.FetchPartition wanted) {
         fetchOffset = wanted.fetchOffset();

@@ -4,8 +4,10 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.shard.healing.DamageListener;
 import io.journalq.server.shard.read.AbortedLookup;
 import io.journalq.server.shard.read.PartitionRead;
 import io.netty.buffer.PooledByteBufAllocator;
@@ -33,6 +35,7 @@ final class FetchResponder {
     private final FetchSessions sessions;
     private final Executor blockingPool;
     private final LeaderHints hints;
+    private final DamageListener damage;
     private final boolean full;
     private boolean hasErrors;
     private RequestContext context;
@@ -46,12 +49,15 @@ final class FetchResponder {
      * Prepares the response to a request.
      *
      * @param hints names other leaders
+     * @param damage learns of damage
      * @param full whether the response contains every partition, not only those with news
      */
-    FetchResponder(FetchSessions sessions, Executor blockingPool, LeaderHints hints, boolean full) {
+    FetchResponder(
+            FetchSessions sessions, Executor blockingPool, LeaderHints hints, DamageListener damage, boolean full) {
         this.sessions = sessions;
         this.blockingPool = blockingPool;
         this.hints = hints;
+        this.damage = damage;
         this.full = full;
     }
 
@@ -122,7 +128,10 @@ final class FetchResponder {
                 : slice.toRecordsData(PooledByteBufAllocator.DEFAULT);
     }
 
-    private static void onReadFailure(FetchPart part, IOException failure) {
+    private void onReadFailure(FetchPart part, IOException failure) {
+        if (failure instanceof CorruptJournalException) {
+            damage.onDamage(part.topic().resolvedId(), part.partition(), part.fetchOffset());
+        }
         log.error("cannot read: topic={} partition={}", part.topic().resolvedId(), part.partition(), failure);
     }
 

@@ -166,7 +166,8 @@ public final class BatchCheck {
                 && records - 1 <= lastOffsetDelta;
     }
 
-    private static boolean isSound(ByteBuf batches, int at, int sizeBytes) {
+    /** Whether {@code sizeBytes} from {@code at} on are one undamaged batch, as far as the batch itself shows. */
+    public static boolean isSound(ByteBuf batches, int at, int sizeBytes) {
         return sizeBytes >= RecordBatch.HEADER_SIZE_BYTES
                 && isPossible(batches, at)
                 && Crc32c.compute(batches, at + RecordBatch.ATTRIBUTES, sizeBytes - RecordBatch.ATTRIBUTES)

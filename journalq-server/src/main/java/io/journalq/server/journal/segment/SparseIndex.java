@@ -103,7 +103,7 @@ public final class SparseIndex {
     }
 
     /** Offset of the entry at {@code position}; for position 0, the segment's base offset. */
-    long offsetAt(int position) {
+    public long offsetAt(int position) {
         int entry = entriesUpTo(position) - 1;
         Check.that(
                 position == 0 || (entry >= 0 && columns.positions[entry] == position),

@@ -8,8 +8,6 @@ import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
 import java.io.IOException;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -43,28 +41,6 @@ public final class CompactablePartition {
             LoopCycle cycle, FutureWaiter waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
             throws IOException {
         return journal.compact(new CompactionJob(
-                stableOffset, lastBatchByProducer, nowMs, memory, step -> runOn(cycle, waiting, step), stopped));
-    }
-
-    private boolean runOn(LoopCycle cycle, FutureWaiter waiting, CompactionJob.Step step) throws IOException {
-        CompletableFuture<Boolean> done = new CompletableFuture<>();
-        boolean accepted = cycle.execute(() -> {
-            try {
-                done.complete(!closed.getAsBoolean() && step.run());
-            } catch (IOException | RuntimeException | Error failure) {
-                done.completeExceptionally(failure);
-            }
-        });
-        if (!accepted) {
-            return false;
-        }
-        try {
-            return waiting.join(done);
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof IOException io) {
-                throw io;
-            }
-            throw failure;
-        }
+                stableOffset, lastBatchByProducer, nowMs, memory, new LoopOwner(cycle, waiting, closed), stopped));
     }
 }

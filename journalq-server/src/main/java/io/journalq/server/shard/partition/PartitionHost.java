@@ -31,6 +31,8 @@ import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -265,6 +267,17 @@ public final class PartitionHost {
     public CompactablePartition compactable() {
         return new CompactablePartition(
                 journal, readable.lastStableOffset(), producers.newestBatchOffsets(), this::isClosed);
+    }
+
+    /** What a thread that may block needs to heal the journal. */
+    public HealablePartition healable() {
+        List<Integer> sources = new ArrayList<>();
+        if (replicas.leader() >= 0) {
+            sources.add(replicas.leader());
+        }
+        replicas.inSync().stream().filter(id -> !sources.contains(id)).forEach(sources::add);
+        sources.removeIf(id -> id == nodeId);
+        return new HealablePartition(name, journal, sources, readable.highWatermark(), this::isClosed);
     }
 
     /** Applies a changed configuration or other replicas. */
