@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.DescribeUserScramCredentialsRequest;
 import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse;
 import io.journalq.common.protocol.message.DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult;
 import io.journalq.server.gateway.http.Route;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,7 +95,7 @@ final class AccessRoutes {
                 .setOperation(ANY)
                 .setPermissionType(ANY);
         request.call(ApiKey.DESCRIBE_ACLS, 3, message, DescribeAclsResponse.class, response -> {
-            RestErrors.check(response.errorCode(), response.errorMessage(), "ACLs");
+            ProtocolErrors.check(response.errorCode(), response.errorMessage(), "ACLs");
             List<Rule> rules = new ArrayList<>();
             response.resources().forEach(resource -> resource.acls()
                     .forEach(acl -> rules.add(new Rule(
@@ -125,7 +126,7 @@ final class AccessRoutes {
                 new DescribeUserScramCredentialsRequest().setUsers(null),
                 DescribeUserScramCredentialsResponse.class,
                 response -> {
-                    RestErrors.check(response.errorCode(), response.errorMessage(), "users");
+                    ProtocolErrors.check(response.errorCode(), response.errorMessage(), "users");
                     request.respond(query.page(response.results(), USERS), (json, user) -> {
                         json.writeStringField("name", user.user());
                         json.writeArrayFieldStart("mechanisms");

@@ -17,6 +17,7 @@ import io.journalq.server.config.GroupSettings;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -107,7 +108,7 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
         request.call(ApiKey.DESCRIBE_CONFIGS, 4, message, DescribeConfigsResponse.class, response -> {
             DescribeConfigsResponse.DescribeConfigsResult result =
                     response.results().get(0);
-            RestErrors.check(result.errorCode(), result.errorMessage(), parameter + " " + name);
+            ProtocolErrors.check(result.errorCode(), result.errorMessage(), parameter + " " + name);
             // Kafka's names for the same settings are left out.
             next.accept(result.configs().stream()
                     .filter(setting -> keys.find(setting.name()) != null)
@@ -196,7 +197,7 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
                         response -> {
                             IncrementalAlterConfigsResponse.AlterConfigsResourceResponse result =
                                     response.responses().get(0);
-                            RestErrors.check(result.errorCode(), result.errorMessage(), parameter + " " + name);
+                            ProtocolErrors.check(result.errorCode(), result.errorMessage(), parameter + " " + name);
                             respond(request, changes, before);
                         }));
     }

@@ -11,6 +11,7 @@ import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.gateway.rest.GroupDescriptions.Described;
 import io.journalq.server.gateway.rest.GroupDescriptions.Member;
 import io.journalq.server.gateway.rest.GroupPositions.Lag;
@@ -90,7 +91,7 @@ record GroupRoutes(BrokerView broker) {
     private void list(RestRequest request) {
         ListQuery query = ListQuery.of(request.exchange());
         request.call(ApiKey.LIST_GROUPS, 5, new ListGroupsRequest(), ListGroupsResponse.class, response -> {
-            RestErrors.check(response.errorCode(), null, "groups");
+            ProtocolErrors.check(response.errorCode(), null, "groups");
             List<ListedGroup> all = response.groups();
             if (!"lag".equals(query.sort())) {
                 respond(request, query.page(all, shape(Map.of())));
@@ -242,7 +243,7 @@ record GroupRoutes(BrokerView broker) {
         String name = request.path("group");
         DeleteGroupsRequest message = new DeleteGroupsRequest().setGroupsNames(List.of(name));
         request.call(ApiKey.DELETE_GROUPS, 2, message, DeleteGroupsResponse.class, response -> {
-            RestErrors.check(response.results().get(0).errorCode(), null, "group " + name);
+            ProtocolErrors.check(response.results().get(0).errorCode(), null, "group " + name);
             request.respond(json -> json.writeStringField("deleted", name));
         });
     }

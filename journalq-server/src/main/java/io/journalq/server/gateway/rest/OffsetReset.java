@@ -11,6 +11,7 @@ import io.journalq.common.protocol.message.OffsetCommitRequest.OffsetCommitReque
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -230,7 +231,7 @@ final class OffsetReset {
                 return;
             }
             response.topics().forEach(topic -> topic.partitions()
-                    .forEach(partition -> RestErrors.check(
+                    .forEach(partition -> ProtocolErrors.check(
                             partition.errorCode(),
                             null,
                             "group " + message.groupId() + ", partition " + partition.partitionIndex() + " of topic "

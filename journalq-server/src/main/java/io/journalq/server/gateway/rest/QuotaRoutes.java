@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.DescribeClientQuotasResponse;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.EntryData;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -54,7 +55,7 @@ final class QuotaRoutes {
         ListQuery query = ListQuery.of(request.exchange());
         DescribeClientQuotasRequest message = new DescribeClientQuotasRequest().setComponents(List.of());
         request.call(ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, message, DescribeClientQuotasResponse.class, response -> {
-            RestErrors.check(response.errorCode(), response.errorMessage(), "quotas");
+            ProtocolErrors.check(response.errorCode(), response.errorMessage(), "quotas");
             request.respond(query.page(response.entries(), QUOTAS), QuotaRoutes::write);
         });
     }
@@ -107,7 +108,7 @@ final class QuotaRoutes {
                         .setOps(operations)));
         request.call(ApiKey.ALTER_CLIENT_QUOTAS, 1, message, AlterClientQuotasResponse.class, response -> {
             AlterClientQuotasResponse.EntryData result = response.entries().get(0);
-            RestErrors.check(result.errorCode(), result.errorMessage(), "quota");
+            ProtocolErrors.check(result.errorCode(), result.errorMessage(), "quota");
             request.respond(json -> json.writeBooleanField("executed", request.executes()));
         });
     }

@@ -25,6 +25,7 @@ import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
@@ -244,7 +245,7 @@ final class TopicRoutes {
     static void topic(RestRequest request, String name, Consumer<MetadataResponseTopic> next) {
         metadata(request, name, metadata -> {
             MetadataResponseTopic topic = metadata.topics().get(0);
-            RestErrors.check(topic.errorCode(), null, "topic " + name);
+            ProtocolErrors.check(topic.errorCode(), null, "topic " + name);
             next.accept(topic);
         });
     }
@@ -345,7 +346,7 @@ final class TopicRoutes {
         request.call(ApiKey.CREATE_TOPICS, 7, message, CreateTopicsResponse.class, response -> {
             CreateTopicsResponse.CreatableTopicResult created =
                     response.topics().get(0);
-            RestErrors.check(created.errorCode(), created.errorMessage(), "topic " + name);
+            ProtocolErrors.check(created.errorCode(), created.errorMessage(), "topic " + name);
             request.respond(message.validateOnly() ? HttpResponseStatus.OK : HttpResponseStatus.CREATED, json -> {
                 json.writeStringField("name", name);
                 json.writeNumberField("partitions", created.numPartitions());
@@ -364,7 +365,7 @@ final class TopicRoutes {
         request.call(ApiKey.DELETE_TOPICS, 6, message, DeleteTopicsResponse.class, response -> {
             DeleteTopicsResponse.DeletableTopicResult deleted =
                     response.responses().get(0);
-            RestErrors.check(deleted.errorCode(), deleted.errorMessage(), "topic " + name);
+            ProtocolErrors.check(deleted.errorCode(), deleted.errorMessage(), "topic " + name);
             request.respond(json -> json.writeStringField("deleted", name));
         });
     }
@@ -386,7 +387,7 @@ final class TopicRoutes {
                         request.call(ApiKey.CREATE_PARTITIONS, 3, message, CreatePartitionsResponse.class, response -> {
                             CreatePartitionsResponse.CreatePartitionsTopicResult result =
                                     response.results().get(0);
-                            RestErrors.check(result.errorCode(), result.errorMessage(), "topic " + name);
+                            ProtocolErrors.check(result.errorCode(), result.errorMessage(), "topic " + name);
                             request.respond(json -> {
                                 json.writeStringField("name", name);
                                 json.writeNumberField(
@@ -468,7 +469,7 @@ final class TopicRoutes {
             response.topics()
                     .get(0)
                     .partitions()
-                    .forEach(each -> RestErrors.check(
+                    .forEach(each -> ProtocolErrors.check(
                             each.errorCode(), null, "partition " + each.partitionIndex() + " of topic " + topic));
             respond.run();
         });

@@ -11,6 +11,7 @@ import io.journalq.common.protocol.message.ListTransactionsResponse;
 import io.journalq.common.protocol.message.ListTransactionsResponse.TransactionState;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.gateway.rest.ListQuery.Field;
 import java.io.IOException;
 import java.util.HashMap;
@@ -58,7 +59,7 @@ final class TransactionRoutes {
                 new ListTransactionsRequest().setStateFilters(List.of()).setProducerIdFilters(List.of()),
                 ListTransactionsResponse.class,
                 response -> {
-                    RestErrors.check(response.errorCode(), null, "transactions");
+                    ProtocolErrors.check(response.errorCode(), null, "transactions");
                     ListQuery.Page<TransactionState> page = query.page(response.transactionStates(), TRANSACTIONS);
                     List<String> ids = page.items().stream()
                             .map(TransactionState::transactionalId)
@@ -101,7 +102,7 @@ final class TransactionRoutes {
         String id = request.path("id");
         find(request, List.of(id), found -> {
             DescribeTransactionsResponse.TransactionState state = found.get(id);
-            RestErrors.check(state.errorCode(), null, "transactional id " + id);
+            ProtocolErrors.check(state.errorCode(), null, "transactional id " + id);
             next.accept(state);
         });
     }
@@ -147,7 +148,7 @@ final class TransactionRoutes {
                     .setTransactionTimeoutMs(
                             state.transactionTimeoutMs() > 0 ? state.transactionTimeoutMs() : ABORT_TIMEOUT_MS);
             request.call(ApiKey.INIT_PRODUCER_ID, 4, message, InitProducerIdResponse.class, response -> {
-                RestErrors.check(response.errorCode(), null, "transactional id " + state.transactionalId());
+                ProtocolErrors.check(response.errorCode(), null, "transactional id " + state.transactionalId());
                 respond.run();
             });
         });

@@ -15,6 +15,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -102,7 +103,7 @@ final class Subscription {
                 return;
             }
             if (!start.exact()) {
-                begin(response, found);
+                begin(response, found.offsets());
                 return;
             }
             // An offset that retention has removed is an error of the client here, and a gap later.
@@ -112,20 +113,38 @@ final class Subscription {
                 if (wanted < first) {
                     fail(OffsetLookup.outOfRange(partition, wanted, found.ends().get(partition)));
                 } else if (!closed) {
-                    begin(response, found);
+                    begin(response, found.offsets());
                 }
             });
         });
     }
 
-    private void begin(String response, OffsetLookup.Positions found) {
-        tail.begin(found.offsets());
-        turns.addAll(found.offsets().keySet());
-        session.sendObject(response, json -> {
-            id.write(json);
-            json.writeStringField("topic", topic());
-            json.writeStringField("cursor", Cursor.format(found.offsets()));
-        });
+    /**
+     * Begins at the offsets of the start, which are all known.
+     *
+     * @param message type of the message that tells the client the position; null for none
+     * @param itsId the id of the message that has caused this
+     */
+    void resume(String message, JsonOut.Document itsId) {
+        id = itsId;
+        begin(message, start.offsets());
+    }
+
+    /** The next offset of each partition, as far as it is known. */
+    Map<Integer, Long> positions() {
+        return tail.positions();
+    }
+
+    private void begin(String response, Map<Integer, Long> offsets) {
+        tail.begin(offsets);
+        turns.addAll(offsets.keySet());
+        if (response != null) {
+            session.sendObject(response, json -> {
+                id.write(json);
+                json.writeStringField("topic", topic());
+                json.writeStringField("cursor", Cursor.format(offsets));
+            });
+        }
         id = json -> {};
         busy = false;
         go();

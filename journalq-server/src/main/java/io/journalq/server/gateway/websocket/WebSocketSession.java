@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
@@ -86,6 +87,9 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
 
     /** Messages that have no response. */
     private final Set<Held> inFlight = new HashSet<>();
+
+    /** What is read as a member of a consumer group; null if nothing. */
+    private GroupReading group;
 
     private long credit;
     private int inFlightBytes;
@@ -356,14 +360,14 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         switch (command.type()) {
             case "subscribe" -> subscribe(command);
             case "seek" -> seek(command);
-            case "unsubscribe" -> {
-                command.checkMembers(List.of("topic"));
-                end(subscription(command));
-                sendObject("unsubscribed", json -> {
-                    command.id().write(json);
-                    json.writeStringField("topic", command.text("topic"));
-                });
+            case "ack" -> {
+                if (!isGroups(command.needed("topic"))) {
+                    throw HttpExchange.invalid(
+                            "the topic is not read as a member of a group", "send subscribe with a group first");
+                }
+                group.ack(command);
             }
+            case "unsubscribe" -> unsubscribe(command);
             case "credit" -> {
                 command.checkMembers(List.of("records"));
                 addCredit(command.number("records"));
@@ -375,46 +379,109 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
     }
 
     private void subscribe(Command command) {
-        List<String> known = new ArrayList<>(List.of("topic", "credit"));
-        known.addAll(Start.NAMES);
-        command.checkMembers(known);
         String topic = command.needed("topic");
-        if (subscriptions.containsKey(topic)) {
+        if (subscriptions.containsKey(topic) || isGroups(topic)) {
             throw HttpExchange.invalid("the topic is subscribed already", "send seek, or unsubscribe first");
         }
-        if (subscriptions.size() == MAX_SUBSCRIPTIONS) {
+        Set<String> all = new HashSet<>(subscriptions.keySet());
+        if (group != null) {
+            all.addAll(group.topics());
+        }
+        if (all.size() == MAX_SUBSCRIPTIONS) {
             throw HttpExchange.invalid(
                     "the connection has " + MAX_SUBSCRIPTIONS + " subscriptions", "open another connection");
         }
         Long more = command.number("credit");
-        begin(topic, command, "subscribed", false);
+        if (command.text("group") == null) {
+            List<String> known = new ArrayList<>(List.of("topic", "group", "credit"));
+            known.addAll(Start.NAMES);
+            command.checkMembers(known);
+            begin(start(topic, command), "subscribed", command.id(), false);
+        } else {
+            joinGroup(command);
+        }
         if (more != null) {
             addCredit(more);
         }
     }
 
+    private void joinGroup(Command command) {
+        String name = command.text("group");
+        if (group != null && group.isEmpty()) {
+            group = null;
+        }
+        if (group != null && !group.name().equals(name)) {
+            throw HttpExchange.invalid(
+                    "the connection is a member of group " + group.name(), "open another connection for another group");
+        }
+        GroupReading joined = group == null ? new GroupReading(this, name) : group;
+        joined.subscribe(command);
+        group = joined;
+    }
+
+    private boolean isGroups(String topic) {
+        return group != null && group.topics().contains(topic);
+    }
+
+    private void unsubscribe(Command command) {
+        command.checkMembers(List.of("topic"));
+        String topic = command.needed("topic");
+        if (isGroups(topic)) {
+            group.end(topic);
+            drop(topic);
+        } else {
+            end(subscription(command));
+        }
+        sendObject("unsubscribed", json -> {
+            command.id().write(json);
+            json.writeStringField("topic", topic);
+        });
+    }
+
     private void seek(Command command) {
+        if (isGroups(command.needed("topic"))) {
+            group.seek(command);
+            return;
+        }
         List<String> known = new ArrayList<>(List.of("topic"));
         known.addAll(Start.NAMES);
         command.checkMembers(known);
         Subscription before = subscription(command);
         Start start = start(before.topic(), command); // before anything ends
         end(before);
-        begin(start, command, "sought", before.isPaused());
+        begin(start, "sought", command.id(), before.isPaused());
     }
 
     private Start start(String topic, Command command) {
         return Start.of(exchange, topic, command::text, images.get(), Start.END);
     }
 
-    private void begin(String topic, Command command, String response, boolean paused) {
-        begin(start(topic, command), command, response, paused);
-    }
-
-    private void begin(Start start, Command command, String response, boolean paused) {
+    private void begin(Start start, String response, JsonOut.Document id, boolean paused) {
         Subscription subscription = new Subscription(this, start, paused);
         subscriptions.put(start.topic(), subscription);
-        subscription.begin(response, command.id());
+        subscription.begin(response, id);
+    }
+
+    /** Reads a topic from known offsets on, instead of what is read of it now. */
+    void replace(Start start, String message, JsonOut.Document id, boolean paused) {
+        drop(start.topic());
+        Subscription subscription = new Subscription(this, start, paused);
+        subscriptions.put(start.topic(), subscription);
+        subscription.resume(message, id);
+    }
+
+    /** Ends what is read of a topic, if anything is. */
+    void drop(String topic) {
+        Subscription current = subscriptions.get(topic);
+        if (current != null) {
+            end(current);
+        }
+    }
+
+    /** A copy of the next offsets of a topic's partitions; empty if nothing is read. */
+    Map<Integer, Long> positions(String topic) {
+        Subscription current = subscriptions.get(topic);
+        return current == null ? new TreeMap<>() : new TreeMap<>(current.positions());
     }
 
     private Subscription subscription(Command command) {
@@ -427,9 +494,13 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
 
     private void setPaused(Command command, boolean paused) {
         command.checkMembers(List.of("topic"));
-        if (command.text("topic") == null) {
+        String topic = command.text("topic");
+        if (group != null) {
+            group.setPaused(topic, paused);
+        }
+        if (topic == null) {
             List.copyOf(subscriptions.values()).forEach(each -> each.setPaused(paused));
-        } else {
+        } else if (subscriptions.containsKey(topic) || !isGroups(topic)) {
             subscription(command).setPaused(paused);
         }
     }
@@ -468,10 +539,18 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
     /** A subscription cannot go on. */
     void fail(Subscription subscription, JsonOut.Document id, Problem problem) {
         end(subscription);
+        if (isGroups(subscription.topic())) {
+            group.end(subscription.topic());
+        }
+        sendError(id, subscription.topic(), problem);
+    }
+
+    /** Something about a topic was refused or has ended. */
+    void sendError(JsonOut.Document id, String topic, Problem problem) {
         sendError(
                 json -> {
                     id.write(json);
-                    json.writeStringField("topic", subscription.topic());
+                    json.writeStringField("topic", topic);
                 },
                 problem);
     }
@@ -579,6 +658,9 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         }
         dropRest();
         decoder.close();
+        if (group != null) {
+            group.close();
+        }
         subscriptions.values().forEach(each -> each.close(() -> {}));
         subscriptions.clear();
         List.copyOf(inFlight).forEach(Held::end);

@@ -1,12 +1,10 @@
-package io.journalq.server.gateway.rest;
+package io.journalq.server.gateway.problem;
 
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.gateway.problem.Problem;
-import io.journalq.server.gateway.problem.ProblemType;
 
 /** Errors of the Kafka protocol as problems. Stateless. */
-final class RestErrors {
-    private RestErrors() {}
+public final class ProtocolErrors {
+    private ProtocolErrors() {}
 
     /**
      * Ends the request if a handler has returned an error.
@@ -14,14 +12,20 @@ final class RestErrors {
      * @param message what the handler says about it; may be null
      * @param subject what the error is about, such as {@code topic orders}
      */
-    static void check(short code, String message, String subject) {
+    public static void check(short code, String message, String subject) {
         ErrorCode error = ErrorCode.of(code);
         if (error != ErrorCode.NONE) {
             throw problem(error, message, subject).exception();
         }
     }
 
-    static Problem problem(ErrorCode error, String message, String subject) {
+    /**
+     * The problem that an error is.
+     *
+     * @param message what the handler says about it; may be null
+     * @param subject what the error is about, such as {@code topic orders}
+     */
+    public static Problem problem(ErrorCode error, String message, String subject) {
         String detail = subject + ": " + (message == null || message.isEmpty() ? error.words() : message);
         return switch (error) {
             case TOPIC_AUTHORIZATION_FAILED,

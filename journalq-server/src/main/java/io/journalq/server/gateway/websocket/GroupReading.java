@@ -1,0 +1,237 @@
+package io.journalq.server.gateway.websocket;
+
+import io.journalq.server.gateway.consume.Cursor;
+import io.journalq.server.gateway.consume.GroupSeat;
+import io.journalq.server.gateway.consume.OffsetLookup;
+import io.journalq.server.gateway.consume.Start;
+import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.JsonOut;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The topics that a WebSocket reads as a member of a consumer group. Each has a {@link Subscription} while the member has
+ * partitions of it, which is replaced when these change. On the connection's loop.
+ */
+final class GroupReading implements GroupSeat.Reader {
+    private static final List<String> SUBSCRIBE_MEMBERS = List.of("topic", "group", "from", "time", "credit");
+    private static final int MAX_OPEN_ACKS = 256;
+
+    private final WebSocketSession session;
+    private final GroupSeat seat;
+    private final Map<String, Topic> topics = new LinkedHashMap<>();
+
+    /** What the client wants of a topic. */
+    private static final class Topic {
+        private final Start start;
+
+        /** The id of the message that has subscribed; null when it has its response. */
+        private JsonOut.Document id;
+
+        private boolean paused;
+
+        /** @param start where partitions without a committed offset begin */
+        Topic(Start start, JsonOut.Document id) {
+            this.start = start;
+            this.id = id;
+        }
+    }
+
+    GroupReading(WebSocketSession session, String group) {
+        this.session = session;
+        this.seat = new GroupSeat(session.exchange(), session.images(), group, this);
+    }
+
+    /** Id of the group. */
+    String name() {
+        return seat.group();
+    }
+
+    /** Whether the connection is a member no longer. */
+    boolean isEmpty() {
+        return topics.isEmpty();
+    }
+
+    Set<String> topics() {
+        return topics.keySet();
+    }
+
+    void subscribe(Command command) {
+        command.checkMembers(SUBSCRIBE_MEMBERS);
+        String name = command.needed("topic");
+        Start start = Start.of(
+                session.exchange(), name, command::text, session.images().get(), Start.END);
+        topics.put(start.topic(), new Topic(start, command.id()));
+        seat.add(start.topic());
+    }
+
+    /** Ends a topic, without a message. */
+    void end(String topic) {
+        topics.remove(topic);
+        seat.remove(topic);
+    }
+
+    void close() {
+        seat.close();
+    }
+
+    /** @param name null for all topics */
+    void setPaused(String name, boolean paused) {
+        topics.forEach((each, topic) -> {
+            if (name == null || each.equals(name)) {
+                topic.paused = paused;
+            }
+        });
+    }
+
+    /** Continues partitions that the member has at other offsets. */
+    void seek(Command command) {
+        command.checkMembers(List.of("topic", "cursor"));
+        String topic = command.text("topic");
+        Map<Integer, Long> positions = session.positions(topic);
+        positions.putAll(owned(topic, Cursor.parse(command.needed("cursor"))));
+        read(topic, positions, "sought", command.id());
+    }
+
+    /** Commits what the client has acknowledged. */
+    void ack(Command command) {
+        command.checkMembers(List.of("topic", "cursor"));
+        String topic = command.text("topic");
+        Map<Integer, Long> offsets = owned(topic, Cursor.parse(command.needed("cursor")));
+        Map<Integer, Long> positions = session.positions(topic);
+        offsets.forEach((partition, offset) -> {
+            if (offset > positions.getOrDefault(partition, -1L)) {
+                throw HttpExchange.invalid(
+                        "offset " + offset + " of partition " + partition + " is behind the last record sent",
+                        "send the offset of the next record, which is that of the last one processed plus 1");
+            }
+        });
+        if (seat.openCommits() == MAX_OPEN_ACKS) {
+            throw new Problem(
+                            ProblemType.UNAVAILABLE,
+                            MAX_OPEN_ACKS + " messages \"ack\" have no response yet",
+                            "wait for \"acked\"; the next ack covers the records of this one")
+                    .exception();
+        }
+        JsonOut.Document id = command.id();
+        seat.commit(topic, offsets, problem -> {
+            if (problem == null) {
+                session.sendObject("acked", json -> {
+                    id.write(json);
+                    json.writeStringField("topic", topic);
+                    json.writeStringField("cursor", Cursor.format(offsets));
+                });
+            } else {
+                session.sendError(id, topic, problem);
+            }
+        });
+    }
+
+    private Map<Integer, Long> owned(String topic, Map<Integer, Long> offsets) {
+        for (int partition : offsets.keySet()) {
+            if (!seat.owns(topic, partition)) {
+                throw HttpExchange.invalid(
+                        "partition " + partition + " is not assigned to this connection",
+                        "send the partitions of the last \"assigned\" only");
+            }
+        }
+        return offsets;
+    }
+
+    @Override
+    public void onJoined(Collection<String> wanted) {
+        for (String name : wanted) {
+            Topic topic = topics.get(name);
+            if (topic != null && topic.id != null) {
+                JsonOut.Document id = topic.id;
+                topic.id = null;
+                session.sendObject("subscribed", json -> {
+                    id.write(json);
+                    json.writeStringField("topic", name);
+                    json.writeStringField("group", seat.group());
+                });
+            }
+        }
+    }
+
+    @Override
+    public void onAssigned(String name, Map<Integer, Long> committed) {
+        Map<Integer, Long> unknown = new TreeMap<>(committed);
+        unknown.values().removeIf(offset -> offset >= 0);
+        if (unknown.isEmpty()) {
+            begin(name, committed);
+            return;
+        }
+        Start start = new Start(name, unknown, topics.get(name).start.timestamp(), false, false);
+        new OffsetLookup(session.exchange(), name, problem -> fail(name, problem)).begin(start, found -> {
+            Map<Integer, Long> all = new TreeMap<>(committed);
+            all.putAll(found.offsets());
+            all.keySet().removeIf(partition -> !seat.owns(name, partition));
+            begin(name, all);
+        });
+    }
+
+    private void begin(String name, Map<Integer, Long> more) {
+        if (!topics.containsKey(name) || more.isEmpty()) {
+            return;
+        }
+        Map<Integer, Long> positions = session.positions(name);
+        positions.putAll(more);
+        if (positions.size() > Start.MAX_PARTITIONS) {
+            fail(
+                    name,
+                    new Problem(
+                            ProblemType.CONFLICT,
+                            "the group assigns more than " + Start.MAX_PARTITIONS + " partitions of the topic",
+                            "open more connections of the group before"));
+            return;
+        }
+        read(name, positions, "assigned", json -> {});
+    }
+
+    private void read(String name, Map<Integer, Long> positions, String message, JsonOut.Document id) {
+        Topic topic = topics.get(name);
+        session.replace(new Start(name, positions, Start.END, false, false), message, id, topic.paused);
+    }
+
+    @Override
+    public void onRevoked(String name, Set<Integer> partitions) {
+        Map<Integer, Long> left = session.positions(name);
+        left.keySet().removeAll(partitions);
+        if (left.isEmpty()) {
+            session.drop(name);
+        } else {
+            read(name, left, null, json -> {});
+        }
+        session.sendObject("revoked", json -> {
+            json.writeStringField("topic", name);
+            json.writeArrayFieldStart("partitions");
+            for (int partition : partitions) {
+                json.writeNumber(partition);
+            }
+            json.writeEndArray();
+        });
+    }
+
+    private void fail(String name, Problem problem) {
+        Topic topic = topics.get(name);
+        if (topic != null) {
+            end(name);
+            session.drop(name);
+            session.sendError(topic.id == null ? json -> {} : topic.id, name, problem);
+        }
+    }
+
+    @Override
+    public void onEnd(Problem problem) {
+        for (String name : List.copyOf(topics.keySet())) {
+            fail(name, problem);
+        }
+    }
+}
