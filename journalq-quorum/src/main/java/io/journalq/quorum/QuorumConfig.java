@@ -3,6 +3,7 @@ package io.journalq.quorum;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.control.QuorumTls;
 import io.journalq.server.control.QuorumVoter;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -11,6 +12,7 @@ import java.util.List;
  *
  * @param clusterId all voters of a quorum have the same one
  * @param self this broker and the directory that holds its log
+ * @param bind where this voter listens, not resolved; the others reach it at the address in {@code self}
  * @param founders the voters of a new quorum, including this one; empty for a broker that an existing quorum adds.
  *     Ignored if the directory already has a log
  * @param dataDirectory holds the log of the quorum and the journal of what is committed
@@ -21,6 +23,7 @@ import java.util.List;
 public record QuorumConfig(
         Uuid clusterId,
         QuorumVoter self,
+        InetSocketAddress bind,
         List<QuorumVoter> founders,
         Path dataDirectory,
         boolean lostPower,

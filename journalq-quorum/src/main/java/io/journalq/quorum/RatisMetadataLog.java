@@ -294,7 +294,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             server = null;
             opened.close();
             throw ProcessExit.asIoException(
-                    failure, config.self().host() + ":" + config.self().port());
+                    failure, config.bind().getHostString() + ":" + config.bind().getPort());
         }
     }
 

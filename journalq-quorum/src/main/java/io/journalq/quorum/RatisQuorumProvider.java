@@ -62,7 +62,7 @@ public final class RatisQuorumProvider implements QuorumProvider {
     public MetadataLog join(Voter voter, Uuid clusterId, Uuid directoryId, Admission admission) {
         QuorumVoter self = new QuorumVoter(voter.nodeId(), directoryId, voter.host(), voter.port());
         QuorumConfig config = new QuorumConfig(
-                clusterId, self, List.of(), voter.dataDirectory(), false, LogSizes.DEFAULT, voter.tls());
+                clusterId, self, voter.bind(), List.of(), voter.dataDirectory(), false, LogSizes.DEFAULT, voter.tls());
         return new RatisMetadataLog(config, voter.store(), voter.clock(), voter.allocator(), admission);
     }
 
@@ -79,7 +79,14 @@ public final class RatisQuorumProvider implements QuorumProvider {
         // The configuration with this voter is not in the log before its first leader has written it there.
         List<QuorumVoter> founders = directory.hasFirstSnapshot(voter.store()) ? List.of(self) : List.of();
         QuorumConfig config = new QuorumConfig(
-                directory.clusterId(), self, founders, voter.dataDirectory(), lostPower, LogSizes.DEFAULT, voter.tls());
+                directory.clusterId(),
+                self,
+                voter.bind(),
+                founders,
+                voter.dataDirectory(),
+                lostPower,
+                LogSizes.DEFAULT,
+                voter.tls());
         return new RatisMetadataLog(config, voter.store(), voter.clock(), voter.allocator());
     }
 }

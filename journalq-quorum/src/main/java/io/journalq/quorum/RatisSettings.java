@@ -46,8 +46,8 @@ final class RatisSettings {
         setTimes(properties);
         setLog(properties, config.sizes());
         setSnapshots(properties, config.sizes());
-        GrpcConfigKeys.Server.setHost(properties, config.self().host());
-        GrpcConfigKeys.Server.setPort(properties, config.self().port());
+        GrpcConfigKeys.Server.setHost(properties, config.bind().getHostString());
+        GrpcConfigKeys.Server.setPort(properties, config.bind().getPort());
         GrpcConfigKeys.Server.setBossGroupSize(properties, 1);
         GrpcConfigKeys.Server.setWorkerGroupSize(properties, WORKER_THREADS);
         GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(GRPC_MESSAGE_BYTES));

@@ -13,6 +13,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -43,6 +44,7 @@ class FoundingTest {
                 self.nodeId(),
                 self.host(),
                 self.port(),
+                InetSocketAddress.createUnresolved(self.host(), self.port()),
                 null,
                 directory,
                 files,

@@ -12,6 +12,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -69,7 +70,8 @@ final class TestVoter implements AutoCloseable {
     }
 
     TestVoter open(boolean lostPower) throws IOException {
-        QuorumConfig config = new QuorumConfig(CLUSTER, voter, founders, directory, lostPower, sizes, null);
+        InetSocketAddress bind = InetSocketAddress.createUnresolved(voter.host(), voter.port());
+        QuorumConfig config = new QuorumConfig(CLUSTER, voter, bind, founders, directory, lostPower, sizes, null);
         replica = new RecordingReplica();
         role = null;
         log = new RatisMetadataLog(config, store, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);

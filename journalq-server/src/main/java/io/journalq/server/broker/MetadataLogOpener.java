@@ -23,6 +23,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Optional;
@@ -106,10 +107,13 @@ final class MetadataLogOpener {
                 .orElseThrow(
                         () -> new IOException("quorum.listener is set, and this installation has no metadata quorum;"
                                 + " add journalq-quorum to the class path, or remove the setting"));
+        ListenerAddress advertised = config.advertisedQuorumListener().orElseThrow();
         QuorumProvider.Voter voter = new QuorumProvider.Voter(
                 config.get(BrokerSettings.NODE_ID),
-                listener.get().host(),
-                listener.get().port(),
+                advertised.host(),
+                advertised.port(),
+                InetSocketAddress.createUnresolved(
+                        listener.get().host(), listener.get().port()),
                 tls,
                 directory,
                 store,

@@ -237,6 +237,18 @@ public final class BrokerConfig {
         return text.isEmpty() ? Optional.empty() : Optional.of(knownGood(text));
     }
 
+    /**
+     * Address at which the other brokers reach {@link #quorumListener}: that of {@link #advertisedListeners} with its
+     * name, unless the name is that of a listener of clients too.
+     */
+    public Optional<ListenerAddress> advertisedQuorumListener() {
+        return quorumListener()
+                .map(quorum -> listeners().stream()
+                                .anyMatch(listener -> listener.name().equals(quorum.name()))
+                        ? quorum
+                        : advertisedFor(List.of(quorum)).get(0));
+    }
+
     /** The security protocol of the metadata quorum. An address without the name of a listener is that of a plain one. */
     public SecurityProtocol quorumProtocol() throws ConfigException {
         return protocolOf(get(ListenerSettings.QUORUM_LISTENER));

@@ -103,9 +103,11 @@ public final class BrokerConfigLoader {
                 checkTokens(config);
             }
         }
+        Set<String> advertisable = new TreeSet<>(names);
+        config.quorumListener().ifPresent(quorum -> advertisable.add(quorum.name()));
         Set<String> advertised = new TreeSet<>();
         for (ListenerAddress address : config.advertisedListeners()) {
-            if (!names.contains(address.name())) {
+            if (!advertisable.contains(address.name())) {
                 throw new ConfigException("advertised.listeners: no listener is called " + address.name()
                         + "; listeners names " + String.join(", ", names));
             }
@@ -161,6 +163,11 @@ public final class BrokerConfigLoader {
         if (config.quorumProtocol().usesSasl()) {
             throw new ConfigException(
                     "quorum.listener: voters do not log in; use a name whose protocol is SSL or PLAINTEXT");
+        }
+        if (config.advertisedQuorumListener().orElseThrow().bindsEveryInterface()) {
+            throw new ConfigException("quorum.listener: '" + config.text(ListenerSettings.QUORUM_LISTENER)
+                    + "' has no host at which other brokers could reach this one; give it a name of its own, as"
+                    + " NAME://host:port, and set advertised.listeners for that name");
         }
         String name = config.interBrokerListenerName();
         ListenerAddress forBrokers = addresses.stream()

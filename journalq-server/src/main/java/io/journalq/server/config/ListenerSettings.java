@@ -30,7 +30,7 @@ public final class ListenerSettings {
             List.of(),
             "Addresses that the broker gives to clients, as NAME://host:port. Clients of a listener that is not named "
                     + "here get the listener's own address. If that is all interfaces, they get the address that they "
-                    + "connected to.",
+                    + "connected to. The name of quorum.listener, if no other listener has it, is for brokers.",
             ListenerSettings::readListener);
     public static final ConfigKey<String> SSL_KEYSTORE_LOCATION = ConfigKey.ofText(
                     "ssl.keystore.location",
@@ -186,7 +186,9 @@ public final class ListenerSettings {
                             + "voter of a metadata quorum at its next start, with all its data. There is no way back. "
                             + "Other brokers join with cluster.join. As NAME://host:port with a name whose protocol in "
                             + "listener.security.protocol.map is SSL, its connections are encrypted, and brokers prove "
-                            + "who they are by certificates (ssl.client.auth=required), at all brokers alike.")
+                            + "who they are by certificates (ssl.client.auth=required), at all brokers alike. The other "
+                            + "brokers get this address, or that of the same name in advertised.listeners. A voter keeps "
+                            + "its address.")
             .checkedBy(ListenerSettings::readQuorumListener);
 
     public static final ConfigKey<List<String>> CLUSTER_JOIN = ConfigKey.ofList(
@@ -293,8 +295,8 @@ public final class ListenerSettings {
     private static String readQuorumListener(String text) throws ConfigException {
         if (!text.isBlank()) {
             ListenerAddress address = ListenerAddress.parse(text);
-            if (address.bindsEveryInterface() || address.port() == 0) {
-                throw new ConfigException("'" + text + "' must be the address of one interface, with a port");
+            if (address.port() == 0) {
+                throw new ConfigException("'" + text + "' must have a port");
             }
         }
         return text.strip();

@@ -5,6 +5,7 @@ import io.journalq.server.control.MetadataLog.Replica;
 import io.journalq.server.journal.file.FileStore;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
 
@@ -21,6 +22,7 @@ public interface QuorumProvider {
      * A broker that votes, and its files.
      *
      * @param host at which the other voters reach it, on {@code port}
+     * @param bind where it listens, not resolved
      * @param tls encrypts the connections of the voters and authenticates both sides; null for neither
      * @param dataDirectory its first data directory
      */
@@ -28,6 +30,7 @@ public interface QuorumProvider {
             int nodeId,
             String host,
             int port,
+            InetSocketAddress bind,
             QuorumTls tls,
             Path dataDirectory,
             FileStore store,

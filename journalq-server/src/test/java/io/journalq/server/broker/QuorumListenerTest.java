@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.control.QuorumProvider;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Enumeration;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -103,7 +105,7 @@ class QuorumListenerTest {
     @ParameterizedTest
     @ValueSource(strings = {":9093", "0.0.0.0:9093", "127.0.0.1:0", "127.0.0.1"})
     void shouldRefuseAnAddressWhenOtherVotersCannotReachIt(String address) {
-        assertThatThrownBy(() -> BrokerConfig.defaults().with("quorum.listener", address, ConfigOrigin.COMMAND_LINE))
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of(), List.of("quorum.listener=" + address)))
                 .isInstanceOf(ConfigException.class);
     }
 }

@@ -309,6 +309,42 @@ class BrokerConfigLoaderTest {
     }
 
     @Test
+    void shouldAdvertiseAnotherAddressOfTheQuorumWhenItsNameIsAdvertised() throws ConfigException {
+        List<String> cluster = List.of(
+                "listeners=PLAINTEXT://0.0.0.0:1",
+                "quorum.listener=QUORUM://0.0.0.0:3",
+                "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,QUORUM:PLAINTEXT",
+                "advertised.listeners=PLAINTEXT://broker-1:1,QUORUM://broker-1:4");
+
+        BrokerConfig config = BrokerConfigLoader.load(null, Map.of(), cluster);
+
+        assertThat(config.quorumListener())
+                .hasValueSatisfying(listener -> assertThat(listener.address()).isEqualTo("0.0.0.0:3"));
+        assertThat(config.advertisedQuorumListener())
+                .hasValueSatisfying(listener -> assertThat(listener.address()).isEqualTo("broker-1:4"));
+    }
+
+    @Test
+    void shouldAdvertiseTheAddressOfTheQuorumWhenItsNameIsThatOfAListenerForClients() throws ConfigException {
+        BrokerConfig config = BrokerConfigLoader.load(
+                null,
+                Map.of(),
+                List.of(
+                        "listeners=PLAINTEXT://localhost:1",
+                        "quorum.listener=localhost:3",
+                        "advertised.listeners=PLAINTEXT://broker-1:1"));
+
+        assertThat(config.advertisedQuorumListener())
+                .hasValueSatisfying(listener -> assertThat(listener.address()).isEqualTo("localhost:3"));
+    }
+
+    @Test
+    void shouldRefuseAQuorumOnAllInterfacesWhenNoAddressIsAdvertised() {
+        assertRefused("quorum.listener", "quorum.listener=0.0.0.0:3", "set advertised.listeners for that name");
+        assertRefused("quorum.listener", "quorum.listener=localhost:0", "must have a port");
+    }
+
+    @Test
     void shouldRefuseAListenerWhenItsProtocolIsUnknown() {
         assertRefused("listeners", "listeners=INTERNAL://localhost:1", "add INTERNAL:PLAINTEXT");
         assertRefused("listener.security.protocol.map", "listener.security.protocol.map=A:TLS", "'TLS' is not");
