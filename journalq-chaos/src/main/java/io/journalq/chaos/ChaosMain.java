@@ -1,5 +1,12 @@
 package io.journalq.chaos;
 
+import io.journalq.chaos.load.ClientThreads;
+import io.journalq.chaos.load.Ledger;
+import io.journalq.chaos.load.LoadClients;
+import io.journalq.chaos.load.Losses;
+import io.journalq.chaos.load.TransactionLedger;
+import io.journalq.chaos.load.TransactionalClients;
+import io.journalq.client.Acks;
 import io.journalq.client.Admin;
 import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
@@ -10,6 +17,7 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.config.TopicSettings;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,7 +46,7 @@ import picocli.CommandLine.Spec;
         name = "journalq-chaos",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
-        subcommands = {SoakCommand.class, HostileCommand.class},
+        subcommands = {ClusterCommand.class, SoakCommand.class, HostileCommand.class},
         description = {
             "Injects faults into a broker process under load, and checks every acknowledged message.",
             "Each cycle injects one fault, kills the broker with SIGKILL and starts it again."
@@ -176,6 +184,15 @@ public final class ChaosMain implements Callable<Integer> {
         }
     }
 
+    /** Refuses an unknown delivery mode before anything is created. */
+    static void requireMode(CommandSpec spec, String mode) {
+        try {
+            TopicConfig.check(TopicSettings.DELIVERY_MODE.name(), mode);
+        } catch (ConfigException wrong) {
+            throw new ParameterException(spec.commandLine(), wrong.getMessage());
+        }
+    }
+
     @Override
     public Integer call() throws Exception {
         requirePositive(spec, "--cycles", cycles);
@@ -183,11 +200,7 @@ public final class ChaosMain implements Callable<Integer> {
         if (faults.isEmpty()) {
             throw new ParameterException(spec.commandLine(), "--faults must name at least one");
         }
-        try {
-            TopicConfig.check(TopicSettings.DELIVERY_MODE.name(), mode);
-        } catch (ConfigException wrong) {
-            throw new ParameterException(spec.commandLine(), wrong.getMessage());
-        }
+        requireMode(spec, mode);
         long runSeed = seed != null ? seed : ThreadLocalRandom.current().nextLong(1L << 40);
         Path directory = Files.createTempDirectory("journalq-chaos");
         System.out.printf(
@@ -200,8 +213,8 @@ public final class ChaosMain implements Callable<Integer> {
                 directory);
         Losses losses = mode.equals("performance") ? new Losses(LOSS_BOUND_MS) : null;
         Ledger ledger = new Ledger(losses);
-        int port = BrokerUnderTest.freePort();
-        int adminPort = BrokerUnderTest.freePort();
+        int port = LoopbackPorts.next();
+        int adminPort = LoopbackPorts.next();
         List<String> settings = List.of(
                 "delivery.mode=" + mode, "segment.bytes=1048576", "shards=2", "admin.listener=127.0.0.1:" + adminPort);
         try (BrokerUnderTest broker = new BrokerUnderTest(directory, port, BROKER_HEAP, BROKER_OPTIONS, settings)) {
@@ -249,7 +262,8 @@ public final class ChaosMain implements Callable<Integer> {
                 broker, port, health, ledger, new JournalDamage(broker.dataDirectory(), partitionByDirectory), random);
         int done = 0;
         long consumed = 0;
-        try (ClientThreads load = new ClientThreads(ledger, broker.address(), pause.toMillis())) {
+        try (ClientThreads load =
+                new ClientThreads(ledger, broker.address(), pause.toMillis(), LoadClients.REQUEST_TIMEOUT)) {
             begin(load, topics, transactions);
             try {
                 done = injectFaults(cycle, ledger, reading, random);
@@ -303,9 +317,8 @@ public final class ChaosMain implements Callable<Integer> {
         CompressionCodec[] codecs = CompressionCodec.values();
         for (int i = 0; i < codecs.length; i++) {
             String topic = topics.get(i);
-            LoadClients.produceWithKafka(
-                    load, 2 * i, topic, PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
-            LoadClients.produceWithJournalQ(load, 2 * i + 1, topic, PARTITIONS, codecs[i]);
+            LoadClients.produceWithKafka(load, 2 * i, topic, PARTITIONS, codecs[i], Acks.ALL);
+            LoadClients.produceWithJournalQ(load, 2 * i + 1, topic, PARTITIONS, codecs[i], Acks.LEADER);
         }
         int next = 2 * codecs.length;
         transactions.writeWithJournalQ(load, next++, CompressionCodec.LZ4);

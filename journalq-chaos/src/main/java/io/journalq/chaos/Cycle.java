@@ -1,6 +1,8 @@
 package io.journalq.chaos;
 
 import io.journalq.chaos.hostile.MemoryFlood;
+import io.journalq.chaos.load.BrokerReports;
+import io.journalq.chaos.load.Ledger;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.TopicListing;
 import java.io.IOException;

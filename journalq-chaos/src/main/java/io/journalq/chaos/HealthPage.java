@@ -1,5 +1,6 @@
 package io.journalq.chaos;
 
+import io.journalq.chaos.load.BrokerReports;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -13,6 +13,7 @@ import io.journalq.common.commandline.ProgramVersion;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.ConfigException;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -126,10 +127,10 @@ final class HostileCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), wrong.getMessage());
         }
         Path directory = Files.createTempDirectory("journalq-hostile");
-        int metricsPort = BrokerUnderTest.freePort();
+        int metricsPort = LoopbackPorts.next();
         Map<HostileTarget, Integer> ports = new EnumMap<>(HostileTarget.class);
         for (HostileTarget target : HostileTarget.values()) {
-            ports.put(target, BrokerUnderTest.freePort());
+            ports.put(target, LoopbackPorts.next());
         }
         int port = ports.get(HostileTarget.PLAINTEXT);
         List<String> all = new ArrayList<>();

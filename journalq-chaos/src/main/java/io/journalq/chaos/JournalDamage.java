@@ -1,5 +1,7 @@
 package io.journalq.chaos;
 
+import io.journalq.chaos.load.BrokerReports;
+import io.journalq.chaos.load.Payload;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.JournalCheck;

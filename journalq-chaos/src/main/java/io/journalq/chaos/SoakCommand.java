@@ -1,6 +1,13 @@
 package io.journalq.chaos;
 
 import io.journalq.chaos.hostile.MetricsSampler;
+import io.journalq.chaos.load.Churn;
+import io.journalq.chaos.load.ClientThreads;
+import io.journalq.chaos.load.Ledger;
+import io.journalq.chaos.load.LoadClients;
+import io.journalq.chaos.load.TransactionLedger;
+import io.journalq.chaos.load.TransactionalClients;
+import io.journalq.client.Acks;
 import io.journalq.client.Admin;
 import io.journalq.client.Consumer;
 import io.journalq.client.admin.NewTopic;
@@ -8,6 +15,7 @@ import io.journalq.common.commandline.DurationOption;
 import io.journalq.common.commandline.ProgramVersion;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.BufferedWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,7 +94,7 @@ final class SoakCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         ChaosMain.requirePositive(spec, "--rate", rate);
         Path directory = Files.createTempDirectory("journalq-soak");
-        int metricsPort = BrokerUnderTest.freePort();
+        int metricsPort = LoopbackPorts.next();
         List<String> settings = List.of(
                 "admin.listener=127.0.0.1:" + metricsPort,
                 "segment.bytes=1MiB",
@@ -107,12 +115,12 @@ final class SoakCommand implements Callable<Integer> {
         Ledger ledger = new Ledger();
         List<List<Double>> samples;
         try (BrokerUnderTest broker =
-                new BrokerUnderTest(directory, BrokerUnderTest.freePort(), BROKER_HEAP, List.of(), settings)) {
+                new BrokerUnderTest(directory, LoopbackPorts.next(), BROKER_HEAP, List.of(), settings)) {
             broker.start();
             TransactionLedger transactions = new TransactionLedger(ledger);
             int producers = 2 * CompressionCodec.values().length;
-            try (ClientThreads load =
-                    new ClientThreads(ledger, broker.address(), Math.max(1, 1_000 * producers / rate))) {
+            try (ClientThreads load = new ClientThreads(
+                    ledger, broker.address(), Math.max(1, 1_000 * producers / rate), LoadClients.REQUEST_TIMEOUT)) {
                 begin(load, transactions);
                 samples = sample(broker, new MetricsSampler(metricsPort), ledger);
             }
@@ -147,9 +155,8 @@ final class SoakCommand implements Callable<Integer> {
         }
         List<String> names = topics.stream().map(NewTopic::name).toList();
         for (int i = 0; i < codecs.length; i++) {
-            LoadClients.produceWithKafka(
-                    load, 2 * i, names.get(i), PARTITIONS, codecs[i].name().toLowerCase(Locale.ROOT));
-            LoadClients.produceWithJournalQ(load, 2 * i + 1, names.get(i), PARTITIONS, codecs[i]);
+            LoadClients.produceWithKafka(load, 2 * i, names.get(i), PARTITIONS, codecs[i], Acks.ALL);
+            LoadClients.produceWithJournalQ(load, 2 * i + 1, names.get(i), PARTITIONS, codecs[i], Acks.LEADER);
         }
         TransactionalClients transactions = new TransactionalClients(ledger, transactional);
         transactions.writeWithJournalQ(load, 2 * codecs.length, CompressionCodec.LZ4);

@@ -3,8 +3,11 @@ package io.journalq.chaos;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -14,6 +17,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A short run of what {@code bin/journalq-chaos} does for hours. */
 class ChaosTest {
@@ -29,6 +33,17 @@ class ChaosTest {
     @Tag("long")
     void shouldLoseNothingWhenEveryFaultHappensUnderLoad() {
         assertNothingIsLost("--cycles", "5", "--check-every", "3", "--seed", SEED_OF_EVERY_FAULT);
+    }
+
+    @Test
+    @Tag("long")
+    void shouldLoseNothingWhenBrokersOfAClusterAreKilledFrozenAndStopped(@TempDir Path directory) throws IOException {
+        Path report = directory.resolve("report.json");
+
+        assertNothingIsLost(
+                "cluster", "--cycles", "1", "--faults-per-cycle", "3", "--seed", "7", "--report", report.toString());
+
+        assertThat(Files.readString(report)).contains("\"cycles\" : 1", "\"findings\" : [ ]");
     }
 
     private static void assertNothingIsLost(String... arguments) {
@@ -73,75 +88,6 @@ class ChaosTest {
                 .collect(Collectors.toMap(
                         line -> line.substring(0, line.indexOf(' ')).toUpperCase(Locale.ROOT), line -> line));
         limits.forEach((load, counter) -> assertThat(rows.get(load)).contains(counter));
-    }
-
-    @Test
-    void shouldFindMessagesWhenTheyAreMissingDuplicatedOrOutOfOrder() {
-        // given
-        Ledger ledger = new Ledger();
-        for (int number = 0; number < 4; number++) {
-            ledger.onAcknowledged("topic-0", 1, number);
-        }
-
-        // when
-        ledger.beginReading();
-        ledger.onFound("topic-0", 0, new Payload(1, 2).encode());
-        ledger.onFound("topic-0", 1, new Payload(1, 1).encode());
-        ledger.onFound("topic-0", 2, new Payload(1, 1).encode());
-        byte[] damaged = new Payload(1, 3).encode();
-        damaged[5] ^= 1;
-        ledger.onFound("topic-0", 3, damaged);
-        ledger.endReading();
-
-        // then
-        assertThat(ledger.findings())
-                .satisfiesExactly(
-                        finding -> assertThat(finding).contains("offset 1").contains("after number 2"),
-                        finding -> assertThat(finding).contains("offset 2").contains("duplicate of"),
-                        finding -> assertThat(finding).contains("offset 3").contains("no producer sent"),
-                        finding -> assertThat(finding).contains("2 acknowledged messages are lost"));
-    }
-
-    @Test
-    void shouldAllowOnlyDamagedMessagesToBeMissingWhenBatchesWereDamaged() {
-        // given
-        Ledger ledger = new Ledger();
-        for (int number = 0; number < 4; number++) {
-            ledger.onAcknowledged("topic-0", 1, number);
-        }
-        ledger.onDamaged("topic-0", List.of(new Payload(1, 1), new Payload(1, 2)));
-
-        // when one of two damaged messages is found, and one undamaged message is missing
-        ledger.beginReading();
-        ledger.onFound("topic-0", 0, new Payload(1, 0).encode());
-        ledger.onFound("topic-0", 1, new Payload(1, 1).encode());
-        ledger.endReading();
-
-        // then
-        assertThat(ledger.findings())
-                .singleElement()
-                .asString()
-                .contains("1 acknowledged messages are lost")
-                .contains("number 3");
-    }
-
-    @Test
-    void shouldWaitForEachProducerWhenItHasNoAcknowledgementSinceTheStart() {
-        // given two producers; the second sends to two partitions
-        Ledger ledger = new Ledger();
-        ledger.onProducing("topic-0", 1);
-        ledger.onProducing("topic-0", 2);
-        ledger.onProducing("topic-1", 2);
-        assertThat(ledger.waiting()).hasSize(3);
-
-        // when
-        ledger.onAcknowledged("topic-0", 1, 0);
-        ledger.onAcknowledged("topic-0", 2, 0);
-
-        // then one is left; after a start, all three are waiting again
-        assertThat(ledger.waiting()).containsExactly("topic-1 producer 2");
-        ledger.onStarted();
-        assertThat(ledger.waiting()).hasSize(3);
     }
 
     @Test

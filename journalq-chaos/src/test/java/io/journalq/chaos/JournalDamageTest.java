@@ -2,6 +2,8 @@ package io.journalq.chaos;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.chaos.load.BrokerReports;
+import io.journalq.chaos.load.Payload;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.RecordBatch;

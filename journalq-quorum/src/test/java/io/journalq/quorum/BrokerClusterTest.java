@@ -16,6 +16,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.peer.NettyPeerChannels;
 import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.process.LoopbackPorts;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -84,7 +85,7 @@ class BrokerClusterTest {
     }
 
     private int port(int nodeId) {
-        return ports.computeIfAbsent(nodeId, unused -> TestPorts.next());
+        return ports.computeIfAbsent(nodeId, unused -> LoopbackPorts.next());
     }
 
     private String address(int nodeId) {
@@ -100,7 +101,9 @@ class BrokerClusterTest {
         all.put("write.ahead.max.bytes", "1048576");
         all.put("shutdown.timeout.ms", "3000");
         all.put("data.directories", data.toString());
-        all.put("quorum.listener", quorumListeners.computeIfAbsent(nodeId, unused -> "127.0.0.1:" + TestPorts.next()));
+        all.put(
+                "quorum.listener",
+                quorumListeners.computeIfAbsent(nodeId, unused -> "127.0.0.1:" + LoopbackPorts.next()));
         all.put("cluster.join", String.join(",", seeds));
         all.putAll(settings);
         BrokerConfig config = BrokerConfig.defaults();
@@ -301,7 +304,7 @@ class BrokerClusterTest {
 
     @Test
     void shouldRefuseToJoinWhenNoSeedResponds() {
-        assertThatThrownBy(() -> start(2, dataOf(2), "127.0.0.1:" + TestPorts.next()))
+        assertThatThrownBy(() -> start(2, dataOf(2), "127.0.0.1:" + LoopbackPorts.next()))
                 .isInstanceOf(StartException.class)
                 .hasMessageStartingWith("no broker in cluster.join responds (127.0.0.1:")
                 .hasMessageEndingWith("; start one of them, or correct cluster.join");
@@ -529,7 +532,7 @@ class BrokerClusterTest {
 
     @Test
     void shouldRefuseRequestsOfBrokersWhenTheyArriveAtAListenerForClients() throws Exception {
-        int clients = TestPorts.next();
+        int clients = LoopbackPorts.next();
         settings.put("listeners", "PLAINTEXT://" + address(1) + ",CLIENTS://127.0.0.1:" + clients);
         settings.put("listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CLIENTS:PLAINTEXT");
         start(1);

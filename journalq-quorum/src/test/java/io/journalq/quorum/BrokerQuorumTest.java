@@ -9,6 +9,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.process.LoopbackPorts;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -40,7 +41,7 @@ class BrokerQuorumTest {
     private static final int WAIT_SECONDS = 60;
     private static final TopicPartition ORDERS = new TopicPartition("orders", 0);
 
-    private final String quorumListener = "127.0.0.1:" + TestPorts.next();
+    private final String quorumListener = "127.0.0.1:" + LoopbackPorts.next();
 
     @TempDir
     Path directory;
@@ -49,7 +50,7 @@ class BrokerQuorumTest {
         BrokerConfig config = BrokerConfig.defaults();
         Map<String, String> settings = Map.of(
                 "node.id", "7",
-                "listeners", "PLAINTEXT://127.0.0.1:" + TestPorts.next(),
+                "listeners", "PLAINTEXT://127.0.0.1:" + LoopbackPorts.next(),
                 "admin.listener", "",
                 "gateway.listener", "",
                 "write.ahead.max.bytes", "1048576",
@@ -141,7 +142,7 @@ class BrokerQuorumTest {
         }
 
         // and when it is started again, at another address
-        try (Broker broker = start("127.0.0.1:" + TestPorts.next())) {
+        try (Broker broker = start("127.0.0.1:" + LoopbackPorts.next())) {
             assertThat(clusterId(broker)).isEqualTo(cluster);
             assertThat(topicId(broker, "orders")).isEqualTo(topic);
             assertThat(topicId(broker, "payments")).isNotEqualTo(topic);

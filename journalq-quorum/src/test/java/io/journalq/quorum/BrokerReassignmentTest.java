@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.process.LoopbackPorts;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -84,12 +85,12 @@ class BrokerReassignmentTest {
         boolean first = ports.isEmpty();
         Map<String, String> all = new LinkedHashMap<>();
         all.put("node.id", Integer.toString(id));
-        all.put("listeners", "PLAINTEXT://127.0.0.1:" + ports.computeIfAbsent(id, unused -> TestPorts.next()));
+        all.put("listeners", "PLAINTEXT://127.0.0.1:" + ports.computeIfAbsent(id, unused -> LoopbackPorts.next()));
         all.put("admin.listener", "");
         all.put("gateway.listener", "");
         all.put("write.ahead.max.bytes", "1048576");
         all.put("data.directories", data(id).toString());
-        all.put("quorum.listener", quorumListeners.computeIfAbsent(id, unused -> "127.0.0.1:" + TestPorts.next()));
+        all.put("quorum.listener", quorumListeners.computeIfAbsent(id, unused -> "127.0.0.1:" + LoopbackPorts.next()));
         all.put("cluster.join", first ? "" : "127.0.0.1:" + ports.get(1));
         BrokerConfig config = BrokerConfig.defaults();
         for (Map.Entry<String, String> setting : all.entrySet()) {

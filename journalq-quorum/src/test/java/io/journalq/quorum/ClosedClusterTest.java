@@ -13,6 +13,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.peer.NettyPeerChannels;
 import io.journalq.server.peer.PeerEncryption;
+import io.journalq.server.process.LoopbackPorts;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
@@ -93,9 +94,9 @@ class ClosedClusterTest {
         X509Bundle forClients = sign(ofClients, "CN=service");
         write("service.pem", forClients.getPrivateKeyPEM() + forClients.getCertificatePathPEM());
         for (int node = 1; node <= BROKERS; node++) {
-            CLIENT_PORTS.put(node, TestPorts.next());
-            BROKER_PORTS.put(node, TestPorts.next());
-            QUORUM_PORTS.put(node, TestPorts.next());
+            CLIENT_PORTS.put(node, LoopbackPorts.next());
+            BROKER_PORTS.put(node, LoopbackPorts.next());
+            QUORUM_PORTS.put(node, LoopbackPorts.next());
         }
     }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -58,7 +59,7 @@ class ReplicationTest {
     @BeforeEach
     void startThree() throws Exception {
         for (int id = 1; id <= BROKERS; id++) {
-            ports.put(id, TestPorts.next());
+            ports.put(id, LoopbackPorts.next());
             start(id);
         }
         try (Admin admin = Admin.create(clients())) {
@@ -94,7 +95,7 @@ class ReplicationTest {
     private final Map<Integer, Integer> quorumPorts = new TreeMap<>();
 
     private int quorumPort(int id) {
-        return quorumPorts.computeIfAbsent(id, unused -> TestPorts.next());
+        return quorumPorts.computeIfAbsent(id, unused -> LoopbackPorts.next());
     }
 
     private Path data(int id) {

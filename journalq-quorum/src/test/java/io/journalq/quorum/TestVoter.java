@@ -10,6 +10,7 @@ import io.journalq.server.control.MetadataLog.Role;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.process.LoopbackPorts;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -56,7 +57,8 @@ final class TestVoter implements AutoCloseable {
 
     static QuorumVoter identity(int nodeId) {
         // Ratis registers its metrics by this id, and voters of several tests run at the same time.
-        return new QuorumVoter(nodeId, new Uuid(DIRECTORIES.incrementAndGet(), nodeId), "127.0.0.1", TestPorts.next());
+        return new QuorumVoter(
+                nodeId, new Uuid(DIRECTORIES.incrementAndGet(), nodeId), "127.0.0.1", LoopbackPorts.next());
     }
 
     /** The only voter of a new quorum. */

@@ -94,6 +94,7 @@ class ArchitectureTest {
                             "transaction")),
             Map.entry("gateway", List.of("api", "config", "filter", "loop", "metadata", "network", "security")),
             Map.entry("observe", List.of("loop", "memory", "network")),
+            Map.entry("process", List.of("broker", "config", "directory")),
             Map.entry(
                     "broker",
                     List.of(

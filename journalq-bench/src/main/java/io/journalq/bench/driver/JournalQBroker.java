@@ -1,11 +1,11 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
-import io.journalq.server.broker.BrokerCommand;
 import io.journalq.server.broker.OfflineUsers;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.process.BrokerCommand;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.directory.LockHolder;
 import io.journalq.server.memory.StatePart;
+import io.journalq.server.process.BrokerCommand;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

@@ -1,4 +1,4 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
@@ -9,11 +9,11 @@ import java.util.zip.CRC32C;
  * @param producer id of the producer
  * @param number position among the messages of this producer in this partition, from 0
  */
-record Payload(int producer, long number) {
+public record Payload(int producer, long number) {
     private static final int HEADER_SIZE_BYTES = Integer.BYTES + Long.BYTES + Integer.BYTES;
     private static final int MOST_FILLER_BYTES = 200;
 
-    byte[] encode() {
+    public byte[] encode() {
         int filler = (int) (number * 31 + producer) % MOST_FILLER_BYTES;
         ByteBuffer out = ByteBuffer.allocate(HEADER_SIZE_BYTES + filler);
         out.putInt(producer).putLong(number).putInt(0);
@@ -25,7 +25,7 @@ record Payload(int producer, long number) {
     }
 
     /** Returns null if the bytes are not the result of {@link #encode}. */
-    static Payload decode(byte[] value) {
+    public static Payload decode(byte[] value) {
         if (value == null || value.length < HEADER_SIZE_BYTES) {
             return null;
         }

@@ -1,5 +1,6 @@
-package io.journalq.server.broker;
+package io.journalq.server.process;
 
+import io.journalq.server.broker.BrokerMain;
 import io.journalq.server.config.BrokerConfig;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,22 +1,24 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * Records which messages were acknowledged, by producer and partition, and compares them with what is read. Any thread.
  */
-final class Ledger {
+public final class Ledger {
     private static final int MOST_FINDINGS = 50;
 
     private final Map<String, Lane> lanes = new TreeMap<>();
     private final List<String> findings = new ArrayList<>();
-    private final Losses losses;
+    private final Promise promise;
     private long acknowledged;
     private long found;
+    private String readFrom = "";
 
     /** The messages of one producer in one partition. */
     private static final class Lane {
@@ -37,10 +39,30 @@ final class Ledger {
 
         private BitSet found = new BitSet();
         private long last = -1;
+        private final String partition;
+        private final Promise promise;
+
+        Lane(String partition, Promise promise) {
+            this.partition = partition;
+            this.promise = promise;
+        }
+    }
+
+    /**
+     * What is promised to a producer.
+     *
+     * @param name begins each finding about lost messages; null for none
+     * @param losses decides which losses are allowed; null if nothing may be lost
+     * @param once whether its messages must be there at most once and in order
+     */
+    public record Promise(String name, Losses losses, boolean once) {
+        private String finding(String what) {
+            return name == null ? what : name + ": " + what;
+        }
     }
 
     /** A ledger for a mode in which nothing may be lost. */
-    Ledger() {
+    public Ledger() {
         this(null);
     }
 
@@ -50,26 +72,35 @@ final class Ledger {
      * @param losses decides which losses are allowed; null for none. If losses are allowed, messages may also be
      *     duplicated or out of order, because a producer cannot know which of its messages were kept.
      */
-    Ledger(Losses losses) {
-        this.losses = losses;
+    public Ledger(Losses losses) {
+        this.promise = new Promise(null, losses, losses == null);
     }
 
     private Lane lane(String partition, int producer) {
-        return lanes.computeIfAbsent(partition + " producer " + producer, name -> new Lane());
+        return lanes.computeIfAbsent(name(partition, producer), name -> new Lane(partition, promise));
+    }
+
+    private static String name(String partition, int producer) {
+        return partition + " producer " + producer;
+    }
+
+    /** Says what is promised to a producer in a partition, before it begins to send. */
+    public synchronized void promise(String partition, int producer, Promise toProducer) {
+        lanes.put(name(partition, producer), new Lane(partition, toProducer));
     }
 
     /** A producer begins to send to a partition, and continues until the end. */
-    synchronized void onProducing(String partition, int producer) {
+    public synchronized void onProducing(String partition, int producer) {
         lane(partition, producer).isExpected = true;
     }
 
     /** The broker was started. */
-    synchronized void onStarted() {
+    public synchronized void onStarted() {
         lanes.values().forEach(lane -> lane.isAcknowledgedInThisLife = false);
     }
 
     /** Names of the partitions and producers without an acknowledgement since {@link #onStarted}. */
-    synchronized List<String> waiting() {
+    public synchronized List<String> waiting() {
         List<String> names = new ArrayList<>();
         lanes.forEach((name, lane) -> {
             if (lane.isExpected && !lane.isAcknowledgedInThisLife) {
@@ -79,7 +110,7 @@ final class Ledger {
         return names;
     }
 
-    synchronized void onAcknowledged(String partition, int producer, long number) {
+    public synchronized void onAcknowledged(String partition, int producer, long number) {
         Lane lane = lane(partition, producer);
         lane.isAcknowledgedInThisLife = true;
         if (!lane.acknowledged.get((int) number)) {
@@ -90,74 +121,96 @@ final class Ledger {
     }
 
     /** Messages were damaged on purpose. From now on, they may be missing. */
-    synchronized void onDamaged(String partition, List<Payload> messages) {
+    public synchronized void onDamaged(String partition, List<Payload> messages) {
         messages.forEach(message -> lane(partition, message.producer()).damaged.set((int) message.number()));
     }
 
-    /** Begins a new reading. */
-    synchronized void beginReading() {
+    /** Begins a new reading of all partitions. */
+    public synchronized void beginReading() {
+        beginReading("", null);
+    }
+
+    /**
+     * Begins a new reading.
+     *
+     * @param from begins the findings of this reading, as in {@code "broker 2: "}
+     * @param partitions that are read; null for all
+     */
+    public synchronized void beginReading(String from, Set<String> partitions) {
         found = 0;
+        readFrom = from;
         for (Lane lane : lanes.values()) {
-            lane.due = (BitSet) lane.acknowledged.clone();
+            boolean isRead = partitions == null || partitions.contains(lane.partition);
+            lane.due = isRead ? (BitSet) lane.acknowledged.clone() : new BitSet();
             lane.found = new BitSet();
             lane.last = -1;
         }
     }
 
-    synchronized void onFound(String partition, long offset, byte[] value) {
+    public synchronized void onFound(String partition, long offset, byte[] value) {
         Payload payload = Payload.decode(value);
-        String where = partition + " offset " + offset;
+        String where = readFrom + partition + " offset " + offset;
         if (payload == null) {
             report(where + " holds a record that no producer sent");
             return;
         }
         Lane lane = lane(partition, payload.producer());
         found++;
-        if (losses != null) {
+        if (!lane.promise.once()) {
             lane.found.set((int) payload.number());
             return;
         }
         if (lane.found.get((int) payload.number())) {
-            report(where + " holds a duplicate of " + payload);
+            report(once(lane, where + " holds a duplicate of " + payload));
         } else if (payload.number() < lane.last) {
-            report(where + " holds " + payload + " after number " + lane.last);
+            report(once(lane, where + " holds " + payload + " after number " + lane.last));
         }
         lane.found.set((int) payload.number());
         lane.last = payload.number();
     }
 
+    private static String once(Lane lane, String what) {
+        return lane.promise.name() == null ? what : "AppendedOnceAndInOrder: " + what;
+    }
+
     /** Ends a reading. Messages that were acknowledged before it and were not found are lost. */
-    synchronized void endReading() {
+    public synchronized void endReading() {
         lanes.forEach((name, lane) -> {
             BitSet missing = (BitSet) lane.due.clone();
             missing.andNot(lane.found);
             missing.andNot(lane.damaged);
-            if (losses != null) {
-                losses.takeAllowed(missing, lane.times, lane.acknowledged);
+            Promise kept = lane.promise;
+            if (kept.losses() != null) {
+                kept.losses()
+                        .takeAllowed(
+                                missing,
+                                lane.times,
+                                lane.acknowledged,
+                                what -> report(kept.finding(readFrom + name + ": " + what)));
             }
             if (!missing.isEmpty()) {
-                report(name + ": " + missing.cardinality() + " acknowledged messages are lost, the first has number "
-                        + missing.nextSetBit(0));
+                report(kept.finding(readFrom + name + ": " + missing.cardinality()
+                        + " acknowledged messages are lost, the first has number " + missing.nextSetBit(0)));
             }
         });
     }
 
-    synchronized void report(String finding) {
-        if (findings.size() < MOST_FINDINGS) {
+    public synchronized void report(String finding) {
+        if (findings.size() < MOST_FINDINGS && !findings.contains(finding)) {
             findings.add(finding);
         }
     }
 
     /** The findings so far; empty if everything is as guaranteed. */
-    synchronized List<String> findings() {
+    public synchronized List<String> findings() {
         return List.copyOf(findings);
     }
 
-    synchronized long acknowledgedCount() {
+    public synchronized long acknowledgedCount() {
         return acknowledged;
     }
 
-    synchronized long foundCount() {
+    public synchronized long foundCount() {
         return found;
     }
 }

@@ -1,4 +1,4 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
@@ -22,9 +22,8 @@ import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Clients that write transactions over all partitions of several topics, and the reader that checks them. */
-final class TransactionalClients {
+public final class TransactionalClients {
     private static final int ABORT_EVERY = 5;
-    private static final int REQUEST_TIMEOUT_MS = 5_000;
     private static final Duration TRANSACTION_TIMEOUT = Duration.ofMinutes(10);
     private static final int TRANSACTION_TIMEOUT_MS = (int) TRANSACTION_TIMEOUT.toMillis();
     private static final Duration POLL = Duration.ofMillis(200);
@@ -39,7 +38,7 @@ final class TransactionalClients {
     }
 
     /** @param partitions the messages of a transaction rotate through these */
-    TransactionalClients(TransactionLedger ledger, List<TopicPartition> partitions) {
+    public TransactionalClients(TransactionLedger ledger, List<TopicPartition> partitions) {
         this.ledger = ledger;
         this.partitions = List.copyOf(partitions);
     }
@@ -54,7 +53,7 @@ final class TransactionalClients {
     }
 
     /** Starts a transactional producer of the JournalQ client. */
-    void writeWithJournalQ(ClientThreads load, int id, CompressionCodec codec) {
+    public void writeWithJournalQ(ClientThreads load, int id, CompressionCodec codec) {
         load.begin("journalq transactions " + id, () -> {
             int transaction = 0;
             while (!load.isStopping()) {
@@ -63,7 +62,7 @@ final class TransactionalClients {
                         .transactionalId("chaos-" + id)
                         .transactionTimeout(TRANSACTION_TIMEOUT)
                         .compression(codec)
-                        .requestTimeout(LoadClients.REQUEST_TIMEOUT)
+                        .requestTimeout(load.requestTimeout())
                         .deliveryTimeout(LoadClients.DELIVERY_TIMEOUT)
                         .callTimeout(LoadClients.DELIVERY_TIMEOUT)
                         .build()) {
@@ -105,13 +104,13 @@ final class TransactionalClients {
      * Starts a transactional producer of the Kafka client. When it cannot end a transaction, it is replaced by a new
      * one, as the documentation of the client requires.
      */
-    void writeWithKafka(ClientThreads load, int id, CompressionCodec codec) {
+    public void writeWithKafka(ClientThreads load, int id, CompressionCodec codec) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
         config.put("transactional.id", "chaos-" + id);
         config.put("transaction.timeout.ms", TRANSACTION_TIMEOUT_MS);
         config.put("compression.type", codec.name().toLowerCase(Locale.ROOT));
-        config.put("request.timeout.ms", REQUEST_TIMEOUT_MS);
+        config.put("request.timeout.ms", (int) load.requestTimeout().toMillis());
         config.put("delivery.timeout.ms", LoadClients.DELIVERY_TIMEOUT_MS);
         config.put("max.block.ms", LoadClients.DELIVERY_TIMEOUT_MS);
         config.put("reconnect.backoff.max.ms", 200);
@@ -164,7 +163,7 @@ final class TransactionalClients {
      *
      * @param settled whether no producer is writing any more
      */
-    void readCommitted(String servers, boolean settled) {
+    public void readCommitted(String servers, boolean settled) {
         ledger.beginReading();
         try (Consumer ends = Consumer.builder()
                 .bootstrapServers(servers)

@@ -1,28 +1,41 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
+import io.journalq.client.Acks;
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
 import io.journalq.client.Producer;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
+import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
 /** Producers and consumers of the load, with the clients of JournalQ and Kafka. */
-final class LoadClients {
+public final class LoadClients {
     private static final int MOST_IN_FLIGHT = 500;
     static final Duration DELIVERY_TIMEOUT = Duration.ofMinutes(10);
-    static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+    /** For brokers that do not fail over. */
+    public static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+
     static final int DELIVERY_TIMEOUT_MS = (int) DELIVERY_TIMEOUT.toMillis();
-    private static final int REQUEST_TIMEOUT_MS = (int) REQUEST_TIMEOUT.toMillis();
+    /** Prints the partition and the number of each acknowledged message. */
+    private static final String LIBRDKAFKA_PROGRAM = "librdkafka_producer.py";
+
+    private static final String LIBRDKAFKA_FAILED = "failed ";
     private static final Duration POLL = Duration.ofMillis(200);
 
     private LoadClients() {}
@@ -46,16 +59,18 @@ final class LoadClients {
         }
     }
 
-    /** Starts an idempotent producer of the Kafka client. */
-    static void produceWithKafka(ClientThreads load, int id, String topic, int partitions, String codec) {
+    /** Starts a producer of the Kafka client. It is idempotent with {@link Acks#ALL}. */
+    public static void produceWithKafka(
+            ClientThreads load, int id, String topic, int partitions, CompressionCodec codec, Acks acks) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
-        config.put("enable.idempotence", true);
-        config.put("compression.type", codec);
+        config.put("acks", acks == Acks.ALL ? "all" : "1");
+        config.put("enable.idempotence", acks == Acks.ALL);
+        config.put("compression.type", codec.name().toLowerCase(Locale.ROOT));
         config.put("linger.ms", 2);
         config.put("delivery.timeout.ms", DELIVERY_TIMEOUT_MS);
         config.put("max.block.ms", DELIVERY_TIMEOUT_MS);
-        config.put("request.timeout.ms", REQUEST_TIMEOUT_MS);
+        config.put("request.timeout.ms", (int) load.requestTimeout().toMillis());
         config.put("reconnect.backoff.max.ms", 200);
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
@@ -82,17 +97,19 @@ final class LoadClients {
     }
 
     /** Starts an idempotent producer of the JournalQ client. */
-    static void produceWithJournalQ(ClientThreads load, int id, String topic, int partitions, CompressionCodec codec) {
+    public static void produceWithJournalQ(
+            ClientThreads load, int id, String topic, int partitions, CompressionCodec codec, Acks acks) {
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
         expect(load, id, topic, partitions);
         load.begin("journalq producer " + id, () -> {
             try (Producer producer = Producer.builder()
                     .bootstrapServers(load.servers())
+                    .acks(acks)
                     .idempotent(true)
                     .compression(codec)
                     .linger(Duration.ofMillis(2))
-                    .requestTimeout(REQUEST_TIMEOUT)
+                    .requestTimeout(load.requestTimeout())
                     .deliveryTimeout(DELIVERY_TIMEOUT)
                     .callTimeout(DELIVERY_TIMEOUT)
                     .build()) {
@@ -113,6 +130,71 @@ final class LoadClients {
         });
     }
 
+    /**
+     * Starts a producer of librdkafka, with acks=all, in a process of its own.
+     *
+     * @param python has confluent-kafka
+     * @param idempotent whether the producer is; a loss that the mode allows ends an idempotent one
+     */
+    public static void produceWithLibrdkafka(
+            ClientThreads load, int id, String topic, int partitions, Path python, boolean idempotent) {
+        expect(load, id, topic, partitions);
+        load.begin("librdkafka producer " + id, () -> {
+            String program;
+            try (InputStream in = LoadClients.class.getResourceAsStream(LIBRDKAFKA_PROGRAM)) {
+                program = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            }
+            Process process = new ProcessBuilder(
+                            python.toString(),
+                            "-c",
+                            program,
+                            load.servers(),
+                            topic,
+                            Integer.toString(partitions),
+                            Integer.toString(id),
+                            Long.toString(load.pauseMs()),
+                            Long.toString(load.requestTimeout().toMillis()),
+                            Boolean.toString(idempotent))
+                    .redirectError(ProcessBuilder.Redirect.INHERIT)
+                    .start();
+            load.begin("end of librdkafka producer " + id, () -> {
+                while (!load.isStopping()) {
+                    load.pause();
+                }
+                process.getOutputStream().close();
+            });
+            try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    onLineOfLibrdkafka(load, topic, id, line);
+                }
+            } finally {
+                process.destroyForcibly();
+            }
+            if (!load.isStopping()) {
+                throw new IOException("its process ended with exit code " + process.waitFor());
+            }
+        });
+    }
+
+    private static void onLineOfLibrdkafka(ClientThreads load, String topic, int id, String line) {
+        if (line.startsWith(LIBRDKAFKA_FAILED)) {
+            if (!load.isStopping()) {
+                load.ledger().report("librdkafka producer " + id + " cannot send to " + topic + ": " + line);
+            }
+            return;
+        }
+        int space = line.indexOf(' ');
+        load.ledger()
+                .onAcknowledged(topic + "-" + line.substring(0, space), id, Long.parseLong(line.substring(space + 1)));
+    }
+
+    /** All partitions of a topic. */
+    public static List<TopicPartition> partitions(String topic, int count) {
+        return IntStream.range(0, count)
+                .mapToObj(partition -> new TopicPartition(topic, partition))
+                .toList();
+    }
+
     private static void expect(ClientThreads load, int id, String topic, int partitions) {
         for (int i = 0; i < partitions; i++) {
             load.ledger().onProducing(topic + "-" + i, id);
@@ -129,7 +211,7 @@ final class LoadClients {
     }
 
     /** Starts a group member of the Kafka client, which commits what it has read. */
-    static void consumeWithKafka(
+    public static void consumeWithKafka(
             ClientThreads load, String group, String protocol, String isolation, List<String> topics) {
         Map<String, Object> config = new HashMap<>();
         config.put("bootstrap.servers", load.servers());
@@ -156,7 +238,7 @@ final class LoadClients {
     }
 
     /** Starts a group member of the JournalQ client, which commits what it has read. */
-    static void consumeWithJournalQ(
+    public static void consumeWithJournalQ(
             ClientThreads load, String group, Consumer.Isolation isolation, List<String> topics) {
         load.begin("journalq consumer in " + group, () -> {
             try (Consumer consumer = Consumer.builder()
@@ -187,7 +269,7 @@ final class LoadClients {
     }
 
     /** Reads every partition from its beginning to its end. */
-    static void readEverything(Ledger ledger, String servers, List<TopicPartition> partitions) {
+    public static void readEverything(Ledger ledger, String servers, List<TopicPartition> partitions) {
         ledger.beginReading();
         try (Consumer consumer = Consumer.builder()
                 .bootstrapServers(servers)

@@ -1,4 +1,4 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
 import java.nio.file.Path;
 import java.util.Locale;
@@ -7,19 +7,19 @@ import java.util.Locale;
  * Names in a data directory, and what a broker reports about faults. Everything that chaos expects in log lines, in
  * refusals to start and on the health page is defined here. Stateless.
  */
-final class BrokerReports {
+public final class BrokerReports {
     /** Directory of the metadata log, below the data directory. */
-    static final String METADATA_DIRECTORY = "metadata";
+    public static final String METADATA_DIRECTORY = "metadata";
 
     /** File that identifies a data directory, directly below it. */
-    static final String IDENTITY_FILE = "journalq.identity";
+    public static final String IDENTITY_FILE = "journalq.identity";
 
     private static final int LONGEST_LINE = 300;
 
     private BrokerReports() {}
 
     /** Whether the log of a start names the file of a damaged batch and the position of the batch. */
-    static boolean namesDamage(String log, Path file, int position) {
+    public static boolean namesDamage(String log, Path file, int position) {
         return log.lines()
                 .anyMatch(line -> line.contains(lastTwoNames(file)) && line.contains("bytes " + position + " to "));
     }
@@ -28,14 +28,14 @@ final class BrokerReports {
      * Whether the broker refused to start because of a damaged metadata log, and named the file and the way to repair
      * it.
      */
-    static boolean refusesDamagedMetadata(String log, Path file) {
+    public static boolean refusesDamagedMetadata(String log, Path file) {
         return log.lines()
                 .anyMatch(line -> line.contains(lastTwoNames(file))
                         && line.toLowerCase(Locale.ROOT).contains("repair"));
     }
 
     /** Whether the broker refused to start because it has partitions but no metadata. */
-    static boolean refusesMissingMetadata(String log, Path dataDirectory) {
+    public static boolean refusesMissingMetadata(String log, Path dataDirectory) {
         return log.lines()
                 .anyMatch(line -> line.contains(dataDirectory.getFileName().toString())
                         && line.toLowerCase(Locale.ROOT).contains(METADATA_DIRECTORY)
@@ -43,7 +43,7 @@ final class BrokerReports {
     }
 
     /** Whether the health page lists {@code dataDirectory} among the directories that are offline. */
-    static boolean saysOffline(String healthPage, Path dataDirectory) {
+    public static boolean saysOffline(String healthPage, Path dataDirectory) {
         int offline = healthPage.indexOf("\"offlineDirectories\":");
         return offline >= 0 && healthPage.indexOf("{\"directory\":\"" + dataDirectory + "\",", offline) >= 0;
     }
@@ -52,7 +52,7 @@ final class BrokerReports {
      * The first log line about a failure that neither a client nor an injected fault may cause, cut to
      * {@link #LONGEST_LINE} characters; null if there is none.
      */
-    static String unexpectedFailure(String log) {
+    public static String unexpectedFailure(String log) {
         return log.lines()
                 .filter(line -> line.contains("unexpected failure")
                         || line.contains("OutOfMemoryError")

@@ -1,4 +1,4 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

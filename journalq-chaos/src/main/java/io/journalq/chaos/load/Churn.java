@@ -1,4 +1,4 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
 import io.journalq.client.Admin;
 import io.journalq.client.Consumer;
@@ -16,7 +16,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** Short-lived clients: they open and close connections, producers, group members and topics. */
-final class Churn {
+public final class Churn {
     private static final int NAMES = 10;
     private static final int PARTITIONS = 2;
     private static final int MESSAGES = 20;
@@ -26,7 +26,7 @@ final class Churn {
     private Churn() {}
 
     /** Starts one thread that runs these clients one after the other. */
-    static void begin(ClientThreads load, List<String> topics) {
+    public static void begin(ClientThreads load, List<String> topics) {
         load.begin("short-lived clients", () -> {
             for (int round = 0; !load.isStopping(); round++) {
                 String name = "passing-" + round % NAMES;

@@ -1,19 +1,21 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
-import java.util.ArrayList;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Runs producers and consumers, each on a thread of its own, until it is closed. */
-final class ClientThreads implements AutoCloseable {
+public final class ClientThreads implements AutoCloseable {
     private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(11);
 
     private final Ledger ledger;
     private final String servers;
     private final long pauseMs;
+    private final Duration requestTimeout;
     private final AtomicLong consumed = new AtomicLong();
-    private final List<Thread> threads = new ArrayList<>();
+    private final List<Thread> threads = new CopyOnWriteArrayList<>();
     private volatile boolean stopping;
 
     /**
@@ -21,21 +23,23 @@ final class ClientThreads implements AutoCloseable {
      *
      * @param servers address of the broker
      * @param pauseMs pause of each producer between two messages or transactions
+     * @param requestTimeout after which clients give up a request and repeat it
      */
-    ClientThreads(Ledger ledger, String servers, long pauseMs) {
+    public ClientThreads(Ledger ledger, String servers, long pauseMs, Duration requestTimeout) {
         this.ledger = ledger;
         this.servers = servers;
         this.pauseMs = pauseMs;
+        this.requestTimeout = requestTimeout;
     }
 
     /** Work of one thread, which runs until {@link ClientThreads#isStopping}. */
-    interface Work {
+    public interface Work {
         /** Does the work. Throws if it cannot continue. */
         void run() throws Exception;
     }
 
     /** Starts a thread for {@code work}. An exception that it throws is a finding. */
-    void begin(String name, Work work) {
+    public void begin(String name, Work work) {
         Thread thread = new Thread(
                 () -> {
                     try {
@@ -58,34 +62,43 @@ final class ClientThreads implements AutoCloseable {
         return text.toString();
     }
 
-    boolean isStopping() {
+    public boolean isStopping() {
         return stopping;
     }
 
-    String servers() {
+    public String servers() {
         return servers;
     }
 
     /** Pauses between two messages of one producer. */
-    void pause() throws InterruptedException {
+    public void pause() throws InterruptedException {
         Thread.sleep(pauseMs);
     }
 
-    Ledger ledger() {
+    /** Pause between two messages of one producer. */
+    long pauseMs() {
+        return pauseMs;
+    }
+
+    Duration requestTimeout() {
+        return requestTimeout;
+    }
+
+    public Ledger ledger() {
         return ledger;
     }
 
-    void onConsumed(long count) {
+    public void onConsumed(long count) {
         consumed.addAndGet(count);
     }
 
     /** Number of messages that consumers in groups have received. */
-    long consumedCount() {
+    public long consumedCount() {
         return consumed.get();
     }
 
     /** Stops the load without waiting for its threads. Without a broker, messages in flight cannot be sent. */
-    void abandon() {
+    public void abandon() {
         stopping = true;
         threads.clear();
     }

@@ -1,4 +1,4 @@
-package io.journalq.chaos;
+package io.journalq.chaos.load;
 
 import java.util.BitSet;
 import java.util.HashMap;
@@ -9,9 +9,9 @@ import java.util.Map;
  * {@code t} of a producer consists of its messages {@code t * SIZE} to {@code t * SIZE + SIZE - 1}, in several
  * partitions. Any thread.
  */
-final class TransactionLedger {
+public final class TransactionLedger {
     /** Messages in each transaction. */
-    static final int SIZE = 6;
+    public static final int SIZE = 6;
 
     private final Ledger ledger;
     private final Map<Integer, Outcomes> outcomesByProducer = new HashMap<>();
@@ -30,7 +30,7 @@ final class TransactionLedger {
         private BitSet found = new BitSet();
     }
 
-    TransactionLedger(Ledger ledger) {
+    public TransactionLedger(Ledger ledger) {
         this.ledger = ledger;
     }
 
@@ -38,18 +38,18 @@ final class TransactionLedger {
         return outcomesByProducer.computeIfAbsent(producer, id -> new Outcomes());
     }
 
-    synchronized void onCommitted(int producer, int transaction) {
+    public synchronized void onCommitted(int producer, int transaction) {
         outcomes(producer).committed.set(transaction);
         committed++;
     }
 
-    synchronized void onAborted(int producer, int transaction) {
+    public synchronized void onAborted(int producer, int transaction) {
         outcomes(producer).aborted.set(transaction);
         aborted++;
     }
 
     /** Begins a new reading of committed records. */
-    synchronized void beginReading() {
+    public synchronized void beginReading() {
         for (Outcomes outcomes : outcomesByProducer.values()) {
             outcomes.dueCommitted = (BitSet) outcomes.committed.clone();
             outcomes.dueAborted = (BitSet) outcomes.aborted.clone();
@@ -58,7 +58,7 @@ final class TransactionLedger {
         newest.clear();
     }
 
-    synchronized void onFound(String partition, long offset, byte[] value) {
+    public synchronized void onFound(String partition, long offset, byte[] value) {
         Payload payload = Payload.decode(value);
         String where = partition + " offset " + offset;
         if (payload == null) {
@@ -81,7 +81,7 @@ final class TransactionLedger {
      * @param settled whether no producer was writing. Transactions with an unknown outcome must then be complete or
      *     absent as well.
      */
-    synchronized void endReading(boolean settled) {
+    public synchronized void endReading(boolean settled) {
         outcomesByProducer.forEach((producer, outcomes) -> {
             int length = Math.max(outcomes.found.length(), outcomes.dueCommitted.length() * SIZE);
             for (int transaction = 0; transaction * SIZE < length; transaction++) {
@@ -106,11 +106,11 @@ final class TransactionLedger {
         return settled && count > 0 && count < SIZE ? "torn" : null;
     }
 
-    synchronized long committedCount() {
+    public synchronized long committedCount() {
         return committed;
     }
 
-    synchronized long abortedCount() {
+    public synchronized long abortedCount() {
         return aborted;
     }
 }

@@ -1,4 +1,4 @@
-package io.journalq.quorum;
+package io.journalq.server.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,20 +7,25 @@ import java.net.ServerSocket;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Free ports on loopback. They are below the range from which systems take the ports of outgoing connections, so that a
- * port stays free while a voter is down.
+ * Free ports of loopback addresses. They are below the range from which systems take the ports of outgoing connections,
+ * so that a port stays free while its broker is down. Any thread.
  */
-final class TestPorts {
+public final class LoopbackPorts {
     private static final int FIRST = 21_000;
     private static final int COUNT = 1_000;
 
-    /** Test classes that run at the same time begin at different ports. */
+    /** Processes that run at the same time begin at different ports. */
     private static final AtomicInteger NEXT =
             new AtomicInteger((int) (ProcessHandle.current().pid() * 50 % COUNT));
 
-    private TestPorts() {}
+    private LoopbackPorts() {}
 
-    static int next() {
+    /**
+     * Returns a port that no process listens on.
+     *
+     * @throws UncheckedIOException if there is none
+     */
+    public static int next() {
         for (int attempt = 0; attempt < COUNT; attempt++) {
             int port = FIRST + NEXT.getAndIncrement() % COUNT;
             try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {

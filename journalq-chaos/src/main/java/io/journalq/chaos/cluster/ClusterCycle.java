@@ -1,0 +1,482 @@
+package io.journalq.chaos.cluster;
+
+import io.journalq.chaos.load.BrokerReports;
+import io.journalq.chaos.load.ClientThreads;
+import io.journalq.chaos.load.Ledger;
+import io.journalq.chaos.load.LoadClients;
+import io.journalq.chaos.load.Losses;
+import io.journalq.chaos.load.Payload;
+import io.journalq.chaos.load.SeenRecords;
+import io.journalq.client.Acks;
+import io.journalq.client.Admin;
+import io.journalq.client.admin.ElectionType;
+import io.journalq.client.admin.NewTopic;
+import io.journalq.client.admin.PartitionDescription;
+import io.journalq.client.admin.TopicDescription;
+import io.journalq.common.record.CompressionCodec;
+import io.journalq.server.process.BrokerProcess;
+import io.journalq.server.process.LocalCluster;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * One cycle: a topic under load, faults one after the other, and the reading of every replica. All brokers run at its
+ * beginning and at its end. One thread.
+ */
+final class ClusterCycle {
+    static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(2);
+
+    private static final int PARTITIONS = 3;
+    private static final int REPLICAS = 3;
+    private static final int LONGEST_LIFE_MS = 1_500;
+    private static final int LONGEST_OUTAGE_MS = 4_000;
+    private static final int LONGEST_FREEZE_MS = 6_000;
+    private static final int LONGEST_PAUSE_MS = 2_000;
+    private static final int LONGEST_CUT_MS = 8_000;
+    private static final int LONGEST_DELAY_MS = 300;
+    private static final int LONGEST_GAP_MS = 500;
+    private static final int MOST_RESETS = 5;
+    private static final int START_SECONDS = 300;
+    private static final int STOP_SECONDS = 120;
+    private static final long RECOVERY_LIMIT_MS = 120_000;
+    private static final int POLL_MS = 50;
+    private static final int DUMP_MS = 2_000;
+
+    /** {@code replication.lag.max.ms}, {@code write.interval.ms}, and the delay that an overloaded machine may add. */
+    private static final long LOSS_BOUND_MS = 2_000;
+
+    private static final long LONGEST_SPAN_MS = 4_000;
+
+    private final ClusterPlan plan;
+    private final LocalCluster cluster;
+    private final NetworkProxies network;
+    private final Admin admin;
+    private final long seed;
+    private final Random random;
+    private final String topic;
+    private final ClusterReport report;
+    private final Ledger ledger = new Ledger();
+    private final SeenRecords seen = new SeenRecords(ledger);
+    private final Losses losses = new Losses(LOSS_BOUND_MS);
+    private final Map<Integer, Long> logStarts = new TreeMap<>();
+
+    /** The cluster cannot be used any more. The message is the finding. */
+    private static final class ClusterLostException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        ClusterLostException(String finding, Throwable cause) {
+            super(finding, cause);
+        }
+    }
+
+    ClusterCycle(
+            ClusterPlan plan,
+            LocalCluster cluster,
+            NetworkProxies network,
+            Admin admin,
+            long seed,
+            ClusterReport report) {
+        this.plan = plan;
+        this.cluster = cluster;
+        this.network = network;
+        this.admin = admin;
+        this.seed = seed;
+        this.random = new Random(seed);
+        this.topic = "chaos-" + seed;
+        this.report = report;
+    }
+
+    void run() throws IOException, InterruptedException {
+        brokers().forEach(id -> logStarts.put(id, cluster.process(id).logEnd()));
+        ClientThreads load = new ClientThreads(
+                ledger, cluster.bootstrapServers(), plan.pause().toMillis(), REQUEST_TIMEOUT);
+        try {
+            createTopic();
+            begin(load);
+            for (int i = 0; i < plan.faultsPerCycle() && ledger.findings().isEmpty(); i++) {
+                Thread.sleep(random.nextInt(LONGEST_LIFE_MS));
+                inject(ClusterFault.draw(plan.faults(), random));
+            }
+            load.close();
+            TopicDescription described = awaitInSync();
+            compareReplicas(described);
+            readEveryReplica(described);
+            if (ledger.findings().isEmpty()) {
+                LoadClients.readEverything(
+                        ledger, cluster.bootstrapServers(), LoadClients.partitions(topic, PARTITIONS));
+                admin.deleteTopics(List.of(topic));
+            }
+        } catch (ClusterLostException lost) {
+            ledger.report(lost.getMessage());
+            load.abandon();
+        }
+        reportFailures();
+        report.onCycle(
+                ledger.acknowledgedCount(),
+                ledger.foundCount(),
+                load.consumedCount(),
+                losses.lostCount(),
+                losses.longestSpanMs());
+        report.onFindings(ledger.findings(), seed);
+    }
+
+    private List<Integer> brokers() {
+        return IntStream.rangeClosed(1, plan.brokers()).boxed().toList();
+    }
+
+    private void createTopic() throws InterruptedException, ClusterLostException {
+        NewTopic wanted = NewTopic.of(topic, PARTITIONS)
+                .withReplicationFactor(REPLICAS)
+                .withConfig("delivery.mode", plan.mode())
+                .withConfig("min.insync.replicas", "2");
+        try {
+            admin.createTopic(wanted);
+        } catch (RuntimeException failure) {
+            throw new ClusterLostException("the topic of the cycle cannot be created: " + failure, failure);
+        }
+        awaitInSync();
+    }
+
+    /** Starts producers of both clients with both acknowledgements, and consumers of both clients. */
+    private void begin(ClientThreads load) {
+        boolean keepsEverything = plan.mode().equals("consistent");
+        boolean losesSome = plan.mode().equals("performance");
+        String kept = keepsEverything ? "ConsistentLosesNothing" : "AcknowledgedByAllIsKept";
+        Ledger.Promise bounded = new Ledger.Promise("LoneAcknowledgementsAreBounded", losses, false);
+        Ledger.Promise byAll = losesSome ? bounded : new Ledger.Promise(kept, null, true);
+        Ledger.Promise byLeader = keepsEverything ? new Ledger.Promise(kept, null, false) : bounded;
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            String name = topic + "-" + partition;
+            ledger.promise(name, 0, byAll);
+            ledger.promise(name, 1, byAll);
+            ledger.promise(name, 2, byLeader);
+            ledger.promise(name, 3, byLeader);
+            ledger.promise(name, 4, byAll);
+        }
+        CompressionCodec[] codecs = CompressionCodec.values();
+        int codec = random.nextInt(codecs.length);
+        LoadClients.produceWithKafka(load, 0, topic, PARTITIONS, codecs[codec], Acks.ALL);
+        LoadClients.produceWithJournalQ(load, 1, topic, PARTITIONS, codecs[codec], Acks.ALL);
+        LoadClients.produceWithKafka(load, 2, topic, PARTITIONS, CompressionCodec.NONE, Acks.LEADER);
+        LoadClients.produceWithJournalQ(load, 3, topic, PARTITIONS, CompressionCodec.NONE, Acks.LEADER);
+        if (plan.python() != null) {
+            LoadClients.produceWithLibrdkafka(load, 4, topic, PARTITIONS, plan.python(), !losesSome);
+        }
+        seen.watchWithKafka(load, topic, PARTITIONS);
+        seen.watchWithJournalQ(load, topic, PARTITIONS);
+    }
+
+    // Faults.
+
+    private void inject(ClusterFault fault) throws IOException, InterruptedException, ClusterLostException {
+        awaitEveryProducer("before " + fault);
+        int victim = 1 + random.nextInt(plan.brokers());
+        requireAlive("before " + fault);
+        report.onFault(fault);
+        switch (fault) {
+            case KILL -> {
+                losses.onFault(LONGEST_SPAN_MS);
+                cluster.kill(victim);
+                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
+                start(victim);
+            }
+            case FREEZE -> {
+                losses.onFault(LONGEST_SPAN_MS);
+                cluster.freeze(victim);
+                Thread.sleep(random.nextInt(LONGEST_FREEZE_MS));
+                cluster.thaw(victim);
+            }
+            case STOP -> {
+                losses.onFault(LONGEST_SPAN_MS);
+                stop(victim);
+                Thread.sleep(random.nextInt(LONGEST_PAUSE_MS));
+                start(victim);
+            }
+            case ROLL -> {
+                losses.onFault(Long.MAX_VALUE);
+                for (int id : brokers()) {
+                    stop(id);
+                    start(id);
+                    awaitInSync();
+                }
+            }
+            case WIPE -> {
+                losses.onFault(LONGEST_SPAN_MS);
+                cluster.kill(victim);
+                delete(cluster.data(victim));
+                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
+                start(victim);
+            }
+            case MAJORITY -> {
+                losses.onFault(Long.MAX_VALUE);
+                killAndStart(brokers().stream().filter(id -> id != victim).toList());
+            }
+            case BLACKOUT -> {
+                losses.onFault(Long.MAX_VALUE);
+                killAndStart(brokers());
+            }
+            case CUT -> cut(victim);
+            case DELAY -> {
+                losses.onFault(LONGEST_SPAN_MS);
+                int delayMs = 1 + random.nextInt(LONGEST_DELAY_MS);
+                others(victim, true).forEach(id -> {
+                    network.set(victim, id, false, delayMs);
+                    network.set(id, victim, false, delayMs);
+                });
+                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
+                network.heal();
+            }
+            case RESET -> {
+                losses.onFault(LONGEST_SPAN_MS);
+                for (int count = 1 + random.nextInt(MOST_RESETS); count > 0; count--) {
+                    network.reset(victim);
+                    Thread.sleep(random.nextInt(LONGEST_PAUSE_MS));
+                }
+            }
+        }
+        long overNanos = System.nanoTime();
+        ledger.onStarted();
+        awaitEveryProducer("after " + fault + " of broker " + victim);
+        awaitInSync();
+        losses.onFaultOver();
+        report.onRecovered(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - overNanos));
+        if (random.nextBoolean()) {
+            electPreferred();
+        }
+    }
+
+    private List<Integer> others(int broker, boolean withClients) {
+        return IntStream.rangeClosed(withClients ? NetworkProxies.CLIENTS : 1, plan.brokers())
+                .filter(id -> id != broker)
+                .boxed()
+                .toList();
+    }
+
+    /** Cuts a broker off from the others, in both directions or in one, with or without the clients. */
+    private void cut(int victim) throws InterruptedException {
+        boolean in = random.nextInt(3) > 0;
+        boolean out = !in || random.nextBoolean();
+        boolean clients = random.nextInt(4) == 0;
+        losses.onFault(in && out ? LONGEST_SPAN_MS : Long.MAX_VALUE);
+        others(victim, clients).forEach(id -> {
+            network.set(id, victim, in, 0);
+            network.set(victim, id, out, 0);
+        });
+        Thread.sleep(random.nextInt(LONGEST_CUT_MS));
+        network.heal();
+    }
+
+    private void stop(int id) throws InterruptedException {
+        if (!cluster.stop(id, STOP_SECONDS)) {
+            cluster.process(id).dumpStacks();
+            Thread.sleep(DUMP_MS);
+            ledger.report("StopsInTime: broker " + id + " still runs " + STOP_SECONDS
+                    + " s after SIGTERM; its log has the stacks of its threads");
+            cluster.kill(id);
+        }
+    }
+
+    /** Kills brokers within a second, and starts all of them together: none may be able to start alone. */
+    private void killAndStart(List<Integer> ids) throws IOException, InterruptedException, ClusterLostException {
+        List<Integer> shuffled = new ArrayList<>(ids);
+        Collections.shuffle(shuffled, random);
+        for (int id : shuffled) {
+            cluster.kill(id);
+            Thread.sleep(random.nextInt(LONGEST_GAP_MS));
+        }
+        Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
+        Collections.shuffle(shuffled, random);
+        for (int id : shuffled) {
+            cluster.start(id);
+        }
+        for (int id : shuffled) {
+            awaitServing(id);
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> all = Files.walk(directory)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+
+    private void start(int id) throws IOException, InterruptedException, ClusterLostException {
+        cluster.start(id);
+        awaitServing(id);
+    }
+
+    private void awaitServing(int id) throws InterruptedException, ClusterLostException {
+        try {
+            cluster.awaitServing(id, START_SECONDS);
+        } catch (IOException failure) {
+            throw new ClusterLostException("StartsAgain: " + failure.getMessage(), failure);
+        }
+    }
+
+    /** Otherwise, one broker would lead everything after some faults. */
+    private void electPreferred() {
+        try {
+            admin.electLeaders(ElectionType.PREFERRED, LoadClients.partitions(topic, PARTITIONS));
+        } catch (RuntimeException notNow) {
+            // The next faults find other leaders.
+        }
+    }
+
+    // What must hold after each fault.
+
+    private void requireAlive(String when) throws ClusterLostException {
+        for (int id : brokers()) {
+            if (!cluster.isAlive(id)) {
+                throw new ClusterLostException(
+                        "broker " + id + " ended on its own with exit code "
+                                + cluster.process(id).exitCode() + " " + when + "; see " + cluster.log(id),
+                        null);
+            }
+        }
+    }
+
+    private void awaitEveryProducer(String when) throws InterruptedException, ClusterLostException {
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
+        for (List<String> waiting = ledger.waiting(); !waiting.isEmpty(); waiting = ledger.waiting()) {
+            requireAlive(when);
+            if (System.nanoTime() > endNanos) {
+                dumpStacks();
+                throw new ClusterLostException(
+                        "AcknowledgesAgain: " + when + ", nothing was acknowledged for " + RECOVERY_LIMIT_MS + " ms to "
+                                + waiting + "; the logs have the stacks of all threads",
+                        null);
+            }
+            Thread.sleep(POLL_MS);
+        }
+    }
+
+    private TopicDescription awaitInSync() throws InterruptedException, ClusterLostException {
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
+        String last = "no description";
+        while (System.nanoTime() < endNanos) {
+            requireAlive("while replicas caught up");
+            try {
+                TopicDescription described =
+                        admin.describeTopics(List.of(topic)).get(topic);
+                if (described.partitions().stream().allMatch(ClusterCycle::isInSync)) {
+                    return described;
+                }
+                last = described.partitions().toString();
+            } catch (RuntimeException notYet) {
+                last = notYet.toString();
+            }
+            Thread.sleep(POLL_MS);
+        }
+        dumpStacks();
+        throw new ClusterLostException(
+                "ReplicasCatchUp: not all replicas are in sync after " + RECOVERY_LIMIT_MS + " ms: " + last
+                        + "; the logs have the stacks of all threads",
+                null);
+    }
+
+    private static boolean isInSync(PartitionDescription partition) {
+        return partition.leader() >= 0
+                && partition.inSyncReplicas().size() == REPLICAS
+                && partition.replicas().size() == REPLICAS;
+    }
+
+    private void dumpStacks() throws InterruptedException {
+        brokers().forEach(id -> cluster.process(id).dumpStacks());
+        Thread.sleep(DUMP_MS);
+    }
+
+    private void reportFailures() throws IOException {
+        for (int id : brokers()) {
+            BrokerProcess process = cluster.process(id);
+            String failure = BrokerReports.unexpectedFailure(process.logSince(logStarts.get(id)));
+            if (failure != null) {
+                ledger.report("unexpected failure of broker " + id + ": " + failure);
+            }
+        }
+    }
+
+    // What must hold at the end.
+
+    private Path journal(TopicDescription described, int broker, int partition) {
+        return cluster.data(broker).resolve(described.id() + "-" + partition);
+    }
+
+    /** Followers that are in sync can still lack the last records for a moment. */
+    private void compareReplicas(TopicDescription described) throws IOException, InterruptedException {
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
+        for (PartitionDescription partition : described.partitions()) {
+            while (true) {
+                Map<Integer, byte[]> byBroker = new TreeMap<>();
+                for (int broker : partition.replicas()) {
+                    byBroker.put(broker, ReplicaJournals.bytes(journal(described, broker, partition.partition())));
+                }
+                byte[] first = byBroker.values().iterator().next();
+                if (byBroker.values().stream().allMatch(other -> Arrays.equals(first, other))) {
+                    break;
+                }
+                if (System.nanoTime() > endNanos) {
+                    ledger.report("ReplicasHoldTheSame: the journals of " + topic + "-" + partition.partition()
+                            + " differ: "
+                            + byBroker.entrySet().stream()
+                                    .map(each -> "broker " + each.getKey() + " has " + each.getValue().length
+                                            + " bytes, the first other byte than that of broker "
+                                            + byBroker.keySet().iterator().next() + " at "
+                                            + Arrays.mismatch(first, each.getValue()))
+                                    .collect(Collectors.joining("; ")));
+                    break;
+                }
+                Thread.sleep(POLL_MS);
+            }
+        }
+    }
+
+    private void readEveryReplica(TopicDescription described) throws IOException {
+        for (int broker : brokers()) {
+            List<PartitionDescription> held = described.partitions().stream()
+                    .filter(partition -> partition.replicas().contains(broker))
+                    .toList();
+            String from = "broker " + broker + ": ";
+            ledger.beginReading(
+                    from,
+                    held.stream()
+                            .map(partition -> topic + "-" + partition.partition())
+                            .collect(Collectors.toSet()));
+            for (PartitionDescription partition : held) {
+                String name = topic + "-" + partition.partition();
+                Map<Long, Payload> records = new HashMap<>();
+                ReplicaJournals.read(journal(described, broker, partition.partition()), new ReplicaJournals.Visitor() {
+                    @Override
+                    public void onRecord(long offset, byte[] value) {
+                        ledger.onFound(name, offset, value);
+                        records.put(offset, Payload.decode(value));
+                    }
+
+                    @Override
+                    public void onBadBytes(Path file, int position, int endPosition) {
+                        ledger.report("ReplicasHoldTheSame: " + from + file + " holds no batch from byte " + position
+                                + " to " + endPosition);
+                    }
+                });
+                seen.compare(from, name, records);
+            }
+            ledger.endReading();
+        }
+    }
+}
