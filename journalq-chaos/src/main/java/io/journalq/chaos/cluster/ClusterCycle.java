@@ -13,6 +13,7 @@ import io.journalq.client.admin.ElectionType;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.client.admin.PartitionDescription;
 import io.journalq.client.admin.TopicDescription;
+import io.journalq.client.error.TopicExistsException;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.process.BrokerProcess;
 import io.journalq.server.process.LocalCluster;
@@ -146,6 +147,8 @@ final class ClusterCycle {
                 .withConfig("min.insync.replicas", "2");
         try {
             admin.createTopic(wanted);
+        } catch (TopicExistsException repeated) {
+            // No other cycle has this name: the response to an earlier attempt came too late.
         } catch (RuntimeException failure) {
             throw new ClusterLostException("the topic of the cycle cannot be created: " + failure, failure);
         }
