@@ -16,6 +16,7 @@ import io.journalq.server.shard.partition.PartitionHost;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,24 +28,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Heals damaged segments of the replicas of this broker, one after another: reads the batches of the segment from another
- * in-sync replica, checks them, and replaces the segment. A leader heals in the same way, from a follower. Until then,
- * reads of the damaged records fail. What cannot be healed is tried again after a pause.
+ * Heals damaged segments of the replicas of this broker, one after another: reads the batches of the segment from
+ * another in-sync replica, checks them, and replaces the segment. A leader heals in the same way, from a follower. Until
+ * then, reads of the damaged records fail. What cannot be healed is tried again after a pause.
  *
  * <p>Any thread.
  */
 public final class ReplicaHealer implements DamageListener {
     private static final Logger log = LoggerFactory.getLogger(ReplicaHealer.class);
 
-    /** Another broker may be down, or the segment not closed yet. */
-    private static final long RETRY_MS = 30_000;
+    /** Time until the second attempt. It doubles: another broker may be down, or the segment not closed yet. */
+    private static final long FIRST_RETRY_MS = 30_000;
+
+    private static final long LAST_RETRY_MS = 3_600_000;
+    private static final int MOST_DOUBLINGS = 10;
 
     /** Maximum number of known places of damage. Further ones are found again later. */
     private static final int MAX_PLACES = 1_000;
 
     private static final int READ_REPLICA_VERSION = 0;
     private static final int MAX_BYTES = 1 << 20;
-    private static final int TIMEOUT_MS = 30_000;
+    private static final int TIMEOUT_MS = 10_000;
 
     private final Shards shards;
     private final Executor blockingPool;
@@ -54,6 +58,9 @@ public final class ReplicaHealer implements DamageListener {
 
     private final HealingCounters counters = new HealingCounters();
     private final Map<Place, State> places = new LinkedHashMap<>();
+
+    /** Number of failed attempts, of the places that wait for another one. */
+    private final Map<Place, Integer> failed = new HashMap<>();
 
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
     private boolean working;
@@ -155,12 +162,19 @@ public final class ReplicaHealer implements DamageListener {
     private synchronized void onAttempt(Place place, boolean done) {
         if (done) {
             places.remove(place);
+            failed.remove(place);
         } else {
+            long delayMs = retryMs(place);
+            failed.merge(place, 1, Integer::sum);
             places.put(place, State.WAITS);
             LoopCycle first = shards.all().get(0).cycle();
-            first.execute(() -> first.loop().schedule(() -> retry(place), RETRY_MS));
+            first.execute(() -> first.loop().schedule(() -> retry(place), delayMs));
         }
         counters.setUnhealed(places.size());
+    }
+
+    private synchronized long retryMs(Place place) {
+        return Math.min(LAST_RETRY_MS, FIRST_RETRY_MS << Math.min(MOST_DOUBLINGS, failed.getOrDefault(place, 0)));
     }
 
     private synchronized void retry(Place place) {
@@ -198,7 +212,7 @@ public final class ReplicaHealer implements DamageListener {
             }
             return heal(place, shard.cycle(), partition, checked.endOffset());
         } catch (IOException failure) {
-            onFailure(partition, place.offset(), failure.getMessage());
+            onFailure(place, partition, place.offset(), failure.getMessage());
             return false;
         }
     }
@@ -226,17 +240,17 @@ public final class ReplicaHealer implements DamageListener {
                 reason = "broker " + broker + ": " + failure.getMessage();
             }
         }
-        onFailure(partition, offset, reason);
+        onFailure(place, partition, offset, reason);
         return false;
     }
 
-    private void onFailure(HealablePartition partition, long offset, String reason) {
+    private void onFailure(Place place, HealablePartition partition, long offset, String reason) {
         counters.onFailure();
         log.error(
                 "cannot heal damage, retrying later: partition={} offset={} retryMs={} reason=\"{}\"",
                 partition.name(),
                 offset,
-                RETRY_MS,
+                retryMs(place),
                 reason);
     }
 
