@@ -63,8 +63,10 @@ class TopicConfigTest {
         keys.addAll(TopicSettings.ALL.all());
         keys.addAll(GroupSettings.ALL.all());
         keys.addAll(ClientMetricsSettings.ALL.all());
-        // Its name is Kafka's.
+        // Their names are Kafka's.
         keys.remove(BrokerSettings.ALL.find("log.cleaner.dedupe.buffer.size"));
+        keys.remove(ReplicationSettings.LEADER_THROTTLED_RATE);
+        keys.remove(ReplicationSettings.FOLLOWER_THROTTLED_RATE);
 
         assertThat(keys)
                 .allSatisfy(key -> suffixes.forEach((unit, suffix) ->

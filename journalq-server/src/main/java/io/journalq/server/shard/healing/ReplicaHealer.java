@@ -18,7 +18,6 @@ import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -82,7 +81,7 @@ public final class ReplicaHealer implements DamageListener {
      * Creates a healer.
      *
      * @param waiting how a thread of the pool waits for a loop
-     * @param peers requests to other brokers; null for a broker that is alone, which heals nothing
+     * @param peers requests to other brokers; null for a broker that is alone, which has nothing to heal from
      */
     public ReplicaHealer(Shards shards, Executor blockingPool, FutureWaiter waiting, PeerRequests peers) {
         this.shards = shards;
@@ -98,7 +97,7 @@ public final class ReplicaHealer implements DamageListener {
     @Override
     public synchronized void onDamage(Uuid topicId, int partition, long offset) {
         Place place = new Place(topicId, partition, offset);
-        if (!stopped && places.size() < MAX_PLACES && places.putIfAbsent(place, State.NEW) == null) {
+        if (peers != null && !stopped && places.size() < MAX_PLACES && places.putIfAbsent(place, State.NEW) == null) {
             counters.setUnhealed(places.size());
             work();
         }
@@ -219,7 +218,7 @@ public final class ReplicaHealer implements DamageListener {
 
     private boolean heal(Place place, LoopCycle cycle, HealablePartition partition, long offset) {
         String reason = "it has no other in-sync replica";
-        for (int broker : peers == null ? List.<Integer>of() : partition.sources()) {
+        for (int broker : partition.sources()) {
             if (isStopped()) {
                 return false;
             }

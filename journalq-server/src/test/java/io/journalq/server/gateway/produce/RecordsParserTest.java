@@ -21,6 +21,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** Compares the parser with Jackson, on valid and damaged documents that arrive in parts of any size. */
@@ -75,6 +76,8 @@ class RecordsParserTest {
             "[tru",
             "[[\"\\ud83d\"]]",
             "{\"a\" 1}");
+    private static final Pattern CHANGED_NUMBER =
+            Pattern.compile("-0+(?![\\d.eE])|-?\\d+(\\.\\d+([eE][+-]?\\d+)?|[eE][+-]?\\d+)");
     private static final List<String> NAMES = List.of(
             "key",
             "value",
@@ -97,6 +100,9 @@ class RecordsParserTest {
             byte[] document = document(random).getBytes(UTF_8);
             if (random.nextInt(3) == 0) {
                 damage(document, random);
+            }
+            if (hasOtherNumbers(document)) {
+                continue;
             }
             List<String> expected = expected(document);
             List<String> parsed = parsed(document, random);
@@ -175,6 +181,14 @@ class RecordsParserTest {
         byte[] bytes = "\"\\{}[]:,0en \u0000\u001f".getBytes(UTF_8);
         int index = random.nextInt(document.length);
         document[index] = random.nextInt(4) == 0 ? (byte) random.nextInt() : bytes[random.nextInt(bytes.length)];
+    }
+
+    /** Whether damage has made a number that Jackson does not write as it was sent, such as 1.20, or cannot hold. */
+    private static boolean hasOtherNumbers(byte[] document) {
+        return CHANGED_NUMBER
+                .matcher(new String(document, UTF_8))
+                .results()
+                .anyMatch(number -> !VALUES.contains(number.group()));
     }
 
     /** The records; null if the document is refused. */
