@@ -23,7 +23,7 @@ final class GroupReading implements GroupSeat.Reader {
     private static final List<String> SUBSCRIBE_MEMBERS = List.of("topic", "group", "from", "time", "credit");
     private static final int MAX_OPEN_ACKS = 256;
 
-    private final WebSocketSession session;
+    private final Subscriptions owner;
     private final GroupSeat seat;
     private final Map<String, Topic> topics = new LinkedHashMap<>();
 
@@ -43,9 +43,9 @@ final class GroupReading implements GroupSeat.Reader {
         }
     }
 
-    GroupReading(WebSocketSession session, String group) {
-        this.session = session;
-        this.seat = new GroupSeat(session.exchange(), session.images(), group, this);
+    GroupReading(Subscriptions owner, String group) {
+        this.owner = owner;
+        this.seat = new GroupSeat(owner.exchange(), owner.images(), group, this);
     }
 
     /** Id of the group. */
@@ -65,8 +65,8 @@ final class GroupReading implements GroupSeat.Reader {
     void subscribe(Command command) {
         command.checkMembers(SUBSCRIBE_MEMBERS);
         String name = command.needed("topic");
-        Start start = Start.of(
-                session.exchange(), name, command::text, session.images().get(), Start.END);
+        Start start =
+                Start.of(owner.exchange(), name, command::text, owner.images().get(), Start.END);
         topics.put(start.topic(), new Topic(start, command.id()));
         seat.add(start.topic());
     }
@@ -94,7 +94,7 @@ final class GroupReading implements GroupSeat.Reader {
     void seek(Command command) {
         command.checkMembers(List.of("topic", "cursor"));
         String topic = command.text("topic");
-        Map<Integer, Long> positions = session.positions(topic);
+        Map<Integer, Long> positions = owner.positions(topic);
         positions.putAll(owned(topic, Cursor.parse(command.needed("cursor"))));
         read(topic, positions, "sought", command.id());
     }
@@ -104,7 +104,7 @@ final class GroupReading implements GroupSeat.Reader {
         command.checkMembers(List.of("topic", "cursor"));
         String topic = command.text("topic");
         Map<Integer, Long> offsets = owned(topic, Cursor.parse(command.needed("cursor")));
-        Map<Integer, Long> positions = session.positions(topic);
+        Map<Integer, Long> positions = owner.positions(topic);
         offsets.forEach((partition, offset) -> {
             if (offset > positions.getOrDefault(partition, -1L)) {
                 throw HttpExchange.invalid(
@@ -122,13 +122,13 @@ final class GroupReading implements GroupSeat.Reader {
         JsonOut.Document id = command.id();
         seat.commit(topic, offsets, problem -> {
             if (problem == null) {
-                session.sendObject("acked", json -> {
+                owner.out().send("acked", json -> {
                     id.write(json);
                     json.writeStringField("topic", topic);
                     json.writeStringField("cursor", Cursor.format(offsets));
                 });
             } else {
-                session.sendError(id, topic, problem);
+                owner.out().sendError(id, topic, problem);
             }
         });
     }
@@ -151,7 +151,7 @@ final class GroupReading implements GroupSeat.Reader {
             if (topic != null && topic.id != null) {
                 JsonOut.Document id = topic.id;
                 topic.id = null;
-                session.sendObject("subscribed", json -> {
+                owner.out().send("subscribed", json -> {
                     id.write(json);
                     json.writeStringField("topic", name);
                     json.writeStringField("group", seat.group());
@@ -169,7 +169,7 @@ final class GroupReading implements GroupSeat.Reader {
             return;
         }
         Start start = new Start(name, unknown, topics.get(name).start.timestamp(), false, false);
-        new OffsetLookup(session.exchange(), name, problem -> fail(name, problem)).begin(start, found -> {
+        new OffsetLookup(owner.exchange(), name, problem -> fail(name, problem)).begin(start, found -> {
             Map<Integer, Long> all = new TreeMap<>(committed);
             all.putAll(found.offsets());
             all.keySet().removeIf(partition -> !seat.owns(name, partition));
@@ -181,7 +181,7 @@ final class GroupReading implements GroupSeat.Reader {
         if (!topics.containsKey(name) || more.isEmpty()) {
             return;
         }
-        Map<Integer, Long> positions = session.positions(name);
+        Map<Integer, Long> positions = owner.positions(name);
         positions.putAll(more);
         if (positions.size() > Start.MAX_PARTITIONS) {
             fail(
@@ -197,19 +197,19 @@ final class GroupReading implements GroupSeat.Reader {
 
     private void read(String name, Map<Integer, Long> positions, String message, JsonOut.Document id) {
         Topic topic = topics.get(name);
-        session.replace(new Start(name, positions, Start.END, false, false), message, id, topic.paused);
+        owner.replace(new Start(name, positions, Start.END, false, false), message, id, topic.paused);
     }
 
     @Override
     public void onRevoked(String name, Set<Integer> partitions) {
-        Map<Integer, Long> left = session.positions(name);
+        Map<Integer, Long> left = owner.positions(name);
         left.keySet().removeAll(partitions);
         if (left.isEmpty()) {
-            session.drop(name);
+            owner.drop(name);
         } else {
             read(name, left, null, json -> {});
         }
-        session.sendObject("revoked", json -> {
+        owner.out().send("revoked", json -> {
             json.writeStringField("topic", name);
             json.writeArrayFieldStart("partitions");
             for (int partition : partitions) {
@@ -223,8 +223,8 @@ final class GroupReading implements GroupSeat.Reader {
         Topic topic = topics.get(name);
         if (topic != null) {
             end(name);
-            session.drop(name);
-            session.sendError(topic.id == null ? json -> {} : topic.id, name, problem);
+            owner.drop(name);
+            owner.out().sendError(topic.id == null ? json -> {} : topic.id, name, problem);
         }
     }
 

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The records of one topic for one WebSocket, from a position on. It fetches while the session has credit, the client
+ * The records of one topic for one WebSocket, from a position on. It fetches while the client has given credit, the client
  * reads, and the subscription is not paused. On the connection's loop.
  */
 final class Subscription {
@@ -41,7 +41,7 @@ final class Subscription {
 
     private static final int FIRST_MESSAGE_BYTES = 1024;
 
-    private final WebSocketSession session;
+    private final Subscriptions owner;
     private final HttpExchange exchange;
     private final Start start;
     private final OffsetLookup lookup;
@@ -71,13 +71,13 @@ final class Subscription {
     private boolean paused;
     private boolean closed;
 
-    Subscription(WebSocketSession session, Start start, boolean paused) {
-        this.session = session;
-        this.exchange = session.exchange();
+    Subscription(Subscriptions owner, Start start, boolean paused) {
+        this.owner = owner;
+        this.exchange = owner.exchange();
         this.start = start;
         this.paused = paused;
         this.lookup = new OffsetLookup(exchange, start.topic(), this::fail);
-        this.tail = new Tail(exchange, start.topic(), session.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
+        this.tail = new Tail(exchange, start.topic(), owner.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
         this.prefix = ("{\"type\":\"records\",\"topic\":\"" + start.topic() + "\",\"records\":[")
                 .getBytes(StandardCharsets.US_ASCII);
     }
@@ -139,7 +139,7 @@ final class Subscription {
         tail.begin(offsets);
         turns.addAll(offsets.keySet());
         if (response != null) {
-            session.sendObject(response, json -> {
+            owner.out().send(response, json -> {
                 id.write(json);
                 json.writeStringField("topic", topic());
                 json.writeStringField("cursor", Cursor.format(offsets));
@@ -152,7 +152,7 @@ final class Subscription {
 
     private void fail(Problem problem) {
         if (!closed) {
-            session.fail(this, id, problem);
+            owner.fail(this, id, problem);
         }
     }
 
@@ -162,7 +162,7 @@ final class Subscription {
     }
 
     private boolean mayRead() {
-        return !paused && session.credit() > 0;
+        return !paused && owner.credit() > 0;
     }
 
     /** Goes on if nothing is waited for: the client has given credit, or what was waited for is there. */
@@ -194,11 +194,11 @@ final class Subscription {
                     return;
                 }
                 boolean ready = false;
-                switch (session.sendsBatches()
-                        ? tail.nextBatches(MAX_BATCH_MESSAGE_BYTES, session.credit())
+                switch (owner.sendsBatches()
+                        ? tail.nextBatches(MAX_BATCH_MESSAGE_BYTES, owner.credit())
                         : tail.next()) {
                     case RECORD -> {
-                        turnBytes += session.sendsBatches() ? sendBatches() : add();
+                        turnBytes += owner.sendsBatches() ? sendBatches() : add();
                         ready = message == null
                                 || message.readableBytes() >= MAX_MESSAGE_BYTES
                                 || messageRecords == MAX_MESSAGE_RECORDS;
@@ -261,7 +261,7 @@ final class Subscription {
         int before = message.writerIndex();
         RecordJson.write(message, tail.partition(), tail.record());
         messageRecords++;
-        session.useCredit(1);
+        owner.useCredit(1);
         return message.writerIndex() - before;
     }
 
@@ -294,7 +294,7 @@ final class Subscription {
         exchange.sendBytes(batches.retain());
         exchange.counters().onRead(tail.batchRecords());
         exchange.charge(sizeBytes);
-        session.useCredit(tail.batchRecords());
+        owner.useCredit(tail.batchRecords());
         return sizeBytes;
     }
 
@@ -336,7 +336,7 @@ final class Subscription {
 
     /** Returns whether the subscription goes on. */
     private boolean addNewPartitions() {
-        TopicImage topic = session.images().get().topic(topic());
+        TopicImage topic = owner.images().get().topic(topic());
         if (topic == null || !start.allPartitions()) {
             return true; // the fetch fails if the topic was deleted
         }
@@ -369,7 +369,7 @@ final class Subscription {
             return;
         }
         tail.seek(partition, first);
-        session.sendObject("gap", json -> {
+        owner.out().send("gap", json -> {
             json.writeStringField("topic", topic());
             json.writeNumberField("partition", partition);
             json.writeNumberField("from", position);

@@ -1,7 +1,6 @@
 package io.journalq.server.gateway.websocket;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.journalq.server.gateway.consume.Start;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.http.UpgradedBody;
@@ -16,17 +15,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * One WebSocket: reads the messages of its client, and owns what the client has subscribed to. In {@code
+ * One WebSocket: reads the messages of its client, and appends its records. {@link Subscriptions} sends it others. In {@code
  * journalq.json.v1}, all messages are texts. In {@code journalq.batch.v1}, records are in binary messages: an object, the
  * end of its line, and record batches.
  *
@@ -41,9 +37,6 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
     /** The subprotocols, in the order of the broker's preference. */
     static final List<String> PROTOCOLS = List.of(JSON_PROTOCOL, BATCH_PROTOCOL);
 
-    private static final int MAX_SUBSCRIPTIONS = 64;
-    private static final long MAX_CREDIT = 1_000_000_000;
-
     /** Messages above this size reserve memory, for themselves and for the batches that they become. */
     private static final int MAX_FREE_BYTES = 16 * 1024;
 
@@ -52,12 +45,9 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
 
     private static final int MAX_IN_FLIGHT_BYTES = 64 * 1024;
 
-    /** Fetches that are in flight for subscriptions that have ended. */
-    private static final int MAX_ABANDONED = 64;
-
     private static final int MAX_HEADER_LINE_BYTES = 1024;
     private static final int MAX_REASON_BYTES = 123;
-    private static final int FIRST_OBJECT_BYTES = 256;
+    private static final int FIRST_CLOSE_BYTES = 128;
 
     /** Times in seconds without a byte of the client: until it gets a ping, and until the connection ends. */
     private static final int PING_S = 15;
@@ -70,12 +60,12 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
     private static final int MIN_BYTES_PER_S = 1024;
 
     private final HttpExchange exchange;
-    private final Supplier<MetadataImage> images;
     private final Map<String, String> headers;
     private final boolean batches;
     private final MessageAppend append;
     private final FrameDecoder decoder;
-    private final Map<String, Subscription> subscriptions = new LinkedHashMap<>();
+    private final OutgoingMessages out;
+    private final Subscriptions subscriptions;
 
     /** What has arrived and is not decoded; null if nothing. */
     private ByteBuf rest;
@@ -88,12 +78,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
     /** Messages that have no response. */
     private final Set<Held> inFlight = new HashSet<>();
 
-    /** What is read as a member of a consumer group; null if nothing. */
-    private GroupReading group;
-
-    private long credit;
     private int inFlightBytes;
-    private int abandoned;
     private boolean waitsForMemory;
     private boolean waitsForClient;
     private boolean held;
@@ -110,24 +95,12 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             Map<String, String> headers,
             String protocol) {
         this.exchange = exchange;
-        this.images = images;
         this.headers = headers;
         this.batches = protocol.equals(BATCH_PROTOCOL);
+        this.out = new OutgoingMessages(exchange);
+        this.subscriptions = new Subscriptions(exchange, images, batches, out, this::updateHold);
         this.append = new MessageAppend(exchange, targets);
         this.decoder = new FrameDecoder(exchange.allocator(), this);
-    }
-
-    HttpExchange exchange() {
-        return exchange;
-    }
-
-    Supplier<MetadataImage> images() {
-        return images;
-    }
-
-    /** Whether records are sent as batches. */
-    boolean sendsBatches() {
-        return batches;
     }
 
     @Override
@@ -201,7 +174,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
                 || waitsForClient
                 || inFlight.size() >= MAX_IN_FLIGHT
                 || inFlightBytes > MAX_IN_FLIGHT_BYTES
-                || abandoned > MAX_ABANDONED;
+                || subscriptions.hasManyAbandoned();
         if (hold != held && !closing) {
             held = hold;
             if (hold) {
@@ -284,11 +257,11 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
                 produce(command, payload.readerIndex(start), message);
             } else {
                 message.end();
-                run(command);
+                subscriptions.run(command);
             }
         } catch (ProblemException refusal) {
             message.end();
-            sendError(id, refusal.problem());
+            out.sendError(id, refusal.problem());
         } catch (JsonProcessingException malformed) {
             message.end();
             close(CloseCode.INVALID_DATA, "a message is not JSON: " + malformed.getOriginalMessage());
@@ -326,7 +299,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             append.appendBatches(topic, command.number("partition"), payload, outcome(topic, id, message));
         } catch (ProblemException refusal) {
             message.end();
-            sendError(id, refusal.problem());
+            out.sendError(id, refusal.problem());
         } catch (IOException malformed) {
             message.end();
             close(CloseCode.INVALID_DATA, "a binary message does not begin with a line of JSON");
@@ -337,13 +310,13 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         return (problem, appended) -> {
             message.end();
             if (problem == null) {
-                sendObject("produced", json -> {
+                out.send("produced", json -> {
                     id.write(json);
                     json.writeStringField("topic", topic);
                     appended.write(json);
                 });
             } else {
-                sendError(
+                out.sendError(
                         json -> {
                             id.write(json);
                             if (appended != null) {
@@ -354,223 +327,6 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             }
             awaitClient();
         };
-    }
-
-    private void run(Command command) {
-        switch (command.type()) {
-            case "subscribe" -> subscribe(command);
-            case "seek" -> seek(command);
-            case "ack" -> {
-                if (!isGroups(command.needed("topic"))) {
-                    throw HttpExchange.invalid(
-                            "the topic is not read as a member of a group", "send subscribe with a group first");
-                }
-                group.ack(command);
-            }
-            case "unsubscribe" -> unsubscribe(command);
-            case "credit" -> {
-                command.checkMembers(List.of("records"));
-                addCredit(command.number("records"));
-            }
-            case "pause" -> setPaused(command, true);
-            case "resume" -> setPaused(command, false);
-            default -> throw Command.invalid("unknown type of message");
-        }
-    }
-
-    private void subscribe(Command command) {
-        String topic = command.needed("topic");
-        if (subscriptions.containsKey(topic) || isGroups(topic)) {
-            throw HttpExchange.invalid("the topic is subscribed already", "send seek, or unsubscribe first");
-        }
-        Set<String> all = new HashSet<>(subscriptions.keySet());
-        if (group != null) {
-            all.addAll(group.topics());
-        }
-        if (all.size() == MAX_SUBSCRIPTIONS) {
-            throw HttpExchange.invalid(
-                    "the connection has " + MAX_SUBSCRIPTIONS + " subscriptions", "open another connection");
-        }
-        Long more = command.number("credit");
-        if (command.text("group") == null) {
-            List<String> known = new ArrayList<>(List.of("topic", "group", "credit"));
-            known.addAll(Start.NAMES);
-            command.checkMembers(known);
-            begin(start(topic, command), "subscribed", command.id(), false);
-        } else {
-            joinGroup(command);
-        }
-        if (more != null) {
-            addCredit(more);
-        }
-    }
-
-    private void joinGroup(Command command) {
-        String name = command.text("group");
-        if (group != null && group.isEmpty()) {
-            group = null;
-        }
-        if (group != null && !group.name().equals(name)) {
-            throw HttpExchange.invalid(
-                    "the connection is a member of group " + group.name(), "open another connection for another group");
-        }
-        GroupReading joined = group == null ? new GroupReading(this, name) : group;
-        joined.subscribe(command);
-        group = joined;
-    }
-
-    private boolean isGroups(String topic) {
-        return group != null && group.topics().contains(topic);
-    }
-
-    private void unsubscribe(Command command) {
-        command.checkMembers(List.of("topic"));
-        String topic = command.needed("topic");
-        if (isGroups(topic)) {
-            group.end(topic);
-            drop(topic);
-        } else {
-            end(subscription(command));
-        }
-        sendObject("unsubscribed", json -> {
-            command.id().write(json);
-            json.writeStringField("topic", topic);
-        });
-    }
-
-    private void seek(Command command) {
-        if (isGroups(command.needed("topic"))) {
-            group.seek(command);
-            return;
-        }
-        List<String> known = new ArrayList<>(List.of("topic"));
-        known.addAll(Start.NAMES);
-        command.checkMembers(known);
-        Subscription before = subscription(command);
-        Start start = start(before.topic(), command); // before anything ends
-        end(before);
-        begin(start, "sought", command.id(), before.isPaused());
-    }
-
-    private Start start(String topic, Command command) {
-        return Start.of(exchange, topic, command::text, images.get(), Start.END);
-    }
-
-    private void begin(Start start, String response, JsonOut.Document id, boolean paused) {
-        Subscription subscription = new Subscription(this, start, paused);
-        subscriptions.put(start.topic(), subscription);
-        subscription.begin(response, id);
-    }
-
-    /** Reads a topic from known offsets on, instead of what is read of it now. */
-    void replace(Start start, String message, JsonOut.Document id, boolean paused) {
-        drop(start.topic());
-        Subscription subscription = new Subscription(this, start, paused);
-        subscriptions.put(start.topic(), subscription);
-        subscription.resume(message, id);
-    }
-
-    /** Ends what is read of a topic, if anything is. */
-    void drop(String topic) {
-        Subscription current = subscriptions.get(topic);
-        if (current != null) {
-            end(current);
-        }
-    }
-
-    /** A copy of the next offsets of a topic's partitions; empty if nothing is read. */
-    Map<Integer, Long> positions(String topic) {
-        Subscription current = subscriptions.get(topic);
-        return current == null ? new TreeMap<>() : new TreeMap<>(current.positions());
-    }
-
-    private Subscription subscription(Command command) {
-        Subscription found = subscriptions.get(command.needed("topic"));
-        if (found == null) {
-            throw HttpExchange.invalid("the topic is not subscribed", "send subscribe first");
-        }
-        return found;
-    }
-
-    private void setPaused(Command command, boolean paused) {
-        command.checkMembers(List.of("topic"));
-        String topic = command.text("topic");
-        if (group != null) {
-            group.setPaused(topic, paused);
-        }
-        if (topic == null) {
-            List.copyOf(subscriptions.values()).forEach(each -> each.setPaused(paused));
-        } else if (subscriptions.containsKey(topic) || !isGroups(topic)) {
-            subscription(command).setPaused(paused);
-        }
-    }
-
-    private void addCredit(Long more) {
-        if (more == null) {
-            throw Command.invalid("the message has no \"records\"");
-        }
-        credit = Math.min(MAX_CREDIT, credit + more);
-        List.copyOf(subscriptions.values()).forEach(Subscription::go);
-    }
-
-    /** Records that the client still takes. */
-    long credit() {
-        return credit;
-    }
-
-    /** Records were sent. Batches can use more than is left. */
-    void useCredit(long records) {
-        credit -= records;
-    }
-
-    /** Ends a subscription. */
-    private void end(Subscription subscription) {
-        subscriptions.remove(subscription.topic(), subscription);
-        boolean fetches = subscription.close(() -> {
-            abandoned--;
-            updateHold();
-        });
-        if (fetches) {
-            abandoned++;
-            updateHold();
-        }
-    }
-
-    /** A subscription cannot go on. */
-    void fail(Subscription subscription, JsonOut.Document id, Problem problem) {
-        end(subscription);
-        if (isGroups(subscription.topic())) {
-            group.end(subscription.topic());
-        }
-        sendError(id, subscription.topic(), problem);
-    }
-
-    /** Something about a topic was refused or has ended. */
-    void sendError(JsonOut.Document id, String topic, Problem problem) {
-        sendError(
-                json -> {
-                    id.write(json);
-                    json.writeStringField("topic", topic);
-                },
-                problem);
-    }
-
-    void sendObject(String type, JsonOut.Document members) {
-        ByteBuf frame = Frames.begin(exchange.allocator().buffer(FIRST_OBJECT_BYTES));
-        JsonOut.write(frame, json -> {
-            json.writeStringField("type", type);
-            members.write(json);
-        });
-        exchange.sendBytes(Frames.end(frame, Frames.TEXT, 0));
-    }
-
-    private void sendError(JsonOut.Document id, Problem problem) {
-        sendObject("error", json -> {
-            id.write(json);
-            json.writeObjectFieldStart("problem");
-            problem.writeMembers(json);
-            json.writeEndObject();
-        });
     }
 
     @Override
@@ -613,7 +369,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             return;
         }
         closing = true;
-        ByteBuf frame = Frames.begin(exchange.allocator().buffer(FIRST_OBJECT_BYTES));
+        ByteBuf frame = Frames.begin(exchange.allocator().buffer(FIRST_CLOSE_BYTES));
         frame.writeShort(code.code());
         byte[] text = reason.getBytes(StandardCharsets.US_ASCII);
         frame.writeBytes(text, 0, Math.min(text.length, MAX_REASON_BYTES));
@@ -658,11 +414,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         }
         dropRest();
         decoder.close();
-        if (group != null) {
-            group.close();
-        }
-        subscriptions.values().forEach(each -> each.close(() -> {}));
-        subscriptions.clear();
+        subscriptions.close();
         List.copyOf(inFlight).forEach(Held::end);
         if (reservation != null) {
             reservation.release();
