@@ -98,13 +98,14 @@ public class CompactionBenchmark {
     @Benchmark
     public CompactionResult compact() throws IOException {
         long startNanos = System.nanoTime();
-        CompactionResult result = journal.compact(new CompactionJob(
-                journal.writtenOffset(),
-                Map.of(),
-                2_000,
-                new KeyOffsets(64L << 20, 1, 2),
-                CompactionJob.Step::run,
-                () -> false));
+        CompactionResult result = journal.rewrites()
+                .compact(new CompactionJob(
+                        journal.writtenOffset(),
+                        Map.of(),
+                        2_000,
+                        new KeyOffsets(64L << 20, 1, 2),
+                        CompactionJob.Step::run,
+                        () -> false));
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         System.out.printf(
                 "%.0f MB/s, %d MB of %d MB freed; ",

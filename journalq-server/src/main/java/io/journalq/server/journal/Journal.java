@@ -3,11 +3,6 @@ package io.journalq.server.journal;
 import io.journalq.common.check.Check;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.JournalFlusher.JournalState;
-import io.journalq.server.journal.compaction.CompactionDebt;
-import io.journalq.server.journal.compaction.CompactionJob;
-import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
-import io.journalq.server.journal.compaction.JournalCompaction;
-import io.journalq.server.journal.compaction.SegmentHealing;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.read.JournalReads;
 import io.journalq.server.journal.read.JournalSearch;
@@ -22,7 +17,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -53,8 +47,7 @@ public final class Journal implements AutoCloseable {
     private volatile JournalConfig config;
     private volatile long highWatermark;
 
-    /** Whether segments are being compacted or healed. */
-    private final AtomicBoolean rewriting = new AtomicBoolean();
+    private final JournalRewrites rewrites;
 
     /** The end of the log when {@link #releaseIdleFiles} was last called. */
     private long idleSinceOffset = -1;
@@ -114,6 +107,7 @@ public final class Journal implements AutoCloseable {
         this.compactor =
                 new JournalCompactor(directory, state, segments, flusher, writer, derived, recovered.compactedOffset());
         this.start = new LogStart(directory, segments, epochs, flusher, writer, derived, recovered.startOffset());
+        this.rewrites = new JournalRewrites(state, epochs, store, compactor);
     }
 
     /**
@@ -375,11 +369,6 @@ public final class Journal implements AutoCloseable {
         return new RangeCheck(segments.retainAll());
     }
 
-    /** Whether compaction may have removed records, so that there are offsets without a record. Any thread. */
-    public boolean mayHaveGaps() {
-        return config.compaction().enabled() || compactor.compactedOffset() > start.offset();
-    }
-
     /** The derived state stored beside the log. Any thread. */
     public DerivedState derivedState() {
         return derived;
@@ -504,55 +493,9 @@ public final class Journal implements AutoCloseable {
 
     // ---- compaction
 
-    /**
-     * The amount of work for compaction. Any thread.
-     *
-     * @param stableOffset records at or behind this are not compacted, because they belong to transactions that may
-     *     still be aborted
-     */
-    public CompactionDebt compactionDebt(long stableOffset, long nowMs) {
-        return compactor.debt(stableOffset, nowMs);
-    }
-
-    /**
-     * Removes superseded records. Any thread; blocks while it reads and rewrites the log. Does nothing while the log is
-     * already being rewritten.
-     *
-     * @throws IOException if the log cannot be read or written, or is damaged; segments that were already compacted
-     *     stay compacted
-     */
-    public CompactionResult compact(CompactionJob job) throws IOException {
-        if (!rewriting.compareAndSet(false, true)) {
-            return new CompactionResult(0, 0, 0);
-        }
-        try {
-            return new JournalCompaction(store, compactor, job).run();
-        } finally {
-            rewriting.set(false);
-        }
-    }
-
-    /**
-     * Replaces the closed segment that holds {@code offset}, because it is damaged, with the same batches of another
-     * replica. Any thread; blocks.
-     *
-     * @return false if the journal was closed or changed meanwhile
-     * @throws IOException if the segment cannot be replaced now; the message states the reason. It then stays
-     */
-    public boolean heal(long offset, SegmentHealing.Source source, CompactionJob.Owner owner) throws IOException {
-        if (mayHaveGaps()) {
-            throw new IOException("replicas of a compacted topic differ");
-        }
-        if (!rewriting.compareAndSet(false, true)) {
-            throw new IOException("the log is being rewritten");
-        }
-        try {
-            SegmentHealing.Epochs known =
-                    at -> at < start.offset() ? -1 : epochs.entries().epochOf(at);
-            return new SegmentHealing(store, compactor, new SegmentHealing.Job(source, known, owner)).run(offset);
-        } finally {
-            rewriting.set(false);
-        }
+    /** Replaces closed segments: compaction and healing. Any thread. */
+    public JournalRewrites rewrites() {
+        return rewrites;
     }
 
     /** Base offset of the segment behind the one that holds {@code offset}; for the newest, its end. Any thread. */

@@ -45,7 +45,7 @@ final class JournalCompactor implements CompactedLog {
         this.compactedOffset = compactedOffset;
     }
 
-    /** See {@link Journal#compactionDebt}. */
+    /** See {@link JournalRewrites#debt}. */
     CompactionDebt debt(long stableOffset, long nowMs) {
         return CompactableSegments.of(this, stableOffset, nowMs).debt(compactedOffset, nowMs);
     }

@@ -188,8 +188,9 @@ class CompactionModelTest {
         // Room for at least 48 keys, so that at most 12 passes over the log are needed.
         KeyOffsets memory = new KeyOffsets(KeyOffsets.MIN_SIZE_BYTES, random.nextLong(), random.nextLong());
         stableOffset = Math.max(stableOffset, journal.writtenOffset() - random.nextInt(20));
-        return journal.compact(
-                new CompactionJob(stableOffset, Map.of(), clockMs, memory, CompactionJob.Step::run, () -> false));
+        return journal.rewrites()
+                .compact(new CompactionJob(
+                        stableOffset, Map.of(), clockMs, memory, CompactionJob.Step::run, () -> false));
     }
 
     private void killWhileCompacting() throws IOException {
@@ -299,8 +300,14 @@ class CompactionModelTest {
             append();
             journal.flush();
             long end = journal.segments()[journal.segmentCount() - 1].baseOffset();
-            journal.compact(new CompactionJob(
-                    end, Map.of(), clockMs, new KeyOffsets(1 << 20, 1, 2), CompactionJob.Step::run, () -> false));
+            journal.rewrites()
+                    .compact(new CompactionJob(
+                            end,
+                            Map.of(),
+                            clockMs,
+                            new KeyOffsets(1 << 20, 1, 2),
+                            CompactionJob.Step::run,
+                            () -> false));
             clockMs += 2 * DELETE_RETENTION_MS;
         }
         check();

@@ -109,8 +109,14 @@ class CompactionTest {
     }
 
     private CompactionResult compact(long nowMs, Map<Long, Long> producers, long stableOffset) throws IOException {
-        return journal.compact(new CompactionJob(
-                stableOffset, producers, nowMs, new KeyOffsets(1 << 20, 1, 2), CompactionJob.Step::run, () -> false));
+        return journal.rewrites()
+                .compact(new CompactionJob(
+                        stableOffset,
+                        producers,
+                        nowMs,
+                        new KeyOffsets(1 << 20, 1, 2),
+                        CompactionJob.Step::run,
+                        () -> false));
     }
 
     /**
@@ -267,14 +273,16 @@ class CompactionTest {
         roll();
         CompactionConfig patient = new CompactionConfig(true, 0.9, 0, 10_000, DAY_MS);
         journal.setConfig(CONFIG.withCompaction(patient));
-        assertThat(journal.compactionDebt(Long.MAX_VALUE, 5_000).dirtyRatio()).isEqualTo(1.0);
+        assertThat(journal.rewrites().debt(Long.MAX_VALUE, 5_000).dirtyRatio()).isEqualTo(1.0);
         compact(5_000);
-        assertThat(journal.compactionDebt(Long.MAX_VALUE, 5_000).isDue(patient)).isFalse();
+        assertThat(journal.rewrites().debt(Long.MAX_VALUE, 5_000).isDue(patient))
+                .isFalse();
         roll();
         journal.setConfig(CONFIG.withCompaction(patient));
 
-        assertThat(journal.compactionDebt(Long.MAX_VALUE, 5_000).isDue(patient)).isFalse();
-        assertThat(journal.compactionDebt(Long.MAX_VALUE, 11_001).isDue(patient))
+        assertThat(journal.rewrites().debt(Long.MAX_VALUE, 5_000).isDue(patient))
+                .isFalse();
+        assertThat(journal.rewrites().debt(Long.MAX_VALUE, 11_001).isDue(patient))
                 .isTrue();
     }
 

@@ -52,7 +52,10 @@ class RangeCheckTest {
     private CheckedRange check(long offset, long endOffset, int maxSizeBytes) throws IOException {
         try (Journal journal = open();
                 RangeCheck check = journal.rangeCheck()) {
-            return check.run(new Range(offset, endOffset, maxSizeBytes, journal.mayHaveGaps()), null);
+            return check.run(
+                    new Range(
+                            offset, endOffset, maxSizeBytes, journal.rewrites().mayHaveGaps()),
+                    null);
         }
     }
 

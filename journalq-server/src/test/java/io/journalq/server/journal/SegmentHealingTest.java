@@ -57,7 +57,7 @@ class SegmentHealingTest {
 
     private static CheckedRange check(Journal journal) throws IOException {
         try (RangeCheck check = journal.rangeCheck()) {
-            return check.run(new Range(0, BATCHES, ALL, journal.mayHaveGaps()), null);
+            return check.run(new Range(0, BATCHES, ALL, journal.rewrites().mayHaveGaps()), null);
         }
     }
 
@@ -87,7 +87,8 @@ class SegmentHealingTest {
                 if (!check(journal).isDamaged()) {
                     continue; // A leader epoch, which no CRC covers.
                 }
-                assertThat(journal.heal(BATCHES_EACH + at / batchBytes, source(healthy), SegmentHealingTest::own))
+                assertThat(journal.rewrites()
+                                .heal(BATCHES_EACH + at / batchBytes, source(healthy), SegmentHealingTest::own))
                         .as("byte %d", at)
                         .isTrue();
 
@@ -107,7 +108,7 @@ class SegmentHealingTest {
             damage(Arrays.copyOf(healthy, batchBytes + 3));
             assertThat(check(journal).isDamaged()).isTrue();
 
-            assertThat(journal.heal(BATCHES_EACH + 1, source(healthy), SegmentHealingTest::own))
+            assertThat(journal.rewrites().heal(BATCHES_EACH + 1, source(healthy), SegmentHealingTest::own))
                     .isTrue();
 
             assertThat(check(journal)).isEqualTo(whole);
@@ -130,13 +131,13 @@ class SegmentHealingTest {
                 "undamaged batches from offset 6 on differ", source(otherBatch),
                 "no batch for offset 4", (offset, endOffset) -> Unpooled.EMPTY_BUFFER);
         try (Journal journal = open()) {
-            sources.forEach(
-                    (reason, source) -> assertThatThrownBy(() -> journal.heal(5, source, SegmentHealingTest::own))
-                            .isInstanceOf(IOException.class)
-                            .hasMessageContaining(reason));
+            sources.forEach((reason, source) -> assertThatThrownBy(
+                            () -> journal.rewrites().heal(5, source, SegmentHealingTest::own))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(reason));
             assertThat(store.read(DAMAGED, ALL)).isEqualTo(damaged);
             assertThat(store.list(DIRECTORY)).noneMatch(name -> name.endsWith(".cleaned"));
-            assertThat(journal.heal(5, source(healthy), SegmentHealingTest::own))
+            assertThat(journal.rewrites().heal(5, source(healthy), SegmentHealingTest::own))
                     .isTrue();
         }
     }
@@ -144,9 +145,9 @@ class SegmentHealingTest {
     @Test
     void shouldHealNothingWhenTheSegmentIsNotClosedOrTheJournalIs() throws IOException {
         try (Journal journal = open()) {
-            assertThatThrownBy(() -> journal.heal(BATCHES - 1, source(healthy), SegmentHealingTest::own))
+            assertThatThrownBy(() -> journal.rewrites().heal(BATCHES - 1, source(healthy), SegmentHealingTest::own))
                     .hasMessageContaining("not closed and durable yet");
-            assertThat(journal.heal(BATCHES_EACH, source(healthy), step -> false))
+            assertThat(journal.rewrites().heal(BATCHES_EACH, source(healthy), step -> false))
                     .isFalse();
             assertThat(store.list(DIRECTORY)).noneMatch(name -> name.endsWith(".cleaned"));
         }

@@ -127,7 +127,7 @@ public final class ReadReplicaHandler implements Handler<ReadReplicaRequest> {
         ReadReplicaResponse response = new ReadReplicaResponse()
                 .setStartOffset(host.log().startOffset())
                 .setHighWatermark(host.log().highWatermark())
-                .setMayHaveGaps(host.journal().mayHaveGaps())
+                .setMayHaveGaps(host.journal().rewrites().mayHaveGaps())
                 .setEndOffset(request.offset());
         long end = Math.min(request.endOffset(), response.highWatermark());
         if (request.offset() < response.startOffset() || request.offset() >= end) {

@@ -40,7 +40,13 @@ public final class CompactablePartition {
     public CompactionResult compact(
             LoopCycle cycle, FutureWaiter waiting, long nowMs, KeyOffsets memory, BooleanSupplier stopped)
             throws IOException {
-        return journal.compact(new CompactionJob(
-                stableOffset, lastBatchByProducer, nowMs, memory, new LoopOwner(cycle, waiting, closed), stopped));
+        return journal.rewrites()
+                .compact(new CompactionJob(
+                        stableOffset,
+                        lastBatchByProducer,
+                        nowMs,
+                        memory,
+                        new LoopOwner(cycle, waiting, closed),
+                        stopped));
     }
 }

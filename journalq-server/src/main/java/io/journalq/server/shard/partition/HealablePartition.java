@@ -37,12 +37,13 @@ public record HealablePartition(
         }
         long end = Math.min(highWatermark, journal.segmentEnd(offset));
         try (RangeCheck check = journal.rangeCheck()) {
-            return check.run(new Range(offset, end, Integer.MAX_VALUE, journal.mayHaveGaps()), null);
+            return check.run(
+                    new Range(offset, end, Integer.MAX_VALUE, journal.rewrites().mayHaveGaps()), null);
         }
     }
 
     /**
-     * Replaces the segment that holds {@code offset}, see {@link Journal#heal}. Blocks.
+     * Replaces the segment that holds {@code offset}, see {@link JournalRewrites#heal}. Blocks.
      *
      * @param cycle the partition's loop
      * @param waiting how this thread waits for it
@@ -52,6 +53,6 @@ public record HealablePartition(
         if (journal.segmentEnd(offset) > highWatermark) {
             throw new IOException("its segment is not below the high watermark yet");
         }
-        return journal.heal(offset, source, new LoopOwner(cycle, waiting, closed));
+        return journal.rewrites().heal(offset, source, new LoopOwner(cycle, waiting, closed));
     }
 }

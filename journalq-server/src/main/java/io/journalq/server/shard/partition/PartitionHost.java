@@ -245,7 +245,7 @@ public final class PartitionHost {
 
     /** The amount of work for compaction. */
     public CompactionDebt compactionDebt(long nowMs) {
-        return journal.compactionDebt(readable.lastStableOffset(), nowMs);
+        return journal.rewrites().debt(readable.lastStableOffset(), nowMs);
     }
 
     /** When and why compaction last failed; null if it did not. */
