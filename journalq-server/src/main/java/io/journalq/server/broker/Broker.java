@@ -325,7 +325,7 @@ public final class Broker implements AutoCloseable {
                 listeners,
                 gatewayPort == NO_PORT ? "" : " gatewayPort=" + gatewayPort,
                 loops.count(),
-                opened.shards().partitionCount(),
+                opened.shards().partitions().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
         if (!open.isEmpty()) {
             log.warn("open to other machines, without authentication and encryption: addresses={}", open);

@@ -372,7 +372,7 @@ public final class BrokerCore implements AutoCloseable {
         Set<String> stored = directories.partitionNames();
         directories.reportOrphans(partitionDirectories(image)::contains);
         MetadataDelta all = MetadataDelta.ofAll(image);
-        waiting.join(shards.open(all));
+        waiting.join(shards.partitions().open(all));
         if (inCluster) {
             deleteMoved(image, stored);
         }
@@ -394,7 +394,7 @@ public final class BrokerCore implements AutoCloseable {
                 boolean isHere =
                         topic.partitions().get(partition).replicas().contains(config.get(BrokerSettings.NODE_ID));
                 if (!isHere && stored.contains(StoredPartition.directoryName(topic.id(), partition))) {
-                    shards.deleteMoved(topic, partition);
+                    shards.partitions().deleteMoved(topic, partition);
                 }
             }
         }

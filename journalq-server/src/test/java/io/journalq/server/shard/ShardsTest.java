@@ -131,7 +131,7 @@ class ShardsTest {
         }
 
         // when they apply the last change only
-        shards.open(last).join();
+        shards.partitions().open(last).join();
 
         // then they look at one topic
         assertThat(last.now().topics()).hasSize(TOPICS);
@@ -139,8 +139,11 @@ class ShardsTest {
 
         // and when one topic is removed, they remove one
         MetadataImage image = metadata.image();
-        shards.deleteGone(new MetadataDelta(
-                image, MetadataImage.EMPTY, List.of(new TopicChange(image.topic(new Uuid(1, TOPICS - 1)), null))));
+        shards.partitions()
+                .deleteGone(new MetadataDelta(
+                        image,
+                        MetadataImage.EMPTY,
+                        List.of(new TopicChange(image.topic(new Uuid(1, TOPICS - 1)), null))));
         assertThat(openPartitions()).isZero();
     }
 
@@ -155,19 +158,19 @@ class ShardsTest {
                         .setPartitions(List.of(partition(0), partition(OTHER), partition(OTHER, 0)))));
 
         // when
-        shards.open(created).join();
+        shards.partitions().open(created).join();
 
         // then
         assertThat(shards.storedPartitions().join())
                 .extracting(StoredPartition::name)
                 .extracting(TopicPartition::partition)
                 .containsExactlyInAnyOrder(0, 2);
-        assertThat(shards.partitionCount()).isEqualTo(2);
+        assertThat(shards.partitions().partitionCount()).isEqualTo(2);
 
         // and when the other partition gets a replica here
         PartitionsRecord moved =
                 new PartitionsRecord().setTopicId(id).setFirstPartition(1).setPartitions(List.of(partition(OTHER, 0)));
-        shards.open(metadata.replay(List.of(moved))).join();
+        shards.partitions().open(metadata.replay(List.of(moved))).join();
 
         // then
         assertThat(openPartitions()).isEqualTo(3);
@@ -217,25 +220,27 @@ class ShardsTest {
     void shouldApplyLaterChangesInOrderWhenAPartitionIsStillOpening() throws Exception {
         // given a partition that takes its time to open, and another one
         CountDownLatch release = hold(ID, 0);
-        CompletableFuture<Void> opened = shards.open(create(partition(0), partition(0)));
+        CompletableFuture<Void> opened = shards.partitions().open(create(partition(0), partition(0)));
 
         // when it gets new leader epochs
         for (int epoch = 1; epoch <= 3; epoch++) {
-            shards.open(change(0, partition(0).setLeaderEpoch(epoch))).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            shards.partitions()
+                    .open(change(0, partition(0).setLeaderEpoch(epoch)))
+                    .get(LIMIT_SECONDS, TimeUnit.SECONDS);
         }
-        CompletableFuture<Void> otherOpened = shards.whenOpen(ID, 1);
-        shards.open(change(1, partition(0).setLeaderEpoch(5))).join();
+        CompletableFuture<Void> otherOpened = shards.partitions().whenOpen(ID, 1);
+        shards.partitions().open(change(1, partition(0).setLeaderEpoch(5))).join();
 
         // then the other partition does not wait for it
         otherOpened.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        shards.whenOpen(ID, 1).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.partitions().whenOpen(ID, 1).get(LIMIT_SECONDS, TimeUnit.SECONDS);
         assertThat(ask(1, PartitionHost::leaderEpoch)).isEqualTo(5);
         assertThat(opened).isNotDone();
 
         // and it is led in the newest epoch as soon as it is open
         release.countDown();
         opened.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
         assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(3);
         assertThat(shards.offlinePartitions().count()).isZero();
     }
@@ -243,23 +248,23 @@ class ShardsTest {
     @Test
     void shouldDeleteAPartitionThatLosesItsReplica() throws Exception {
         // given a partition with a record
-        shards.open(create(partition(0))).join();
+        shards.partitions().open(create(partition(0))).join();
         ask(0, ShardsTest::appendRecord);
 
         // when another broker gets it
-        shards.open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
-        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
 
         // then it is not here
         assertThat(openPartitions()).isZero();
-        assertThat(shards.partitionCount()).isZero();
+        assertThat(shards.partitions().partitionCount()).isZero();
         assertThat(shards.shardOf(ID, 0).errorOfMissing(ID, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
 
         assertThat(store.isDirectory(data.resolve(StoredPartition.directoryName(ID, 0))))
                 .isFalse();
 
         // and when it comes back, it is empty
-        shards.open(change(0, partition(0).setLeaderEpoch(2))).join();
+        shards.partitions().open(change(0, partition(0).setLeaderEpoch(2))).join();
         Long endOffset = ask(0, host -> host.journal().endOffset());
         assertThat(endOffset).isZero();
         assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(2);
@@ -269,16 +274,16 @@ class ShardsTest {
     void shouldEndWithTheLastChangeWhenAPartitionComesAndGoesWhileItOpens() throws Exception {
         CountDownLatch release = hold(ID, 0);
         List<CompletableFuture<Void>> opened = new ArrayList<>();
-        opened.add(shards.open(create(partition(0), partition(0))));
-        opened.add(shards.open(change(0, partition(OTHER).setLeaderEpoch(1))));
-        opened.add(shards.open(change(0, partition(0).setLeaderEpoch(2))));
-        opened.add(shards.open(change(0, partition(0).setLeaderEpoch(3))));
+        opened.add(shards.partitions().open(create(partition(0), partition(0))));
+        opened.add(shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))));
+        opened.add(shards.partitions().open(change(0, partition(0).setLeaderEpoch(2))));
+        opened.add(shards.partitions().open(change(0, partition(0).setLeaderEpoch(3))));
 
         release.countDown();
         for (CompletableFuture<Void> one : opened) {
             one.get(LIMIT_SECONDS, TimeUnit.SECONDS);
         }
-        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
 
         assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(3);
         assertThat(openPartitions()).isEqualTo(2);
@@ -289,12 +294,12 @@ class ShardsTest {
     void shouldForgetAnOfflinePartitionWhenItLosesItsReplica() throws Exception {
         // given a partition that cannot be opened
         broken.add(StoredPartition.directoryName(ID, 0));
-        shards.open(create(partition(0))).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.partitions().open(create(partition(0))).get(LIMIT_SECONDS, TimeUnit.SECONDS);
         assertThat(shards.shardOf(ID, 0).errorOfMissing(ID, 0)).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
 
         // when
-        shards.open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
-        shards.whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
 
         // then
         assertThat(shards.shardOf(ID, 0).errorOfMissing(ID, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
@@ -303,7 +308,7 @@ class ShardsTest {
     @Test
     void shouldCloseAPartitionThatIsStillOpeningWhenTheBrokerStops() throws Exception {
         CountDownLatch release = hold(ID, 0);
-        CompletableFuture<Void> opened = shards.open(create(partition(0)));
+        CompletableFuture<Void> opened = shards.partitions().open(create(partition(0)));
 
         CompletableFuture<Boolean> closed = shards.close();
         assertThat(closed).isNotDone();
@@ -320,9 +325,9 @@ class ShardsTest {
             createTopic(number);
         }
 
-        shards.open(MetadataDelta.ofAll(metadata.image())).join();
+        shards.partitions().open(MetadataDelta.ofAll(metadata.image())).join();
 
         assertThat(openPartitions()).isEqualTo(TOPICS);
-        assertThat(shards.partitionCount()).isEqualTo(TOPICS);
+        assertThat(shards.partitions().partitionCount()).isEqualTo(TOPICS);
     }
 }

@@ -120,8 +120,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
     }
 
     private void loadWhenOpen(CoordinatorHost<M> host) {
-        var unused = shards.whenOpen(topicId, host.partition())
-                .thenRun(() -> host.cycle().execute(host::load));
+        var unused = shards.partitions().whenOpen(topicId, host.partition()).thenRun(() -> host.cycle()
+                .execute(host::load));
     }
 
     private CoordinatorHost<M> host(TopicImage topic, int number) {

@@ -82,11 +82,11 @@ public final class MetadataApplier implements MetadataPublisher.Listener {
 
     private CompletableFuture<Void> open(MetadataDelta delta) {
         // When a client finds the topic of a coordinator, the coordinators must be available.
-        return CompletableFuture.allOf(shards.open(delta), groups.open(delta), transactions.follow(delta));
+        return CompletableFuture.allOf(shards.partitions().open(delta), groups.open(delta), transactions.follow(delta));
     }
 
     private void close(MetadataDelta delta) {
         groups.follow(delta);
-        shards.deleteGone(delta);
+        shards.partitions().deleteGone(delta);
     }
 }

@@ -170,7 +170,7 @@ class CoordinatorsTest {
     private void startLoading(String mode) throws Exception {
         create(mode);
         MetadataDelta all = MetadataDelta.ofAll(metadata.image());
-        shards.open(all).join();
+        shards.partitions().open(all).join();
         var unused = coordinators.follow(all);
     }
 
@@ -364,7 +364,7 @@ class CoordinatorsTest {
                 .setFirstPartition(partition)
                 .setPartitions(List.of(state));
         MetadataDelta delta = metadata.replay(List.of(record));
-        shards.open(delta).join();
+        shards.partitions().open(delta).join();
         coordinators.follow(delta).join();
     }
 
@@ -403,7 +403,7 @@ class CoordinatorsTest {
         }
         create("eventual");
         MetadataDelta all = MetadataDelta.ofAll(metadata.image());
-        CompletableFuture<Void> opened = shards.open(all);
+        CompletableFuture<Void> opened = shards.partitions().open(all);
 
         // when the coordinators follow
         CompletableFuture<Void> loaded = coordinators.follow(all);

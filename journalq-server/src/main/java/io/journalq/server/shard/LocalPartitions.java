@@ -1,0 +1,342 @@
+package io.journalq.server.shard;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.server.loop.TopicCounters;
+import io.journalq.server.metadata.MetadataDelta;
+import io.journalq.server.metadata.MetadataDelta.TopicChange;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.replication.ReplicaSet;
+import io.journalq.server.shard.partition.PartitionFiles;
+import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
+import io.journalq.server.shard.partition.PartitionHost;
+import io.journalq.server.shard.partition.PartitionSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The partitions that have a replica on this broker. Follows the metadata: opens partitions that get a replica here,
+ * closes those that lose it, deletes removed ones, and applies changed settings. The changes of one partition are made
+ * one after another.
+ *
+ * <p>Any thread, except that {@link #open} and {@link #deleteGone} must not be called on a loop, and the first by one
+ * thread at a time.
+ */
+public final class LocalPartitions implements PartitionCuts.Partitions {
+    private static final Logger log = LoggerFactory.getLogger(LocalPartitions.class);
+
+    private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
+
+    private final int nodeId;
+    private final ShardLookup shards;
+    private final PartitionFiles files;
+    private final SettingsInForce inForce;
+    private final TopicTraffic traffic;
+    private final OfflinePartitions offlinePartitions;
+    private final Executor opening;
+    private final Executor blockingPool;
+    private final Runnable onDefaults;
+    private MetadataImage followed = MetadataImage.EMPTY;
+    /** The last change of each partition that is opening or closing. The next change of the partition waits for it. */
+    private final Map<PartitionKey, CompletableFuture<Void>> changing = new ConcurrentHashMap<>();
+
+    /** Which shard a partition belongs to. Any thread. */
+    interface ShardLookup {
+        Shard of(Uuid topicId, int partition);
+
+        List<Shard> all();
+    }
+
+    /**
+     * No partition is open yet.
+     *
+     * @param opening opens partitions
+     * @param onDefaults is called when the defaults of settings have changed
+     */
+    LocalPartitions(
+            int nodeId,
+            ShardLookup shards,
+            PartitionFiles files,
+            SettingsInForce inForce,
+            TopicTraffic traffic,
+            OfflinePartitions offlinePartitions,
+            Executor opening,
+            Executor blockingPool,
+            Runnable onDefaults) {
+        this.nodeId = nodeId;
+        this.shards = shards;
+        this.files = files;
+        this.inForce = inForce;
+        this.traffic = traffic;
+        this.offlinePartitions = offlinePartitions;
+        this.opening = opening;
+        this.blockingPool = blockingPool;
+        this.onDefaults = onDefaults;
+    }
+
+    /** Completed when the changes that were begun until now are made. */
+    CompletableFuture<Void> whenUnchanging() {
+        return CompletableFuture.allOf(changing.values().toArray(new CompletableFuture<?>[0]));
+    }
+
+    /**
+     * Opens the partitions that get a replica on this broker with a delta, closes those that lose it, and applies its
+     * other changes. A partition that cannot be opened is logged and {@linkplain OfflinePartitions offline}. Does not wait:
+     * the changes of one partition are applied in order, and different partitions do not wait for each other.
+     *
+     * @return completed when the added partitions can be appended to and read
+     */
+    public synchronized CompletableFuture<Void> open(MetadataDelta delta) {
+        List<CompletableFuture<Void>> opening = new ArrayList<>();
+        boolean defaultsChanged = inForce.follow(delta);
+        for (TopicChange change : delta.topics()) {
+            if (!change.isRemoval()) {
+                apply(change, opening);
+            }
+        }
+        if (defaultsChanged) {
+            onDefaults.run();
+            updateAll(delta.now());
+        }
+        followed = delta.now();
+        return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
+    }
+
+    private void apply(TopicChange change, List<CompletableFuture<Void>> opening) {
+        TopicImage topic = change.now();
+        PartitionSettings settings = inForce.of(topic);
+        TopicImage before = change.before();
+        TopicCounters counters = before == null ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
+        for (int partition = 0; partition < topic.partitions().size(); partition++) {
+            boolean wasHere = before != null && isHere(before, partition);
+            if (isHere(topic, partition)) {
+                if (wasHere) {
+                    update(topic, partition, settings);
+                } else {
+                    opening.add(open(topic, partition, counters, settings));
+                }
+            } else if (wasHere) {
+                close(topic, partition);
+            }
+        }
+    }
+
+    /** Completed when a partition is open or offline, if this broker has a replica of it. Any thread. */
+    public CompletableFuture<Void> whenOpen(Uuid topicId, int partition) {
+        return changing.getOrDefault(new PartitionKey(topicId, partition), CompletableFuture.completedFuture(null));
+    }
+
+    @Override
+    public synchronized CompletableFuture<Void> change(
+            PartitionKey partition, Supplier<CompletableFuture<Void>> change) {
+        CompletableFuture<Void> before = changing.get(partition);
+        CompletableFuture<Void> done = before == null ? change.get() : before.thenCompose(unused -> change.get());
+        changing.put(partition, done);
+        var unused = done.thenRun(() -> changing.remove(partition, done));
+        return done;
+    }
+
+    private void updateAll(MetadataImage image) {
+        for (TopicImage topic : image.topics()) {
+            PartitionSettings settings = inForce.of(topic);
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                update(topic, partition, settings);
+            }
+        }
+    }
+
+    /** Whether this broker has a replica of a partition. */
+    private boolean isHere(TopicImage topic, int partition) {
+        return topic.hasPartition(partition)
+                && topic.partitions().get(partition).replicas().contains(nodeId);
+    }
+
+    /** Deletes the files of a partition that has moved to other brokers while this one did not run. */
+    public synchronized void deleteMoved(TopicImage topic, int partition) {
+        close(topic, partition);
+    }
+
+    /** Deletes the partitions of removed topics. */
+    public synchronized void deleteGone(MetadataDelta delta) {
+        for (TopicChange change : delta.topics()) {
+            if (change.isRemoval()) {
+                delete(change.before().id());
+            }
+        }
+    }
+
+    /** Number of partitions that the current image assigns to this broker. */
+    public synchronized int partitionCount() {
+        int count = 0;
+        for (TopicImage topic : followed.topics()) {
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                count += isHere(topic, partition) ? 1 : 0;
+            }
+        }
+        return count;
+    }
+
+    private CompletableFuture<Void> open(
+            TopicImage topic, int partition, TopicCounters counters, PartitionSettings settings) {
+        PartitionImage state = topic.partitions().get(partition);
+        TopicPartition name = new TopicPartition(topic.name(), partition);
+        return change(new PartitionKey(topic.id(), partition), () -> open(topic.id(), name, state, counters, settings));
+    }
+
+    private CompletableFuture<Void> open(
+            Uuid topicId,
+            TopicPartition name,
+            PartitionImage state,
+            TopicCounters counters,
+            PartitionSettings settings) {
+        Shard shard = shards.of(topicId, name.partition());
+        return CompletableFuture.completedFuture(name)
+                .thenApplyAsync(opened -> openFiles(opened, topicId, settings, state), opening)
+                .thenAcceptAsync(
+                        recovered -> shard.add(
+                                topicId,
+                                name.partition(),
+                                new PartitionHost(shard.resources(), recovered, counters, settings, replicasOf(state))),
+                        shard.cycle()::execute)
+                .exceptionally(failure -> {
+                    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                    log.error("cannot open: partition={} reason=\"{}\"", name, cause.getMessage(), cause);
+                    offlinePartitions.add(topicId, name);
+                    return null;
+                });
+    }
+
+    /**
+     * Closes a partition that has lost its replica here, and deletes its files. The metadata that say so are committed,
+     * so that the other replicas have everything that was acknowledged.
+     */
+    private void close(TopicImage topic, int partition) {
+        PartitionKey key = new PartitionKey(topic.id(), partition);
+        Shard shard = shards.of(topic.id(), partition);
+        var unused = change(key, () -> shard.cycle()
+                .ask(() -> shard.remove(topic.id(), partition))
+                .thenAcceptAsync(
+                        host -> {
+                            log.info("deleting a replica that has moved: partition={}-{}", topic.name(), partition);
+                            if (host == null) {
+                                files.delete(topic.id(), partition);
+                            } else {
+                                host.deleteJournal();
+                            }
+                            offlinePartitions.forget(key);
+                        },
+                        blockingPool)
+                .exceptionally(failure -> {
+                    log.error("cannot close: partition={}-{}", topic.name(), partition, failure);
+                    return null;
+                }));
+    }
+
+    private static ReplicaSet replicasOf(PartitionImage state) {
+        return new ReplicaSet(
+                state.leader(),
+                state.leaderEpoch(),
+                state.partitionEpoch(),
+                state.replicas(),
+                state.inSyncReplicas(),
+                state.recoveryEpoch(),
+                state.reassignment().adding());
+    }
+
+    private RecoveredPartition openFiles(
+            TopicPartition name, Uuid topicId, PartitionSettings settings, PartitionImage state) {
+        try {
+            return files.open(
+                    name,
+                    topicId,
+                    settings,
+                    state.leaderEpoch(),
+                    state.replicas().size() == 1);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private void update(TopicImage topic, int partition, PartitionSettings settings) {
+        PartitionKey key = new PartitionKey(topic.id(), partition);
+        Shard shard = shards.of(topic.id(), partition);
+        ReplicaSet replicas = replicasOf(topic.partitions().get(partition));
+        Runnable update = () -> {
+            PartitionHost host = shard.host(topic.id(), partition);
+            if (host != null) {
+                host.update(settings, replicas);
+                shard.onReplicas(host);
+            }
+        };
+        if (!changing.containsKey(key)) {
+            shard.cycle().execute(update);
+            return;
+        }
+        var unused = change(key, () -> CompletableFuture.runAsync(update, shard.cycle()::execute)
+                .exceptionally(failure -> {
+                    log.error("cannot update: partition={}-{}", topic.name(), partition, failure);
+                    return null;
+                }));
+    }
+
+    @Override
+    public CompletableFuture<Void> reopen(Uuid topicId, TopicPartition name) {
+        TopicImage topic;
+        PartitionSettings settings;
+        synchronized (this) {
+            topic = followed.topic(topicId);
+            if (topic == null || !isHere(topic, name.partition())) {
+                return NOTHING;
+            }
+            settings = inForce.of(topic);
+        }
+        return open(topicId, name, topic.partitions().get(name.partition()), traffic.of(topicId), settings);
+    }
+
+    private void delete(Uuid topicId) {
+        traffic.remove(topicId);
+        for (PartitionKey key : List.copyOf(changing.keySet())) {
+            if (key.topicId().equals(topicId)) {
+                // A partition that is being opened again would otherwise stay.
+                var unused = change(key, () -> shards.of(topicId, key.partition())
+                        .cycle()
+                        .ask(() -> shards.of(topicId, key.partition()).remove(topicId, key.partition()))
+                        .thenAcceptAsync(
+                                host -> {
+                                    if (host == null) {
+                                        files.delete(topicId, key.partition());
+                                    } else {
+                                        host.deleteJournal();
+                                    }
+                                },
+                                blockingPool)
+                        .exceptionally(failure -> {
+                            log.error("cannot delete: topic={} partition={}", topicId, key.partition(), failure);
+                            return null;
+                        }));
+            }
+        }
+        for (int partition : offlinePartitions.forget(topicId)) {
+            blockingPool.execute(() -> files.delete(topicId, partition));
+        }
+        for (Shard shard : shards.all()) {
+            shard.cycle().execute(() -> {
+                for (PartitionHost host : shard.remove(topicId)) {
+                    blockingPool.execute(host::deleteJournal);
+                }
+            });
+        }
+    }
+}
