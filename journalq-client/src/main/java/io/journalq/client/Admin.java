@@ -37,6 +37,7 @@ import io.journalq.client.internal.fetch.OffsetLookup;
 import io.journalq.client.internal.network.ClientConfig;
 import io.journalq.client.internal.network.ClientCore;
 import io.journalq.client.internal.network.Cluster;
+import io.journalq.client.internal.network.HostAndPort;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import java.util.Collection;
@@ -245,6 +246,34 @@ public final class Admin implements AutoCloseable {
             int brokerId, Uuid topicId, int partition, long offset, long endOffset, int maxBytes) {
         core.requireOpen();
         return clusterCalls.checkReplica(brokerId, notNull(topicId, "topicId"), partition, offset, endOffset, maxBytes);
+    }
+
+    /**
+     * Adds a running broker to those that vote on the metadata (KIP-853). Adding a voter again changes nothing.
+     *
+     * @param directoryId the directory that holds its metadata, see {@link #describeQuorum}
+     * @param host of its {@code quorum.listener}, as other brokers reach it
+     * @param port of the same
+     * @throws JournalQException with DUPLICATE_VOTER if a voter with this id has another address, or with
+     *     REQUEST_TIMED_OUT if the broker does not respond there
+     */
+    public void addVoter(int brokerId, Uuid directoryId, String host, int port) {
+        core.requireOpen();
+        clusterCalls.addVoter(
+                brokerId, notNull(directoryId, "directoryId"), new HostAndPort(notNull(host, "host"), port));
+    }
+
+    /**
+     * Removes a broker that has stopped from those that vote on the metadata (KIP-853), so that fewer of the others are
+     * needed for a majority. It keeps its replicas.
+     *
+     * @param directoryId the directory that holds its metadata, see {@link #describeQuorum}
+     * @throws JournalQException with VOTER_NOT_FOUND if it does not vote, or with INVALID_REQUEST if it is running or the
+     *     only voter
+     */
+    public void removeVoter(int brokerId, Uuid directoryId) {
+        core.requireOpen();
+        clusterCalls.removeVoter(brokerId, notNull(directoryId, "directoryId"));
     }
 
     /**

@@ -34,6 +34,7 @@ abstract class ConsumerSettings<B extends ConsumerSettings<B>> extends ClientBui
     private boolean checkCrc = true;
     private Consumer.Start start = Consumer.Start.END;
     private Consumer.Isolation isolation = Consumer.Isolation.READ_UNCOMMITTED;
+    private String rack = "";
     private String groupId;
     private String groupInstanceId;
     private String groupAssignor;
@@ -98,6 +99,16 @@ abstract class ConsumerSettings<B extends ConsumerSettings<B>> extends ClientBui
     /** Which records of transactions are read. Default {@link Consumer.Isolation#READ_UNCOMMITTED}. */
     public B isolation(Consumer.Isolation isolation) {
         this.isolation = notNull(isolation, "isolation");
+        return self();
+    }
+
+    /**
+     * Where this client is, such as a rack or an availability zone. If an in-sync replica of a partition is in the same
+     * rack ({@code broker.rack}), and the leader is not, the consumer reads from that replica (KIP-392). It sees records
+     * some milliseconds later then. Default: none, it reads from leaders.
+     */
+    public B rack(String rack) {
+        this.rack = notNull(rack, "rack");
         return self();
     }
 
@@ -207,6 +218,7 @@ abstract class ConsumerSettings<B extends ConsumerSettings<B>> extends ClientBui
                 checkCrc,
                 start::at,
                 isolation == Consumer.Isolation.READ_COMMITTED,
+                rack,
                 open == null ? null : open.opener(KeyTopics.of(this)));
     }
 }

@@ -12,6 +12,7 @@ import io.journalq.client.fake.Fault;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Header;
 import java.time.Duration;
@@ -327,6 +328,73 @@ final class ConsumerTest {
             fill(0, 10, 5);
             assertThat(consumer.poll(LONG).count()).isEqualTo(5);
         }
+    }
+
+    /** Reads records of the first partition, by their offsets in order. */
+    private static void read(Consumer consumer, long from, long to) {
+        long next = from;
+        while (next < to) {
+            for (ConsumerRecord record : consumer.poll(LONG)) {
+                assertThat(record.offset()).isEqualTo(next++);
+            }
+        }
+    }
+
+    @Test
+    void shouldReadFromTheReplicaInItsRackAndFromTheLeaderWhenThatIsGone() {
+        fill(0, 0, 10);
+        cluster.follower(FIRST, 1, "east", ErrorCode.NONE);
+        try (Consumer consumer =
+                consumer().rack("east").startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+
+            read(consumer, 0, 10);
+            assertThat(cluster.readFromFollower(FIRST)).isPositive();
+
+            // and when it is gone, although the leader still prefers it
+            cluster.kill(1);
+            fill(0, 10, 5);
+            read(consumer, 10, 15);
+        }
+    }
+
+    @Test
+    void shouldReadFromTheLeaderWithoutARack() {
+        fill(0, 0, 10);
+        cluster.follower(FIRST, 1, "east", ErrorCode.NONE);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+
+            read(consumer, 0, 10);
+        }
+        assertThat(cluster.readFromFollower(FIRST)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            names = {
+                "NOT_LEADER_OR_FOLLOWER",
+                "OFFSET_NOT_AVAILABLE",
+                "OFFSET_OUT_OF_RANGE",
+                "FENCED_LEADER_EPOCH",
+                "KAFKA_STORAGE_ERROR"
+            })
+    void shouldReadFromTheLeaderWhenThePreferredReplicaRefuses(ErrorCode refusal) {
+        fill(0, 0, 10);
+        cluster.follower(FIRST, 1, "east", refusal);
+        try (Consumer consumer =
+                consumer().rack("east").startAt(Consumer.Start.NOWHERE).build()) {
+            consumer.assign(List.of(FIRST));
+            consumer.seek(FIRST, 3);
+
+            // then it goes on where it was, although the leader still prefers that replica
+            long[] next = {3};
+            while (next[0] < 10) {
+                consumer.poll(LONG)
+                        .forEach(record -> assertThat(record.offset()).isEqualTo(next[0]++));
+            }
+        }
+        assertThat(cluster.readFromFollower(FIRST)).isZero();
     }
 
     @ParameterizedTest

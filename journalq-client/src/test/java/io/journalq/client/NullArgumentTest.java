@@ -15,6 +15,7 @@ import io.journalq.client.group.TopicPattern;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.transaction.TransactionBody;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.record.CompressionCodec;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -52,6 +53,7 @@ final class NullArgumentTest {
             Map.entry(List.class, List.of()),
             Map.entry(Map.class, Map.of()),
             Map.entry(TopicPartition.class, new TopicPartition("orders", 0)),
+            Map.entry(Uuid.class, new Uuid(1, 1)),
             Map.entry(RebalanceListener.class, RebalanceListener.NONE),
             Map.entry(TopicPattern.class, TopicPattern.of("orders")),
             Map.entry(ProducerRecord.class, ProducerRecord.of("orders", null)),

@@ -21,6 +21,8 @@ public final class SealViolationException extends JournalQException {
         NO_KEY,
         /** The batch was changed, or comes from another partition, topic or epoch. */
         WRONG_TAG,
+        /** The sender signs its batches, and this one does not have its signature: a reader has made it. */
+        WRONG_SIGNATURE,
         /** The batch was read before, or batches are not in the order in which they were sent. */
         WRONG_ORDER
     }

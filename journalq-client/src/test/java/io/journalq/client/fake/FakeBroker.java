@@ -373,7 +373,7 @@ final class FakeBroker {
             List<FetchResponse.FetchableTopicResponse> topics = new ArrayList<>();
             session.asked.forEach((topic, partitions) -> {
                 List<FetchResponse.PartitionData> read = new ArrayList<>();
-                partitions.values().forEach(asked -> read(topic, asked, fault, request.isolationLevel() == 1, read));
+                partitions.values().forEach(asked -> read(topic, asked, fault, request, read));
                 if (!read.isEmpty()) {
                     topics.add(new FetchResponse.FetchableTopicResponse()
                             .setTopic(topic)
@@ -393,13 +393,21 @@ final class FakeBroker {
             String topic,
             FetchRequest.FetchPartition asked,
             Fault fault,
-            boolean committedOnly,
+            FetchRequest request,
             List<FetchResponse.PartitionData> read) {
+        boolean committedOnly = request.isolationLevel() == 1;
         FetchResponse.PartitionData data = new FetchResponse.PartitionData().setPartitionIndex(asked.partition());
         synchronized (cluster) {
             FakePartition partition = cluster.topics.get(topic).get(asked.partition());
-            if (partition.leader != id || fault == Fault.NOT_LEADER) {
+            boolean follows = partition.follower == id;
+            if ((partition.leader != id && !follows) || fault == Fault.NOT_LEADER) {
                 read.add(data.setErrorCode(ErrorCode.NOT_LEADER_OR_FOLLOWER.code()));
+            } else if (follows && partition.followerError != ErrorCode.NONE) {
+                read.add(data.setErrorCode(partition.followerError.code()));
+            } else if (!follows
+                    && !request.rackId().isEmpty()
+                    && request.rackId().equals(partition.followerRack)) {
+                read.add(data.setHighWatermark(partition.endOffset).setPreferredReadReplica(partition.follower));
             } else if (asked.fetchOffset() > partition.endOffset) {
                 read.add(data.setErrorCode(ErrorCode.OFFSET_OUT_OF_RANGE.code()));
             } else if (asked.fetchOffset() < partition.endOffset) {
@@ -411,6 +419,7 @@ final class FakeBroker {
                         batches.writeBytes(appended.batch(), 0, appended.batch().writerIndex());
                     }
                 }
+                partition.readFromFollower += follows ? 1 : 0;
                 read.add(data.setHighWatermark(partition.endOffset)
                         .setAbortedTransactions(committedOnly ? partition.aborted : null)
                         .setRecords(RecordsData.of(batches)));

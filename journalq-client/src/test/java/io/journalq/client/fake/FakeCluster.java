@@ -168,6 +168,24 @@ public final class FakeCluster implements AutoCloseable {
         topics.get(id.topic()).get(id.partition()).leader = leader;
     }
 
+    /** The leader prefers another broker for consumers in a rack. That one has everything, and responds with {@code error}. */
+    public synchronized void follower(TopicPartition id, int broker, String rack, ErrorCode error) {
+        FakePartition partition = topics.get(id.topic()).get(id.partition());
+        partition.follower = broker;
+        partition.followerRack = rack;
+        partition.followerError = error;
+    }
+
+    /** How often a follower has served records of a partition. */
+    public synchronized int readFromFollower(TopicPartition id) {
+        return topics.get(id.topic()).get(id.partition()).readFromFollower;
+    }
+
+    /** Stops a broker for good. The metadata still contain it. */
+    public void kill(int broker) {
+        brokers.get(broker).close();
+    }
+
     public synchronized int leader(TopicPartition id) {
         return topics.get(id.topic()).get(id.partition()).leader;
     }

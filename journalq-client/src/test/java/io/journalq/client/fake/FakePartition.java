@@ -34,6 +34,12 @@ final class FakePartition {
     final List<FetchResponse.AbortedTransaction> aborted = new ArrayList<>();
     long endOffset;
     int leader;
+    /** The broker that the leader prefers for consumers in {@link #followerRack}; -1 for none. */
+    int follower = -1;
+
+    String followerRack = "";
+    ErrorCode followerError = ErrorCode.NONE;
+    int readFromFollower;
 
     FakePartition(int leader) {
         this.leader = leader;

@@ -299,8 +299,10 @@ public final class BatchValidator {
                     || fail(ErrorCode.INVALID_RECORD, "record " + index + " of the sealed batch has readable content");
         }
         boolean tombstone = cursor.valueSizeBytes() < 0 && cursor.check() == 0; // which has nothing to seal
+        int ofRecord = tombstone ? SealMark.NONE : cursor.sealMode();
         return tombstone
-                || cursor.sealMode() == SealMark.RECORD
+                || ofRecord == SealMark.RECORD
+                || ofRecord == SealMark.TOKEN
                 || fail(
                         ErrorCode.INVALID_RECORD,
                         "record " + index + " is not sealed, and the topic requires it (encryption.required)");

@@ -19,6 +19,9 @@ public final class SealMark {
     /** The mode of a record whose value is sealed. */
     public static final int RECORD = 2;
 
+    /** The mode of a record whose value and key are sealed, with a token instead of the key. */
+    public static final int TOKEN = 3;
+
     /** No envelope, or more than one. */
     static final int NONE = 0;
 

@@ -102,13 +102,17 @@ class HostileFrameTest {
 
     @TestFactory
     List<DynamicTest> shouldAllocateInProportionWhenALargeFrameIsFullOfTheSmallestElements() {
+        long firstSeed = RandomMessages.seeds(SEEDS).get(0);
         return forEveryMessage((oracle, version, seed) -> {
             byte[] start =
                     new RandomMessages(seed, false).encode(oracle.schemas().get(version));
             for (byte filler : new byte[] {0, 1, 2, 3, 0x10, 0x7F, -1}) {
                 byte[] frame = new byte[FILLER_SIZE_BYTES];
                 Arrays.fill(frame, filler);
-                attack(oracle, version, frame);
+                if (seed == firstSeed) {
+                    // Without the random start, the frame is the same for each seed.
+                    attack(oracle, version, frame);
+                }
                 System.arraycopy(start, 0, frame, 0, Math.min(start.length / 2, frame.length));
                 attack(oracle, version, frame);
             }

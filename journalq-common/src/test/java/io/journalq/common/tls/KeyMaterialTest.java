@@ -15,7 +15,9 @@ import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Base64;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import javax.crypto.Cipher;
 import javax.crypto.EncryptedPrivateKeyInfo;
 import javax.crypto.SecretKey;
@@ -30,6 +32,8 @@ class KeyMaterialTest {
     private static final char[] PASSWORD = "canary-51c0de".toCharArray();
     private static final char[] WRONG = "canary-0ther".toCharArray();
 
+    private static final Map<Algorithm, X509Bundle> KEYS = new EnumMap<>(Algorithm.class);
+
     private static X509Bundle authority;
     private static X509Bundle broker;
 
@@ -42,15 +46,25 @@ class KeyMaterialTest {
         broker = new CertificateBuilder().subject("CN=broker").buildIssuedBy(authority);
     }
 
+    /** The same for all tests, because RSA keys take a second to make. */
+    private static X509Bundle keys(Algorithm algorithm) throws Exception {
+        X509Bundle keys = KEYS.get(algorithm);
+        if (keys == null) {
+            keys = new CertificateBuilder()
+                    .subject("CN=broker")
+                    .algorithm(algorithm)
+                    .buildIssuedBy(authority);
+            KEYS.put(algorithm, keys);
+        }
+        return keys;
+    }
+
     @ParameterizedTest
     @EnumSource(
             value = Algorithm.class,
             names = {"ecp256", "ecp384", "rsa2048", "ed25519"})
     void shouldReadKeyAndChainWhenTheFileIsPem(Algorithm algorithm) throws Exception {
-        X509Bundle keys = new CertificateBuilder()
-                .subject("CN=broker")
-                .algorithm(algorithm)
-                .buildIssuedBy(authority);
+        X509Bundle keys = keys(algorithm);
 
         KeyMaterial found = pem("some text\n" + keys.getPrivateKeyPEM() + "\r\n" + keys.getCertificatePathPEM(), null);
 
@@ -130,10 +144,7 @@ class KeyMaterialTest {
     @Test
     void shouldRefuseTheKeyOfAnotherCertificate() throws Exception {
         for (Algorithm algorithm : List.of(Algorithm.ecp256, Algorithm.ecp384, Algorithm.rsa2048)) {
-            X509Bundle other = new CertificateBuilder()
-                    .subject("CN=other")
-                    .algorithm(algorithm)
-                    .buildIssuedBy(authority);
+            X509Bundle other = keys(algorithm);
 
             assertRefused(
                     () -> pem(other.getPrivateKeyPEM() + broker.getCertificatePathPEM(), null),

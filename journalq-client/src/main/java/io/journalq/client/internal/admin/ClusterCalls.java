@@ -10,10 +10,13 @@ import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.client.internal.network.BlockingCalls;
 import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.internal.network.ClusterView;
+import io.journalq.client.internal.network.HostAndPort;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AddRaftVoterRequest;
+import io.journalq.common.protocol.message.AddRaftVoterResponse;
 import io.journalq.common.protocol.message.DeleteRecordsRequest;
 import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.common.protocol.message.DescribeClusterRequest;
@@ -26,6 +29,8 @@ import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
 import io.journalq.common.protocol.message.ReadReplicaRequest;
 import io.journalq.common.protocol.message.ReadReplicaResponse;
+import io.journalq.common.protocol.message.RemoveRaftVoterRequest;
+import io.journalq.common.protocol.message.RemoveRaftVoterResponse;
 import io.journalq.common.protocol.message.UnregisterBrokerRequest;
 import io.journalq.common.protocol.message.UnregisterBrokerResponse;
 import java.util.ArrayList;
@@ -42,6 +47,9 @@ public final class ClusterCalls {
     private static final int DESCRIBE_QUORUM_NEWEST = 2;
     private static final int READ_REPLICA_NEWEST = 0;
     private static final int UNREGISTER_NEWEST = 0;
+    private static final int ADD_VOTER_NEWEST = 1;
+    private static final int REMOVE_VOTER_NEWEST = 0;
+    private static final String QUORUM_LISTENER = "QUORUM";
     private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int METADATA_NEWEST = 10;
     private static final int DELETE_RECORDS_NEWEST = 2;
@@ -158,6 +166,50 @@ public final class ClusterCalls {
             failures.throwFirst();
             return null;
         });
+    }
+
+    public void addVoter(int brokerId, Uuid directoryId, HostAndPort listener) {
+        calls.retrying(() -> {
+            AddRaftVoterResponse response = calls.call(
+                    BlockingCalls.ANY_BROKER,
+                    ApiKey.ADD_RAFT_VOTER,
+                    ADD_VOTER_NEWEST,
+                    AddRaftVoterResponse.class,
+                    version -> new AddRaftVoterRequest()
+                            .setClusterId(null)
+                            .setTimeoutMs(cluster.config().callTimeoutMs())
+                            .setVoterId(brokerId)
+                            .setVoterDirectoryId(directoryId)
+                            .setListeners(List.of(new AddRaftVoterRequest.Listener()
+                                    .setName(QUORUM_LISTENER)
+                                    .setHost(listener.host())
+                                    .setPort(listener.port()))));
+            throwIfRefused(response.errorCode(), brokerId, response.errorMessage());
+            return null;
+        });
+    }
+
+    public void removeVoter(int brokerId, Uuid directoryId) {
+        calls.retrying(() -> {
+            RemoveRaftVoterResponse response = calls.call(
+                    BlockingCalls.ANY_BROKER,
+                    ApiKey.REMOVE_RAFT_VOTER,
+                    REMOVE_VOTER_NEWEST,
+                    RemoveRaftVoterResponse.class,
+                    version -> new RemoveRaftVoterRequest()
+                            .setClusterId(null)
+                            .setVoterId(brokerId)
+                            .setVoterDirectoryId(directoryId));
+            throwIfRefused(response.errorCode(), brokerId, response.errorMessage());
+            return null;
+        });
+    }
+
+    private static void throwIfRefused(short error, int voterId, String message) {
+        Failures.throwIfNotController(error);
+        Failures failures = new Failures();
+        failures.add(error, "voter " + voterId, message);
+        failures.throwFirst();
     }
 
     public Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {

@@ -87,6 +87,7 @@ final class BrokerFetchSession {
                     .partitions()
                     .add(new FetchRequest.FetchPartition()
                             .setPartition(id.partition())
+                            .setCurrentLeaderEpoch(target.leaderEpoch)
                             .setFetchOffset(target.offset)
                             .setPartitionMaxBytes(partitionMaxBytes));
         }

@@ -11,6 +11,7 @@ import java.util.function.LongFunction;
  * @param start maps the current time, in milliseconds since 1970 UTC, to the offset where reading starts without a position;
  *     to null if the consumer is to fail instead
  * @param readCommitted whether only records of committed transactions are read
+ * @param rack of the client; empty if it reads from leaders
  * @param opener opens every batch; null if batches are read as they are
  */
 public record ConsumerConfig(
@@ -22,6 +23,7 @@ public record ConsumerConfig(
         boolean checkCrc,
         LongFunction<OffsetSpec> start,
         boolean readCommitted,
+        String rack,
         BatchOpener opener) {
     private static final byte READ_UNCOMMITTED = 0;
     private static final byte READ_COMMITTED = 1;

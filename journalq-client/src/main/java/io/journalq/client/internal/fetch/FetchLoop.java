@@ -39,6 +39,13 @@ final class FetchLoop implements Cluster.Listener {
     private static final short NEWEST_VERSION = 12;
 
     private static final short FIRST_VERSION_WITH_SESSIONS = 7;
+    private static final short FIRST_VERSION_WITH_RACKS = 11;
+
+    /** Time after which the leader is asked again which replica it prefers. */
+    private static final long PREFERENCE_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+    /** Time for which leaders are asked for records, because a preferred replica has failed. */
+    private static final long NO_RACK_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final ConsumerConfig config;
     private final Consumer<FetchResult> handOver;
@@ -46,6 +53,9 @@ final class FetchLoop implements Cluster.Listener {
     private final Map<String, Integer> targetsByTopic = new HashMap<>();
     private final Map<Integer, BrokerFetchSession> sessions = new HashMap<>();
     private Cluster cluster;
+    /** Before this time, requests do not name the rack, so that leaders respond with records. */
+    private long noRackUntilNanos = System.nanoTime();
+
     final LongAdder fetches = new LongAdder();
     final LongAdder fetchedBytes = new LongAdder();
 
@@ -126,6 +136,10 @@ final class FetchLoop implements Cluster.Listener {
     @Override
     public void onTick(long nowNanos) {
         for (FetchTarget target : targets.values()) {
+            if (target.preferredReplica >= 0 && nowNanos - target.preferredUntilNanos >= 0) {
+                target.preferredReplica = -1;
+                place(target);
+            }
             if (target.blocked && nowNanos - target.blockedUntilNanos >= 0) {
                 target.blocked = false;
                 place(target);
@@ -134,19 +148,72 @@ final class FetchLoop implements Cluster.Listener {
         fetchAll();
     }
 
-    /** Moves a partition to the session of its current leader. */
+    @Override
+    public void onConnectionClosed(BrokerConnection connection) {
+        leaveSoon(connection.nodeId());
+    }
+
+    /**
+     * A broker has failed: what is read there although other brokers lead it is read from the leaders. In a task of its
+     * own, because connections also end while sessions are visited.
+     */
+    private void leaveSoon(int nodeId) {
+        if (!config.rack().isEmpty() && !cluster.isClosed()) {
+            cluster.execute(() -> leave(nodeId));
+        }
+    }
+
+    private void leave(int nodeId) {
+        boolean left = false;
+        for (FetchTarget target : targets.values()) {
+            if (target.preferredReplica == nodeId) {
+                left = true;
+                leaveReplica(target);
+            }
+        }
+        if (left) {
+            fetchAll();
+        }
+    }
+
+    /** Reads a partition from its leader, because the preferred replica has failed or refuses. The leader may not know yet. */
+    private void leaveReplica(FetchTarget target) {
+        target.preferredReplica = -1;
+        noRackUntilNanos = System.nanoTime() + NO_RACK_NANOS;
+        cluster.metadata().requestUpdate();
+        place(target);
+    }
+
+    private String rack() {
+        return System.nanoTime() - noRackUntilNanos >= 0 ? config.rack() : "";
+    }
+
+    /** Moves a partition to the session of its current leader, or of the replica that this one prefers. */
     private void place(FetchTarget target) {
-        int leader = target.blocked || target.stopped
-                ? -1
-                : cluster.metadata().view().leader(target.id.topic(), target.id.partition());
-        if (target.node >= 0 && target.node == leader) {
+        ClusterView view = cluster.metadata().view();
+        int leader = target.blocked || target.stopped ? -1 : view.leader(target.id.topic(), target.id.partition());
+        int node = leader;
+        if (leader >= 0 && target.preferredReplica >= 0) {
+            if (view.brokers().containsKey(target.preferredReplica)) {
+                node = target.preferredReplica;
+            } else {
+                target.preferredReplica = -1;
+            }
+        }
+        int leaderEpoch = view.leaderEpoch(target.id.topic(), target.id.partition());
+        boolean sameEpoch = target.leaderEpoch == leaderEpoch;
+        target.leaderEpoch = leaderEpoch;
+        if (target.node >= 0 && target.node == node) {
+            if (!sameEpoch) {
+                sessions.get(node).put(target);
+            }
             return;
         }
         if (target.node >= 0) {
             sessions.get(target.node).remove(target);
         }
-        if (leader >= 0) {
-            sessions.computeIfAbsent(leader, BrokerFetchSession::new).put(target);
+        if (node >= 0) {
+            sessions.computeIfAbsent(node, BrokerFetchSession::new).put(target);
         } else if (!target.blocked && !target.stopped) {
             reportIfMissing(target.id);
             cluster.metadata().requestUpdate();
@@ -211,7 +278,12 @@ final class FetchLoop implements Cluster.Listener {
             FetchResponse.PartitionData data,
             List<FetchResult.Part> parts) {
         ErrorCode error = ErrorCode.of(data.errorCode());
-        if (error == ErrorCode.NONE) {
+        if (error != ErrorCode.NONE && target.preferredReplica == session.nodeId) {
+            // Also if the offset is out of range: the leader knows whether it is.
+            leaveReplica(target);
+        } else if (error == ErrorCode.NONE && data.preferredReadReplica() >= 0) {
+            prefer(target, data.preferredReadReplica());
+        } else if (error == ErrorCode.NONE) {
             ByteBuf batches = data.records() == null ? null : data.records().buffer();
             if (batches != null && batches.isReadable()) {
                 fetchedBytes.add(batches.readableBytes());
@@ -231,6 +303,17 @@ final class FetchLoop implements Cluster.Listener {
             }
             parts.add(new FetchResult.Part(target.id, target.generation, target.offset, error, null, List.of()));
             target.stopped = true;
+            place(target);
+        }
+    }
+
+    private void prefer(FetchTarget target, int replica) {
+        target.preferredReplica = replica;
+        target.preferredUntilNanos = System.nanoTime() + PREFERENCE_NANOS;
+        if (!cluster.metadata().view().brokers().containsKey(replica)) {
+            cluster.metadata().requestUpdate();
+            pause(target);
+        } else {
             place(target);
         }
     }
@@ -284,6 +367,9 @@ final class FetchLoop implements Cluster.Listener {
                     .setIsolationLevel(config.isolationLevel())
                     .setMinBytes(config.fetchMinBytes())
                     .setMaxBytes(config.fetchMaxBytes());
+            if (version >= FIRST_VERSION_WITH_RACKS) {
+                request.setRackId(rack());
+            }
             session.fill(request, config.partitionMaxBytes(), version >= FIRST_VERSION_WITH_SESSIONS);
             return request;
         }
@@ -297,7 +383,12 @@ final class FetchLoop implements Cluster.Listener {
             if (error == ErrorCode.NONE) {
                 session.accepted(response.sessionId());
                 accept(session, response, frame);
-                fetch(session);
+                if (config.rack().isEmpty()) {
+                    fetch(session);
+                } else {
+                    // Partitions may have moved to other sessions.
+                    fetchAll();
+                }
                 return;
             }
             session.reset();
@@ -317,6 +408,7 @@ final class FetchLoop implements Cluster.Listener {
             report(cause);
             session.reset();
             cluster.metadata().requestUpdate();
+            leaveSoon(session.nodeId);
         }
 
         private void report(JournalQException cause) {

@@ -13,6 +13,12 @@ final class FetchTarget {
     long offset;
     /** The broker id of the session that contains the partition, or -1 for none. */
     int node = -1;
+    /** The leader epoch that the client knows, or -1. A replica with another one refuses the request. */
+    int leaderEpoch = -1;
+    /** The broker that the leader prefers for this client (KIP-392), or -1 for the leader. */
+    int preferredReplica = -1;
+    /** The leader is asked again at this time. */
+    long preferredUntilNanos;
     /** After an error, the partition is not requested before this time. */
     long blockedUntilNanos;
 
