@@ -1,26 +1,22 @@
 """Opens every batch in the file of JQE1 vectors, without any code of JournalQ. Prints the number of records."""
 import hashlib, hmac, json, struct, sys
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ed25519, padding, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
 def mac(key, data): return hmac.new(key or bytes(32), data, hashlib.sha256).digest()
+def text(value): return len(value.encode()).to_bytes(2, "big") + value.encode()
+def plain_hex(value): return None if value is None else value.hex()
 
 def expand(key, info, size):  # RFC 5869
     out, block, i = b"", b"", 1
-    while len(out) < size:
-        block = mac(key, block + info + bytes([i])); out += block; i += 1
+    while len(out) < size: block = mac(key, block + info + bytes([i])); out += block; i += 1
     return out[:size]
-
-def text(value): return struct.pack(">H", len(value.encode())) + value.encode()
 
 def hpke_open(enc, private, info, aad, sealed):  # RFC 9180, base mode
     kem, suite = b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\x00\x02"
     def lextract(s, salt, label, ikm): return mac(salt, b"HPKE-v1" + s + label + ikm)
-    def lexpand(s, key, label, data, size):
-        return expand(key, struct.pack(">H", size) + b"HPKE-v1" + s + label + data, size)
-    dh = private.exchange(X25519PublicKey.from_public_bytes(enc))
-    context = enc + private.public_key().public_bytes_raw()
+    def lexpand(s, key, label, data, n): return expand(key, struct.pack(">H", n) + b"HPKE-v1" + s + label + data, n)
+    dh, context = private.exchange(x25519.X25519PublicKey.from_public_bytes(enc)), enc + private.public_key().public_bytes_raw()
     shared = lexpand(kem, lextract(kem, b"", b"eae_prk", dh), b"shared_secret", context, 32)
     context = b"\x00" + lextract(suite, b"", b"psk_id_hash", b"") + lextract(suite, b"", b"info_hash", info)
     secret = lextract(suite, shared, b"secret", b"")
@@ -41,20 +37,25 @@ class Reader:
     def varbytes(self): size = self.varint(); return None if size < 0 else self.take(size)
 
 def secret_of(packet, vectors):
-    Ed25519PublicKey.from_public_bytes(bytes.fromhex(vectors["senderPublic"])).verify(
-        packet[-64:], b"JQE1 key packet\0" + packet[:-64])
-    reader = Reader(packet)
-    assert reader.take(4) == b"JQK1"
-    epoch = reader.take(16); reader.take(16); commitment = reader.take(32)
-    reader.text(); reader.text(); reader.text()
+    public, reader = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(vectors["senderPublic"])), Reader(packet)
+    public.verify(packet[-64:], b"JQE1 key packet\0" + packet[:-64])
+    magic, epoch, secrets = reader.take(4), reader.take(16), []
+    assert magic in (b"JQK1", b"JQK2", b"JQK3")
+    reader.take(16); commitment = reader.take(32); reader.text(); reader.text(); reader.text()
     info = packet[:reader.at]
-    assert reader.number(1) == 1
-    role, generation = reader.text(), reader.number(4)
-    private = X25519PrivateKey.from_private_bytes(bytes.fromhex(vectors["rolePrivate"]))
-    enc, sealed = reader.take(32), reader.take(48)
-    secret = hpke_open(enc, private, info, text(role) + struct.pack(">i", generation), sealed)
-    assert mac(secret, b"JQE1 commitment" + epoch) == commitment
-    return epoch, secret
+    for _ in range(reader.number(1)):
+        aad = text(reader.text()) + struct.pack(">i", reader.number(4))
+        if magic == b"JQK1" or reader.number(1) == 1:
+            private = x25519.X25519PrivateKey.from_private_bytes(bytes.fromhex(vectors["rolePrivate"]))
+            secrets.append(hpke_open(reader.take(32), private, info, aad, reader.take(48)))
+        else:
+            private = serialization.load_der_private_key(bytes.fromhex(vectors["rsaPrivate"]), None)
+            sha256, sealed = hashes.SHA256(), reader.bytes4()
+            message = private.decrypt(sealed, padding.OAEP(padding.MGF1(sha256), sha256, None))
+            assert message[32:] == hashlib.sha256(b"JQE1 rsa\0" + info + aad).digest()
+            secrets.append(message[:32])
+    assert secrets and all(mac(secret, b"JQE1 commitment" + epoch) == commitment for secret in secrets)
+    return epoch, secrets[0], public if magic == b"JQK3" else None
 
 def records_of(data, count):
     reader, records = Reader(data), []
@@ -64,34 +65,36 @@ def records_of(data, count):
         records.append((key, value, [(reader.varbytes().decode(), reader.varbytes()) for _ in range(reader.varint())]))
     return records
 
-def open_batch(batch, epoch, secret, realm, topic, partition):
+def open_batch(batch, epoch, secret, signer, realm, topic, partition):
     count, result = struct.unpack(">i", batch[57:61])[0], []
     for key, value, headers in records_of(batch[61:], count):
         envelope = dict(headers).get("jqe1")
         if envelope is None: continue
         assert envelope[:4] == b"JQE1" and envelope[8:24] == epoch
         mode, frame, number, index = envelope[4], 1 << envelope[6], envelope[32:40], int.from_bytes(envelope[40:44], "big")
-        info = b"JQE1 key" + bytes([mode]) + text(realm) + text(topic) + struct.pack(">i", partition)
-        aes = AESGCM(expand(mac(epoch, secret), info, 32))
-        aad = envelope[:44] + text(realm) + text(topic) + struct.pack(">i", partition)
+        place = text(realm) + text(topic) + struct.pack(">i", partition)
+        aes = AESGCM(expand(mac(epoch, secret), b"JQE1 key" + bytes([mode]) + place, 32))
+        aad = envelope[:44] + place
         if mode == 1:
-            sealed, plain, i = envelope[44:], b"", 0
+            sealed, plain, i, aad = envelope[44:], b"", 0, aad + struct.pack(">i", count)
+            if signer: sealed = sealed[:-64]; signer.verify(envelope[-64:], b"JQE1 batch\0" + aad + sealed)
             while i == 0 or sealed:
                 part, sealed = sealed[:frame + 16], sealed[frame + 16:]
                 nonce = number + i.to_bytes(3, "big") + (b"\0" if sealed else b"\1")
-                plain += aes.decrypt(nonce, part, aad + struct.pack(">i", count)); i += 1
+                plain += aes.decrypt(nonce, part, aad); i += 1
             return records_of(plain[21:], count)
-        aad += struct.pack(">ii", 0, len(key)) + key
+        aad += struct.pack(">ii", 0, len(key)) + key + (b"" if mode == 2 else b"\0")
         content = Reader(aes.decrypt(number + index.to_bytes(3, "big") + b"\1", value, aad))
         inner = [(content.bytes4().decode(), content.bytes4()) for _ in range(content.number(4))]
+        token, key = key, content.bytes4() if mode == 3 else key
+        assert mode == 2 or token == mac(token_key, b"JQE1 token\0" + text(realm) + text(topic) + key)[:16]
         result.append((key, content.take(len(content.data)), inner))
     return result
 
-vectors, total = json.load(open(sys.argv[1])), 0
+vectors = json.load(open(sys.argv[1])); token_key = bytes.fromhex(vectors.get("tokenKey", ""))
 for entry in vectors["batches"]:
-    epoch, secret = secret_of(bytes.fromhex(entry["packet"]), vectors)
-    opened = open_batch(bytes.fromhex(entry["batch"]), epoch, secret, vectors["realm"], entry["topic"], entry["partition"])
-    shown = [[r[0].hex(), r[1].hex(), [[n, v.hex() if v is not None else None] for n, v in r[2]]] for r in opened]
+    keys = secret_of(bytes.fromhex(entry["packet"]), vectors)
+    opened = open_batch(bytes.fromhex(entry["batch"]), *keys, vectors["realm"], entry["topic"], entry["partition"])
+    shown = [[plain_hex(r[0]), plain_hex(r[1]), [[n, plain_hex(v)] for n, v in r[2]]] for r in opened]
     assert shown == entry["records"], entry["name"]
-    total += len(shown)
-print(total)
+print(sum(len(entry["records"]) for entry in vectors["batches"]))

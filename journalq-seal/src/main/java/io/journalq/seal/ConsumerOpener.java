@@ -2,6 +2,7 @@ package io.journalq.seal;
 
 import io.journalq.client.error.SealViolationException;
 import io.journalq.client.error.SealViolationException.Reason;
+import io.journalq.client.error.SealingException;
 import io.journalq.client.seal.BatchOpener;
 import io.journalq.client.seal.KeyLog;
 import io.journalq.common.id.TopicPartition;
@@ -11,9 +12,9 @@ import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import javax.crypto.spec.SecretKeySpec;
 
 /** Opens the batches of one consumer. Belongs to its thread. */
 final class ConsumerOpener implements BatchOpener {
@@ -24,6 +25,7 @@ final class ConsumerOpener implements BatchOpener {
     private final KeyLog keys;
     private final RegistryCache registry;
     private final OrderGuard guard = new OrderGuard();
+    private final KeyEvents events = new KeyEvents();
     private final BatchReader reader =
             new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false);
     private final Map<Uuid, OpenEpoch> epochs = new LinkedHashMap<>(16, 0.75f, true) {
@@ -38,8 +40,13 @@ final class ConsumerOpener implements BatchOpener {
     };
     private long registryVersion;
 
-    /** An epoch whose key packet has been checked. */
-    private record OpenEpoch(EpochKeys secret, String topic, long packetOffset) {}
+    /**
+     * An epoch whose key packet has been checked.
+     *
+     * @param signer the public key of the sender if it signs its batches, otherwise null
+     */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record OpenEpoch(EpochKeys secret, String topic, long packetOffset, byte[] signer) {}
 
     ConsumerOpener(SealPolicy policy, KeyLog keys) {
         this.policy = policy;
@@ -74,9 +81,11 @@ final class ConsumerOpener implements BatchOpener {
             }
             opened = true;
         } catch (SealFault fault) {
+            events.batchRefused(partition, baseOffset, fault.reason(), fault.getMessage());
             throw new SealViolationException(
                     partition, baseOffset, fault.reason(), fault.getMessage(), fault.getCause());
         } catch (InvalidBatchException invalid) {
+            events.batchRefused(partition, baseOffset, Reason.MALFORMED, invalid.getMessage());
             throw new SealViolationException(partition, baseOffset, Reason.MALFORMED, invalid.getMessage(), invalid);
         } finally {
             reader.close();
@@ -95,9 +104,16 @@ final class ConsumerOpener implements BatchOpener {
         if (!reader.nextBatch()) {
             throw new SealFault(Reason.MALFORMED, "it is not complete");
         }
-        if (mode == SealMode.RECORD) {
+        if (mode != SealMode.BATCH) {
             return SealedRecords.open(
-                    reader, envelope -> key(envelope, partition), policy.realm(), partition, batch, 0, out);
+                    reader,
+                    mode,
+                    envelope -> origin(envelope, partition).key(),
+                    policy.realm(),
+                    partition,
+                    batch,
+                    0,
+                    out);
         }
         byte[] value = reader.next() ? SealedBatch.find(reader.headers()) : null;
         if (value == null) {
@@ -107,8 +123,7 @@ final class ConsumerOpener implements BatchOpener {
         if (envelope.mode() != SealMode.BATCH || envelope.index() != 0) {
             throw new SealFault(Reason.MALFORMED, "it is sealed in another mode than the registry states");
         }
-        SecretKeySpec key = key(envelope, partition);
-        SealedBatch.open(value, envelope, key, policy.realm(), partition, batch, 0, out);
+        SealedBatch.open(value, envelope, origin(envelope, partition), policy.realm(), partition, batch, 0, out);
         return envelope;
     }
 
@@ -138,16 +153,30 @@ final class ConsumerOpener implements BatchOpener {
         epochs.clear();
     }
 
-    private SecretKeySpec key(Envelope envelope, TopicPartition partition) {
+    private SealedBatch.Origin origin(Envelope envelope, TopicPartition partition) {
         OpenEpoch epoch = epochs.get(envelope.epoch());
         if (epoch == null) {
-            epoch = readEpoch(envelope, partition.topic());
+            try {
+                epoch = readEpoch(envelope, partition.topic());
+            } catch (SealingException unavailable) {
+                events.keyUnavailable(
+                        partition.topic(), envelope.epoch(), envelope.packetOffset(), unavailable.getMessage());
+                throw unavailable;
+            } catch (SealFault fault) {
+                events.keyRefused(
+                        partition.topic(),
+                        envelope.epoch(),
+                        envelope.packetOffset(),
+                        fault.reason(),
+                        fault.getMessage());
+                throw fault;
+            }
             epochs.put(envelope.epoch(), epoch);
         }
         if (epoch.packetOffset != envelope.packetOffset() || !epoch.topic.equals(partition.topic())) {
             throw new SealFault(Reason.WRONG_TAG, "its epoch belongs to another topic");
         }
-        return epoch.secret.key(envelope.mode(), policy.realm(), partition);
+        return new SealedBatch.Origin(epoch.secret.key(envelope.mode(), policy.realm(), partition), epoch.signer);
     }
 
     private OpenEpoch readEpoch(Envelope envelope, String topic) {
@@ -169,7 +198,8 @@ final class ConsumerOpener implements BatchOpener {
                     "its key packet is not signed by a sender that may send to topic " + topic + "; it names "
                             + packet.sender());
         }
-        return new OpenEpoch(decrypt(packet), topic, envelope.packetOffset());
+        byte[] signer = packet.signsBatches() ? rights().sender(packet.sender()).publicKey() : null;
+        return new OpenEpoch(decrypt(packet, envelope.packetOffset()), topic, envelope.packetOffset(), signer);
     }
 
     private boolean isTrusted(KeyPacket packet, KeyLog.Entry entry) {
@@ -179,11 +209,13 @@ final class ConsumerOpener implements BatchOpener {
                 && KeyPacket.isSigned(entry.value(), sender.publicKey());
     }
 
-    private EpochKeys decrypt(KeyPacket packet) {
+    private EpochKeys decrypt(KeyPacket packet, long packetOffset) {
         for (KeyPacket.Recipient recipient : packet.recipients()) {
-            RawKeyPair key = policy.vault().role(recipient.role(), recipient.generation());
+            RoleKey key = roleKey(recipient);
             if (key != null) {
-                return packet.open(recipient, key);
+                EpochKeys opened = packet.open(recipient, key);
+                KeyEvents.epochOpened(packet, packetOffset, recipient);
+                return opened;
             }
         }
         throw new SealFault(
@@ -192,6 +224,14 @@ final class ConsumerOpener implements BatchOpener {
                         + packet.recipients().stream()
                                 .map(KeyPacket.Recipient::role)
                                 .toList() + ", and the keyring has no key of these roles and generations");
+    }
+
+    private RoleKey roleKey(KeyPacket.Recipient recipient) {
+        try {
+            return policy.roleKey(recipient.role(), recipient.generation());
+        } catch (IOException unavailable) {
+            throw KeyPacket.unavailable(recipient, unavailable);
+        }
     }
 
     @Override

@@ -44,9 +44,14 @@ final class FieldReader {
         return in.getLong();
     }
 
+    /** Text in UTF-8. Malformed text is refused, so that no two byte sequences are the same text. */
     String text() {
-        int length = number8() << 8 | number8();
-        return new String(bytes(length), UTF_8);
+        byte[] encoded = bytes(number8() << 8 | number8());
+        String text = new String(encoded, UTF_8);
+        if (!Arrays.equals(text.getBytes(UTF_8), encoded)) {
+            throw new SealFault(Reason.MALFORMED, "a text that is not UTF-8");
+        }
+        return text;
     }
 
     byte[] nullable() {

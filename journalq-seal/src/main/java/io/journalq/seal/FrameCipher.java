@@ -90,17 +90,19 @@ final class FrameCipher {
     /**
      * Decrypts frames. Returns the size of the result.
      *
+     * @param from the first byte of the frames in {@code sealed}
+     * @param to the end of the frames
      * @throws GeneralSecurityException if a frame was changed, moved or removed
      */
-    int open(SecretKeySpec key, long number, int frameBits, byte[] associated, byte[] sealed, int from)
+    int open(SecretKeySpec key, long number, int frameBits, byte[] associated, byte[] sealed, int from, int to)
             throws GeneralSecurityException {
-        grow(sealed.length - from);
+        grow(to - from);
         int frameSize = (1 << frameBits) + TAG_SIZE_BYTES;
         int at = 0;
         int next = from;
-        for (int frame = 0; frame == 0 || next < sealed.length; frame++) {
-            int size = Math.min(frameSize, sealed.length - next);
-            boolean last = next + size == sealed.length;
+        for (int frame = 0; frame == 0 || next < to; frame++) {
+            int size = Math.min(frameSize, to - next);
+            boolean last = next + size == to;
             init(Cipher.DECRYPT_MODE, key, number, frame, last, associated);
             at += cipher.doFinal(sealed, next, size, output, at);
             next += size;

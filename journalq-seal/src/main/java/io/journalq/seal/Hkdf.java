@@ -1,6 +1,7 @@
 package io.journalq.seal;
 
 import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
 import java.util.Arrays;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
@@ -22,6 +23,18 @@ final class Hkdf {
             return mac.doFinal();
         } catch (GeneralSecurityException missing) {
             throw new IllegalStateException("this Java has no " + MAC, missing);
+        }
+    }
+
+    static byte[] sha256(byte[]... parts) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            for (byte[] part : parts) {
+                digest.update(part);
+            }
+            return digest.digest();
+        } catch (GeneralSecurityException missing) {
+            throw new IllegalStateException(missing);
         }
     }
 

@@ -1,81 +1,104 @@
 package io.journalq.seal;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.GeneralSecurityException;
-import java.security.SecureRandom;
-import java.util.Arrays;
-import java.util.Base64;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
-import javax.crypto.Cipher;
-import javax.crypto.SecretKeyFactory;
-import javax.crypto.spec.GCMParameterSpec;
-import javax.crypto.spec.PBEKeySpec;
-import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Private keys: of the root, of senders, and of all generations of roles. Either in memory, or in a file that only its
- * owner may read, encrypted by AES-256-GCM with a key from a passphrase (PBKDF2 with HMAC-SHA-512). Thread-safe.
+ * Private keys: of the root, of senders, of all generations of roles, and of the tokens of topics. Either in memory, or in a file that only its
+ * owner may read and that is encrypted with a passphrase: a keyring of JournalQ, or a key store of the form PKCS#12.
+ * Thread-safe.
  */
 public final class KeyVault {
-    /** The number of PBKDF2 iterations of new files. One attempt takes about half a second. */
-    static final int ITERATIONS = 1_000_000;
-
-    private static final int MAX_ITERATIONS = 20_000_000;
     private static final int MAX_SIZE_BYTES = 1024 * 1024;
-    private static final byte[] MAGIC = "JQV1".getBytes(US_ASCII);
-    private static final int SALT_SIZE_BYTES = 16;
-    private static final int NONCE_SIZE_BYTES = 12;
-    private static final int KEY_SIZE_BITS = 256;
-    private static final int TAG_SIZE_BITS = 128;
     private static final String ROOT = "root";
     private static final String OWNER_ONLY = "rw-------";
-    private static final SecureRandom RANDOM = new SecureRandom();
+    private static final String PKCS12_SUFFIX = ".p12";
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final SortedMap<String, RawKeyPair> keys = new TreeMap<>();
+    private final SortedMap<String, StoredKey> keys = new TreeMap<>();
     /** Null for a vault in memory. */
     private final Path file;
+    /** Null for a vault in memory. */
+    private final Form form;
 
-    private final int iterations;
-    private final byte[] salt;
-    private final SecretKeySpec fileKey;
+    /**
+     * A key in a file. Immutable if the arrays are not modified.
+     *
+     * @param privateKey 32 bytes of curve 25519, PKCS#8 for RSA, or 32 bytes for tokens
+     * @param publicKey as {@link RoleKey#publicKey()}, 32 bytes of Ed25519, or empty for tokens
+     */
+    @SuppressWarnings("ArrayRecordComponent") // compared by name only
+    record StoredKey(byte[] privateKey, byte[] publicKey) {
+        static StoredKey of(RoleKey key) {
+            return key instanceof RsaRoleKey rsa
+                    ? new StoredKey(rsa.privateKey(), rsa.publicKey())
+                    : of((RawKeyPair) key);
+        }
 
-    private KeyVault(Path file, int iterations, byte[] salt, SecretKeySpec fileKey) {
+        static StoredKey of(RawKeyPair pair) {
+            return new StoredKey(pair.privateKey(), pair.publicKey());
+        }
+
+        RawKeyPair pair() {
+            return new RawKeyPair(privateKey, publicKey);
+        }
+
+        /** @throws IllegalArgumentException if it is malformed or weak */
+        RoleKey roleKey() {
+            return RsaRoleKey.isRsa(publicKey) ? RsaRoleKey.of(privateKey, publicKey) : pair();
+        }
+
+        void check() {
+            Object unused = publicKey.length == 0 ? new TokenKey(privateKey) : roleKey();
+        }
+    }
+
+    /** A form of files, with the passphrase of one of them. One thread at a time. */
+    interface Form {
+        /** The keys in the content of a file. */
+        Map<String, StoredKey> decode(byte[] content) throws IOException;
+
+        /** The content of a file with these keys. */
+        byte[] encode(Map<String, StoredKey> keys) throws IOException;
+    }
+
+    private KeyVault(Path file, Form form) {
         this.file = file;
-        this.iterations = iterations;
-        this.salt = salt;
-        this.fileKey = fileKey;
+        this.form = form;
     }
 
     /** Returns an empty vault in memory. */
     public static KeyVault inMemory() {
-        return new KeyVault(null, 0, null, null);
+        return new KeyVault(null, null);
     }
 
     /**
-     * Creates a file without keys.
+     * Creates a file without keys: of the form PKCS#12 if its name ends with {@code .p12}, and otherwise a keyring of
+     * JournalQ.
      *
-     * @throws IOException if the file exists or cannot be written
+     * @throws IOException if the file exists or cannot be written, or if the passphrase is too short for PKCS#12, which
+     *     protects passphrases little
      */
     public static KeyVault create(Path file, char[] passphrase) throws IOException {
-        return create(file, passphrase, ITERATIONS);
+        if (file.getFileName().toString().toLowerCase(Locale.ROOT).endsWith(PKCS12_SUFFIX)) {
+            return create(file, Pkcs12Keyring.create(passphrase));
+        }
+        return create(file, passphrase, FileKeyring.ITERATIONS);
     }
 
     /**
-     * Creates a file without keys.
+     * Creates a keyring of JournalQ without keys.
      *
      * @param iterations number of PBKDF2 iterations, from 1 to 20,000,000. Each makes a guess of the passphrase, and each
      *     opening of the file, slower. Fewer than the default of 1,000,000 suit random passphrases only.
@@ -83,24 +106,23 @@ public final class KeyVault {
      * @throws IllegalArgumentException if the number of iterations is out of range
      */
     public static KeyVault create(Path file, char[] passphrase, int iterations) throws IOException {
-        if (!isInRange(iterations)) {
-            throw new IllegalArgumentException(
-                    "iterations must be from 1 to " + MAX_ITERATIONS + ", was " + iterations);
-        }
+        return create(file, FileKeyring.create(passphrase, iterations));
+    }
+
+    private static KeyVault create(Path file, Form form) throws IOException {
         if (Files.exists(file)) {
             throw new IOException(file + " exists");
         }
-        byte[] salt = new byte[SALT_SIZE_BYTES];
-        RANDOM.nextBytes(salt);
-        KeyVault vault = new KeyVault(file, iterations, salt, derive(passphrase, salt, iterations));
+        KeyVault vault = new KeyVault(file, form);
         vault.save();
         return vault;
     }
 
     /**
-     * Opens a file.
+     * Opens a file of either form.
      *
-     * @throws IOException if the file cannot be read, if others may read it, or if the passphrase is wrong
+     * @throws IOException if the file cannot be read, if others may read it, if the passphrase is wrong, or if a key is
+     *     malformed or weak
      */
     public static KeyVault open(Path file, char[] passphrase) throws IOException {
         Set<PosixFilePermission> permissions = permissions(file);
@@ -110,28 +132,39 @@ public final class KeyVault {
         if (Files.size(file) > MAX_SIZE_BYTES) {
             throw new IOException(file + " is larger than " + MAX_SIZE_BYTES + " bytes");
         }
+        byte[] content = Files.readAllBytes(file);
         try {
-            FieldReader in = new FieldReader(Files.readAllBytes(file));
-            in.expect(MAGIC, "a keyring");
-            int iterations = in.number32();
-            if (!isInRange(iterations)) {
-                throw new IOException(file + " has an invalid number of iterations");
+            Form form = Pkcs12Keyring.isContent(content)
+                    ? new Pkcs12Keyring(passphrase)
+                    : FileKeyring.of(content, passphrase);
+            KeyVault vault = new KeyVault(file, form);
+            for (Map.Entry<String, StoredKey> entry : form.decode(content).entrySet()) {
+                check(entry.getKey(), entry.getValue());
+                vault.keys.put(entry.getKey(), entry.getValue());
             }
-            byte[] salt = in.bytes(SALT_SIZE_BYTES);
-            KeyVault vault = new KeyVault(file, iterations, salt, derive(passphrase, salt, iterations));
-            byte[] nonce = in.bytes(NONCE_SIZE_BYTES);
-            byte[] text = vault.crypt(Cipher.DECRYPT_MODE, nonce, in.bytes(in.leftBytes()));
-            vault.parse(new String(text, UTF_8));
             return vault;
-        } catch (GeneralSecurityException wrong) {
+        } catch (WrongPassphraseException wrong) {
             throw new IOException("the passphrase of " + file + " is wrong, or the file was changed", wrong);
         } catch (SealFault | IllegalArgumentException malformed) {
-            throw new IOException(file + " is not a keyring: " + malformed.getMessage(), malformed);
+            throw new IOException(file + " is not a usable keyring: " + malformed.getMessage(), malformed);
         }
     }
 
-    private static boolean isInRange(int iterations) {
-        return iterations >= 1 && iterations <= MAX_ITERATIONS;
+    private static void check(String name, StoredKey key) {
+        try {
+            key.check();
+        } catch (IllegalArgumentException unusable) {
+            throw new IllegalArgumentException("key " + name + ": " + unusable.getMessage(), unusable);
+        }
+    }
+
+    /** The content cannot be decrypted. */
+    static final class WrongPassphraseException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        WrongPassphraseException(Throwable cause) {
+            super("the passphrase is wrong", cause);
+        }
     }
 
     private static Set<PosixFilePermission> permissions(Path file) throws IOException {
@@ -142,67 +175,11 @@ public final class KeyVault {
         }
     }
 
-    private static SecretKeySpec derive(char[] passphrase, byte[] salt, int iterations) {
-        try {
-            byte[] key = SecretKeyFactory.getInstance("PBKDF2WithHmacSHA512")
-                    .generateSecret(new PBEKeySpec(passphrase, salt, iterations, KEY_SIZE_BITS))
-                    .getEncoded();
-            return new SecretKeySpec(key, "AES");
-        } catch (GeneralSecurityException missing) {
-            throw new IllegalStateException("this Java has no PBKDF2 with SHA-512", missing);
-        }
-    }
-
-    private byte[] crypt(int mode, byte[] nonce, byte[] text) throws GeneralSecurityException {
-        Cipher cipher = Cipher.getInstance("AES/GCM/NoPadding");
-        cipher.init(mode, fileKey, new GCMParameterSpec(TAG_SIZE_BITS, nonce));
-        cipher.updateAAD(MAGIC);
-        cipher.updateAAD(ByteBuffer.allocate(Integer.BYTES).putInt(iterations).array());
-        cipher.updateAAD(salt);
-        return cipher.doFinal(text);
-    }
-
-    private void parse(String text) {
-        for (String line : text.split("\n", -1)) {
-            String[] words = line.split(" ", -1);
-            if (words.length == 3) {
-                Base64.Decoder base64 = Base64.getDecoder();
-                keys.put(words[0], new RawKeyPair(base64.decode(words[1]), base64.decode(words[2])));
-            } else if (!line.isEmpty()) {
-                throw new IllegalArgumentException("an unknown line");
-            }
-        }
-    }
-
     private void save() throws IOException {
         if (file == null) {
             return;
         }
-        StringBuilder text = new StringBuilder();
-        Base64.Encoder base64 = Base64.getEncoder();
-        keys.forEach((name, pair) -> text.append(name)
-                .append(' ')
-                .append(base64.encodeToString(pair.privateKey()))
-                .append(' ')
-                .append(base64.encodeToString(pair.publicKey()))
-                .append('\n'));
-        byte[] nonce = new byte[NONCE_SIZE_BYTES];
-        RANDOM.nextBytes(nonce);
-        byte[] plain = text.toString().getBytes(UTF_8);
-        byte[] content;
-        try {
-            content = new FieldWriter()
-                    .bytes(MAGIC)
-                    .number32(iterations)
-                    .bytes(salt)
-                    .bytes(nonce)
-                    .bytes(crypt(Cipher.ENCRYPT_MODE, nonce, plain))
-                    .done();
-        } catch (GeneralSecurityException broken) {
-            throw new IllegalStateException("cannot encrypt: " + broken.getMessage(), broken);
-        } finally {
-            Arrays.fill(plain, (byte) 0);
-        }
+        byte[] content = form.encode(keys);
         Path written = file.resolveSibling(file.getFileName() + ".new");
         Files.deleteIfExists(written);
         try {
@@ -217,17 +194,26 @@ public final class KeyVault {
 
     /** Returns the root key, or null if it is not here. */
     public RawKeyPair root() {
-        return get(ROOT);
+        return pair(ROOT);
     }
 
     /** Returns the key of a sender, or null if it is not here. */
     public RawKeyPair sender(String name) {
-        return get("sender/" + name);
+        return pair("sender/" + name);
     }
 
-    /** Returns the key of a generation of a role, or null if it is not here. */
-    public RawKeyPair role(String name, int generation) {
-        return get("role/" + name + "/" + generation);
+    /**
+     * Returns the key of a generation of a role, or null if it is not here.
+     *
+     * @throws IllegalArgumentException if the key is malformed or weak
+     */
+    public RoleKey role(String name, int generation) {
+        StoredKey stored = get(nameOf(name, generation));
+        return stored == null ? null : stored.roleKey();
+    }
+
+    private static String nameOf(String role, int generation) {
+        return "role/" + role + "/" + generation;
     }
 
     /** Generates the root key. */
@@ -240,29 +226,65 @@ public final class KeyVault {
         return add("sender/" + Registry.checkName("sender", name), RawKeyPair.ofEd25519());
     }
 
-    /** Generates the key of a generation of a role. */
+    /** Generates the key of a generation of a role, of X25519. */
     public RawKeyPair makeRole(String name, int generation) throws IOException {
-        return add("role/" + Registry.checkName("role", name) + "/" + generation, RawKeyPair.ofX25519());
+        return add(nameOf(Registry.checkName("role", name), generation), RawKeyPair.ofX25519());
     }
 
-    /** Adds the key of a generation of a role that was made in another vault. */
-    public void addRole(String name, int generation, RawKeyPair pair) throws IOException {
-        add("role/" + Registry.checkName("role", name) + "/" + generation, pair);
+    /**
+     * Adds the key of a generation of a role that was made outside of this vault, such as {@link RsaRoleKey#generate()}.
+     *
+     * @throws IOException if there is such a key, if the private key is in another process, or if the file cannot be
+     *     written
+     */
+    public void addRole(String name, int generation, RoleKey key) throws IOException {
+        StoredKey stored = StoredKey.of(key);
+        if (stored.privateKey() == null) {
+            throw new IOException("a key that is in another process cannot be stored in a keyring");
+        }
+        add(nameOf(Registry.checkName("role", name), generation), stored);
+    }
+
+    /** Returns the key of the tokens of a topic, or null if it is not here. */
+    public TokenKey tokenKey(String topic) {
+        StoredKey stored = get("token/" + topic);
+        return stored == null ? null : new TokenKey(stored.privateKey());
+    }
+
+    /** Adds the key of the tokens of a topic. */
+    public void addTokenKey(String topic, TokenKey key) throws IOException {
+        add("token/" + Registry.checkName("topic", topic), new StoredKey(key.secret(), new byte[0]));
+    }
+
+    /**
+     * Adds a key of another vault.
+     *
+     * @param name as {@link #names()} shows it
+     * @throws IOException if this vault has such a key, or the other has none, or the file cannot be written
+     */
+    public void copy(KeyVault from, String name) throws IOException {
+        StoredKey stored = from.get(name);
+        if (stored == null) {
+            throw new IOException("the keyring has no key " + name);
+        }
+        add(name, stored);
     }
 
     /** Destroys the key of a generation of a role. What was sealed for it only can then be read by nobody. */
     public void destroyRole(String name, int generation) throws IOException {
         lock.lock();
         try {
-            if (keys.remove("role/" + name + "/" + generation) != null) {
+            String key = nameOf(name, generation);
+            if (keys.remove(key) != null) {
                 save();
+                KeyEvents.keyDestroyed(key);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** The names of all keys: {@code root}, {@code sender/NAME} and {@code role/NAME/GENERATION}. */
+    /** The names of all keys: {@code root}, {@code sender/NAME}, {@code role/NAME/GENERATION} and {@code token/TOPIC}. */
     public Set<String> names() {
         lock.lock();
         try {
@@ -272,7 +294,12 @@ public final class KeyVault {
         }
     }
 
-    private RawKeyPair get(String name) {
+    private RawKeyPair pair(String name) {
+        StoredKey stored = get(name);
+        return stored == null ? null : stored.pair();
+    }
+
+    private StoredKey get(String name) {
         lock.lock();
         try {
             return keys.get(name);
@@ -282,9 +309,14 @@ public final class KeyVault {
     }
 
     private RawKeyPair add(String name, RawKeyPair pair) throws IOException {
+        add(name, StoredKey.of(pair));
+        return pair;
+    }
+
+    private void add(String name, StoredKey key) throws IOException {
         lock.lock();
         try {
-            if (keys.putIfAbsent(name, pair) != null) {
+            if (keys.putIfAbsent(name, key) != null) {
                 throw new IOException("the keyring already has the key " + name);
             }
             try {
@@ -293,7 +325,7 @@ public final class KeyVault {
                 keys.remove(name);
                 throw failed;
             }
-            return pair;
+            KeyEvents.keyAdded(name);
         } finally {
             lock.unlock();
         }

@@ -7,6 +7,7 @@ import io.journalq.common.id.TopicPartition;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,6 +35,7 @@ final class ProducerSealer implements BatchSealer {
     private final RegistryCache registry;
     private final Map<String, Epoch> epochs = new ConcurrentHashMap<>();
     private final ReentrantLock renewal = new ReentrantLock();
+    private final KeyEvents events = new KeyEvents();
 
     ProducerSealer(SealPolicy policy, KeyLog keys, RawKeyPair senderKey) {
         this.policy = policy;
@@ -46,9 +48,14 @@ final class ProducerSealer implements BatchSealer {
     private final class Epoch {
         private final EpochKeys secret;
         private final SealMode mode;
+        /** Null unless batches are signed. */
+        private final RawKeyPair signer;
+        /** Null unless the mode is {@link SealMode#TOKEN}. */
+        private final TokenKey tokens;
+
         private final long packetOffset;
         /** What the registry said about the readers when the epoch was made. */
-        private final List<KeyPacket.RoleKey> readers;
+        private final List<KeyPacket.Reader> readers;
 
         private final long endNanos;
         private final LongAdder sealedBytes = new LongAdder();
@@ -56,9 +63,11 @@ final class ProducerSealer implements BatchSealer {
         private volatile long checkNanos;
         private volatile boolean exhausted;
 
-        private Epoch(EpochKeys secret, SealMode mode, long packetOffset, List<KeyPacket.RoleKey> readers) {
+        private Epoch(EpochKeys secret, Registry.Topic topic, long packetOffset, List<KeyPacket.Reader> readers) {
             this.secret = secret;
-            this.mode = mode;
+            this.mode = topic.mode();
+            this.signer = topic.isSigned() ? senderKey : null;
+            this.tokens = mode == SealMode.TOKEN ? policy.vault().tokenKey(topic.name()) : null;
             this.packetOffset = packetOffset;
             this.readers = readers;
             this.endNanos = System.nanoTime() + policy.epochLifetime().toNanos();
@@ -88,8 +97,8 @@ final class ProducerSealer implements BatchSealer {
                 Envelope envelope = new Envelope(mode, FRAME_BITS, secret.id(), packetOffset, number, 0);
                 sealedBytes.add(batch.readableBytes());
                 return mode == SealMode.BATCH
-                        ? SealedBatch.seal(batch, envelope, key, policy.realm(), partition)
-                        : SealedRecords.seal(batch, envelope, key, policy.realm(), partition);
+                        ? SealedBatch.seal(batch, envelope, key, signer, policy.realm(), partition)
+                        : SealedRecords.seal(batch, envelope, key, tokens, policy.realm(), partition);
             } finally {
                 batch.release();
             }
@@ -132,16 +141,19 @@ final class ProducerSealer implements BatchSealer {
         }
         String refusal = refusal(rights, topic);
         if (refusal != null) {
+            events.sendRefused(topic, policy.sender(), refusal);
             throw new SealingException(refusal, null);
         }
+        events.sendAllowed(topic);
         Registry.Topic sealed = rights.topic(topic);
-        List<KeyPacket.RoleKey> readers = new ArrayList<>();
+        List<KeyPacket.Reader> readers = new ArrayList<>();
         for (String name : sealed.roles()) {
             Registry.Role role = rights.role(name);
-            readers.add(new KeyPacket.RoleKey(name, role.generation(), role.publicKey()));
+            readers.add(new KeyPacket.Reader(name, role.generation(), role.publicKey()));
         }
-        if (epoch == null || epoch.isOver() || !isSame(epoch.readers, readers)) {
-            epochs.put(topic, begin(topic, sealed.mode(), readers));
+        boolean signingChanges = epoch != null && (epoch.signer != null) != sealed.isSigned();
+        if (epoch == null || epoch.isOver() || signingChanges || !isSame(epoch.readers, readers)) {
+            epochs.put(topic, begin(sealed, readers, cause(epoch, signingChanges)));
         } else {
             epoch.checkNanos = System.nanoTime() + registry.maxAgeNanos();
         }
@@ -160,10 +172,20 @@ final class ProducerSealer implements BatchSealer {
         if (!Arrays.equals(self.publicKey(), senderKey.publicKey())) {
             return "the registry has another key of sender " + policy.sender() + " than the keyring";
         }
+        if (sealed.mode() == SealMode.TOKEN) {
+            TokenKey tokens = policy.vault().tokenKey(topic);
+            if (tokens == null) {
+                return "the keyring has no key token/" + topic + ", which makes the tokens of the topic; copy it from"
+                        + " another sender";
+            }
+            if (!HexFormat.of().formatHex(tokens.commitment(topic)).equals(sealed.tokens())) {
+                return "the keyring has another key token/" + topic + " than the registry commits to";
+            }
+        }
         return null;
     }
 
-    private static boolean isSame(List<KeyPacket.RoleKey> some, List<KeyPacket.RoleKey> others) {
+    private static boolean isSame(List<KeyPacket.Reader> some, List<KeyPacket.Reader> others) {
         if (some.size() != others.size()) {
             return false;
         }
@@ -177,7 +199,7 @@ final class ProducerSealer implements BatchSealer {
     }
 
     /** Publishes the key packet of a new epoch, and waits until it is acknowledged. */
-    private Epoch begin(String topic, SealMode mode, List<KeyPacket.RoleKey> readers) {
+    private Epoch begin(Registry.Topic topic, List<KeyPacket.Reader> readers, String cause) {
         EpochKeys secret = EpochKeys.random();
         long nowMs = System.currentTimeMillis();
         KeyPacket packet = KeyPacket.create(
@@ -186,10 +208,23 @@ final class ProducerSealer implements BatchSealer {
                 nowMs + policy.epochLifetime().toMillis(),
                 policy.sender(),
                 policy.realm(),
-                topic,
+                topic.name(),
+                topic.isSigned(),
                 readers);
         long offset = keys.append(KeyPacket.TOPIC, EpochKeys.bytes(secret.id()), packet.sign(senderKey));
-        return new Epoch(secret, mode, offset, readers);
+        KeyEvents.epochCreated(packet, topic.mode(), offset, cause);
+        return new Epoch(secret, topic, offset, readers);
+    }
+
+    /** Why an epoch is replaced, for the log. */
+    private static String cause(Epoch before, boolean signingChanges) {
+        if (before == null) {
+            return "start";
+        }
+        if (signingChanges) {
+            return "signatures";
+        }
+        return !before.isOver() ? "readers" : before.exhausted ? "batches" : "lifetime-or-size";
     }
 
     @Override

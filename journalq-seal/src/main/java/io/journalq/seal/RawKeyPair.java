@@ -21,7 +21,7 @@ import javax.crypto.KeyAgreement;
  * @param publicKey 32 bytes
  */
 @SuppressWarnings("ArrayRecordComponent") // compared by content
-public record RawKeyPair(byte[] privateKey, byte[] publicKey) {
+public record RawKeyPair(byte[] privateKey, byte[] publicKey) implements RoleKey {
     static final int KEY_SIZE_BYTES = 32;
     static final int SIGNATURE_SIZE_BYTES = 64;
 

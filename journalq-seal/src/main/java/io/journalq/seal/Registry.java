@@ -3,8 +3,6 @@ package io.journalq.seal;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -30,6 +28,8 @@ import java.util.regex.Pattern;
  * sender old KEY * revoked 1024
  * role readers 1 KEY
  * topic orders batch readers,audit
+ * topic payments batch readers signed
+ * topic customers token readers COMMITMENT
  * </pre>
  */
 public final class Registry {
@@ -44,6 +44,7 @@ public final class Registry {
     private static final byte[] MAGIC = "JQR1".getBytes(US_ASCII);
     private static final byte[] SIGNATURE_LABEL = "JQE1 registry\0".getBytes(US_ASCII);
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,249}");
+    private static final String SIGNED = "signed";
     private static final int LINE_LIMIT = 8;
 
     private final long version;
@@ -81,13 +82,19 @@ public final class Registry {
      * Consumers that share a key.
      *
      * @param generation counted from 1; a higher one replaces those before it
-     * @param publicKey the X25519 key of the newest generation
+     * @param publicKey the key of the newest generation, as {@link RoleKey#publicKey()}
      */
     @SuppressWarnings("ArrayRecordComponent") // nobody changes the arrays or compares the record
     public record Role(String name, int generation, byte[] publicKey) {}
 
-    /** A sealed topic, with the roles that may read what is sent from now on. */
-    public record Topic(String name, SealMode mode, List<String> roles) {}
+    /**
+     * A sealed topic, with the roles that may read what is sent from now on.
+     *
+     * @param tokens the commitment to the key of tokens ({@link TokenKey#commitment}) in hexadecimal digits; null if the
+     *     mode is not {@link SealMode#TOKEN}
+     * @param isSigned whether senders sign each batch, so that readers cannot make any
+     */
+    public record Topic(String name, SealMode mode, List<String> roles, String tokens, boolean isSigned) {}
 
     private Registry(
             long version,
@@ -156,7 +163,12 @@ public final class Registry {
         return next(map -> map.senders.put(name, new Sender(name, known.publicKey, known.topics, fromPacketOffset)));
     }
 
-    /** Adds a role, or replaces its key by one of a higher generation. */
+    /**
+     * Adds a role, or replaces its key by one of a higher generation.
+     *
+     * @param publicKey as {@link RoleKey#publicKey()}
+     * @throws IllegalArgumentException if the key is malformed or weak, or the generation is not the next
+     */
     public Registry withRole(String name, int generation, byte[] publicKey) {
         checkName("role", name);
         Role known = roles.get(name);
@@ -164,22 +176,60 @@ public final class Registry {
         if (generation != expected) {
             throw new IllegalArgumentException("the next generation of role " + name + " is " + expected);
         }
-        return next(map -> map.roles.put(name, new Role(name, generation, checkKey(publicKey))));
+        return next(map -> map.roles.put(name, new Role(name, generation, checkRoleKey(publicKey))));
     }
 
-    /** Makes a topic sealed, or sets the roles that may read it. Without roles, nobody can send to it. */
+    /**
+     * Makes a topic sealed, or sets the roles that may read it. Without roles, nobody can send to it. A topic becomes one of
+     * mode {@link SealMode#TOKEN} by {@link #withTokenTopic}.
+     */
     public Registry withTopic(String name, SealMode mode, List<String> readers) {
+        Topic known = topics.get(name);
+        return withTopic(name, mode, readers, known == null ? null : known.tokens);
+    }
+
+    /**
+     * Makes a topic one of mode {@link SealMode#TOKEN}.
+     *
+     * @param commitment of the key that all senders have
+     */
+    public Registry withTokenTopic(String name, List<String> readers, byte[] commitment) {
+        String tokens = HexFormat.of().formatHex(commitment);
+        Topic known = topics.get(name);
+        if (known != null && known.tokens != null && !known.tokens.equals(tokens)) {
+            throw new IllegalArgumentException("the key of the tokens of topic " + name
+                    + " cannot change, because compaction would keep the records of both");
+        }
+        return withTopic(name, SealMode.TOKEN, readers, tokens);
+    }
+
+    private Registry withTopic(String name, SealMode mode, List<String> readers, String tokens) {
         checkName("topic", name);
         Topic known = topics.get(name);
+        if ((mode == SealMode.TOKEN) != (tokens != null) && (known == null || known.mode == mode)) {
+            throw new IllegalArgumentException("a topic of mode token needs a key of tokens");
+        }
         if (known != null && known.mode != mode) {
             throw new IllegalArgumentException("the mode of topic " + name + " is " + known.mode
                     + " and cannot change, because its records are sealed that way");
         }
-        if (readers.size() > KeyPacket.MAX_RECIPIENTS) {
-            throw new IllegalArgumentException("a topic can have " + KeyPacket.MAX_RECIPIENTS + " roles");
+        checkReaders(readers);
+        boolean isSigned = known != null && known.isSigned;
+        return next(map -> map.topics.put(name, new Topic(name, mode, List.copyOf(readers), tokens, isSigned)));
+    }
+
+    /**
+     * Sets whether senders sign each batch of a topic with their own keys. Without signatures, a reader that works together
+     * with the broker can make batches. Batches of epochs that have begun before stay valid. Only for mode {@link
+     * SealMode#BATCH}, because compaction would remove single records of a signed batch.
+     */
+    public Registry withSignatures(String topic, boolean isSigned) {
+        Topic known = require(topics.get(topic), "sealed topic", topic);
+        if (isSigned && known.mode != SealMode.BATCH) {
+            throw new IllegalArgumentException("the mode of topic " + topic + " is " + known.mode
+                    + ", and only topics of mode batch can have signed batches");
         }
-        readers.forEach(role -> require(roles.get(role), "role", role));
-        return next(map -> map.topics.put(name, new Topic(name, mode, List.copyOf(readers))));
+        return next(map -> map.topics.put(topic, new Topic(topic, known.mode, known.roles, known.tokens, isSigned)));
     }
 
     private Registry next(Consumer<Registry> change) {
@@ -210,18 +260,25 @@ public final class Registry {
         return publicKey.clone();
     }
 
+    private static byte[] checkRoleKey(byte[] publicKey) {
+        if (RsaRoleKey.isRsa(publicKey)) {
+            RsaRoleKey.checked(publicKey);
+        }
+        return publicKey.clone();
+    }
+
     /** The fingerprint of a root key, by which it is pinned: its SHA-256 as 64 hexadecimal digits. */
     public static String fingerprint(byte[] rootPublicKey) {
-        try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(rootPublicKey));
-        } catch (NoSuchAlgorithmException missing) {
-            throw new IllegalStateException(missing);
-        }
+        return HexFormat.of().formatHex(Hkdf.sha256(rootPublicKey));
     }
 
     /** The record that contains this version. */
     byte[] sign(RawKeyPair root) {
-        byte[] text = toString().getBytes(UTF_8);
+        return sign(root, toString().getBytes(UTF_8));
+    }
+
+    /** A record that contains a text, whether or not it is a registry. */
+    static byte[] sign(RawKeyPair root, byte[] text) {
         return new FieldWriter()
                 .bytes(MAGIC)
                 .bytes(root.publicKey())
@@ -235,7 +292,10 @@ public final class Registry {
      */
     record Signed(Registry registry, String rootFingerprint) {}
 
-    /** Reads the value of a record; null if it is not a registry with a valid signature. */
+    /**
+     * Reads the value of a record; null if it is not a registry with a valid signature. Only the text that {@link #toString}
+     * writes is a registry: no line can come twice, or be left out.
+     */
     static Signed decode(byte[] value) {
         if (value == null || value.length > MAX_SIZE_BYTES) {
             return null;
@@ -246,8 +306,12 @@ public final class Registry {
             byte[] root = in.bytes(RawKeyPair.KEY_SIZE_BYTES);
             byte[] signature = in.bytes(RawKeyPair.SIGNATURE_SIZE_BYTES);
             byte[] text = in.bytes(in.leftBytes());
-            return RawKeyPair.verify(root, signature, SIGNATURE_LABEL, text)
-                    ? new Signed(parse(new String(text, UTF_8)), fingerprint(root))
+            if (!RawKeyPair.verify(root, signature, SIGNATURE_LABEL, text)) {
+                return null;
+            }
+            Registry registry = parse(new String(text, UTF_8));
+            return Arrays.equals(registry.toString().getBytes(UTF_8), text)
+                    ? new Signed(registry, fingerprint(root))
                     : null;
         } catch (SealFault | IllegalArgumentException malformed) {
             return null;
@@ -270,11 +334,11 @@ public final class Registry {
                 case "sender6" ->
                     senders.put(
                             words[1], new Sender(words[1], key(words[2]), list(words[3]), Long.parseLong(words[5])));
-                case "role4" -> roles.put(words[1], new Role(words[1], Integer.parseInt(words[2]), key(words[3])));
-                case "topic4" ->
-                    topics.put(
-                            words[1],
-                            new Topic(words[1], SealMode.valueOf(words[2].toUpperCase(Locale.ROOT)), list(words[3])));
+                case "role4" ->
+                    roles.put(
+                            words[1], new Role(words[1], Integer.parseInt(words[2]), checkRoleKey(decoded(words[3]))));
+                case "topic4" -> topics.put(words[1], topic(words, null));
+                case "topic5" -> topics.put(words[1], topic(words, words[4]));
                 case "1" -> {}
                 default -> throw new IllegalArgumentException("an unknown line: " + words[0]);
             }
@@ -282,11 +346,53 @@ public final class Registry {
         if (version < 1 || realm == null) {
             throw new IllegalArgumentException("no version or realm");
         }
-        return new Registry(version, realm, senders, roles, topics);
+        Registry registry = new Registry(version, realm, senders, roles, topics);
+        registry.check();
+        return registry;
+    }
+
+    /** @throws IllegalArgumentException if no sequence of changes leads to this version */
+    private void check() {
+        for (Sender sender : senders.values()) {
+            checkName("sender", sender.name);
+            sender.topics.stream()
+                    .filter(topic -> !topic.equals(ALL_TOPICS))
+                    .forEach(topic -> checkName("topic", topic));
+        }
+        for (Role role : roles.values()) {
+            checkName("role", role.name);
+            if (role.generation < 1) {
+                throw new IllegalArgumentException("role " + role.name + " of generation " + role.generation);
+            }
+        }
+        for (Topic topic : topics.values()) {
+            checkName("topic", topic.name);
+            checkReaders(topic.roles);
+        }
+    }
+
+    private void checkReaders(List<String> readers) {
+        if (readers.size() > KeyPacket.MAX_RECIPIENTS) {
+            throw new IllegalArgumentException("a topic can have " + KeyPacket.MAX_RECIPIENTS + " roles");
+        }
+        readers.forEach(role -> require(roles.get(role), "role", role));
+    }
+
+    private static Topic topic(String[] words, String last) {
+        SealMode mode = SealMode.valueOf(words[2].toUpperCase(Locale.ROOT));
+        boolean isSigned = mode == SealMode.BATCH && SIGNED.equals(last);
+        if (!isSigned && (mode == SealMode.TOKEN) != (last != null)) {
+            throw new IllegalArgumentException("a topic of mode " + mode + " with or without tokens");
+        }
+        return new Topic(words[1], mode, list(words[3]), isSigned ? null : last, isSigned);
     }
 
     private static byte[] key(String text) {
-        return checkKey(Base64.getDecoder().decode(text));
+        return checkKey(decoded(text));
+    }
+
+    private static byte[] decoded(String text) {
+        return Base64.getDecoder().decode(text);
     }
 
     private static List<String> list(String text) {
@@ -311,7 +417,10 @@ public final class Registry {
         roles.values()
                 .forEach(role -> lines.add(
                         "role " + role.name + " " + role.generation + " " + base64.encodeToString(role.publicKey)));
-        topics.values().forEach(topic -> lines.add("topic " + topic.name + " " + topic.mode + " " + list(topic.roles)));
+        topics.values()
+                .forEach(topic -> lines.add("topic " + topic.name + " " + topic.mode + " " + list(topic.roles)
+                        + (topic.tokens == null ? "" : " " + topic.tokens)
+                        + (topic.isSigned ? " " + SIGNED : "")));
         return String.join("\n", lines) + "\n";
     }
 }

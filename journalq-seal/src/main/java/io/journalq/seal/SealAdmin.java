@@ -69,6 +69,7 @@ public final class SealAdmin {
         });
         RawKeyPair root = vault.makeRoot();
         keys.append(Registry.TOPIC, Registry.RECORD_KEY, first.sign(root));
+        KeyEvents.registryPublished(null, first);
         return new SealAdmin(vault, keys, trust);
     }
 
@@ -83,8 +84,10 @@ public final class SealAdmin {
         if (root == null) {
             throw new IllegalStateException("the keyring has no root key");
         }
-        Registry next = change.apply(registry());
+        Registry before = registry();
+        Registry next = change.apply(before);
         keys.append(Registry.TOPIC, Registry.RECORD_KEY, next.sign(root));
+        KeyEvents.registryPublished(before, next);
         return registry();
     }
 

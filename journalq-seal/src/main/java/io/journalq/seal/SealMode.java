@@ -11,7 +11,12 @@ public enum SealMode {
      * The value and the headers of each record. Keys are not encrypted, so that the broker can compact the topic, and
      * tombstones are not sealed.
      */
-    RECORD(SealMark.RECORD);
+    RECORD(SealMark.RECORD),
+    /**
+     * The key, the value and the headers of each record, also of tombstones. Instead of the key, the broker sees a token
+     * of 128 bits ({@link TokenKey}), which is the same for equal keys, so that it can compact the topic.
+     */
+    TOKEN(SealMark.TOKEN);
 
     private final int code;
 
@@ -26,7 +31,12 @@ public enum SealMode {
 
     /** Returns the mode with this number, or null if there is none. */
     static SealMode of(int code) {
-        return code == BATCH.code ? BATCH : code == RECORD.code ? RECORD : null;
+        for (SealMode mode : values()) {
+            if (mode.code == code) {
+                return mode;
+            }
+        }
+        return null;
     }
 
     /** The name in the registry. */

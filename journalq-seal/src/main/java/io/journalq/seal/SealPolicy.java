@@ -4,9 +4,11 @@ import io.journalq.client.seal.BatchOpener;
 import io.journalq.client.seal.BatchSealer;
 import io.journalq.client.seal.KeyLog;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.Properties;
 
@@ -31,6 +33,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
     private final String realm;
     private final TrustPolicy trust;
     private final KeyVault vault;
+    private final RoleKeySource roleKeys;
     private final String sender;
     private final Duration epochLifetime;
     private final Duration registryMaxAge;
@@ -39,6 +42,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         this.realm = Objects.requireNonNull(builder.realm, "realm");
         this.trust = Objects.requireNonNull(builder.trust, "trust");
         this.vault = Objects.requireNonNull(builder.vault, "vault");
+        this.roleKeys = builder.roleKeys;
         this.sender = builder.sender;
         this.epochLifetime = builder.epochLifetime;
         this.registryMaxAge = builder.registryMaxAge;
@@ -55,10 +59,16 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
      * <ul>
      *   <li>{@code realm}: see {@link Builder#realm}
      *   <li>{@code root}: the fingerprint of the root key, or {@code first-use}
-     *   <li>{@code keyring}: the file of the {@link KeyVault}
+     *   <li>{@code keyring}: the file of the {@link KeyVault}; not needed by a consumer whose keys are in Vault or AWS KMS
      *   <li>{@code passphrase-file}: the file with its passphrase
+     *   <li>{@code vault.address}, {@code vault.token-file}, {@code vault.roles}, separated by commas, and optionally {@code
+     *       vault.mount}, {@code vault.namespace} and {@code vault.ca}: the keys of roles that are in {@link VaultTransit}
+     *   <li>{@code aws.region}, {@code aws.roles}, separated by commas, and optionally {@code aws.endpoint}, {@code
+     *       aws.alias-prefix}, {@code aws.credentials-file} and {@code aws.profile}: the keys of roles that are in {@link
+     *       AwsKms}
      *   <li>{@code sender}: see {@link Builder#sender}; optional
-     *   <li>{@code memory}: see {@link TrustPolicy#pinned}; by default the file of the keyring with {@code .trust} added
+     *   <li>{@code memory}: see {@link TrustPolicy#pinned}; by default the file of the keyring, or of the policy if there
+     *       is no keyring, with {@code .trust} added
      * </ul>
      *
      * @throws IOException if a file cannot be read
@@ -70,8 +80,12 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
             properties.load(in);
         }
         String root = take(properties, file, "root");
-        Path keyring = file.resolveSibling(take(properties, file, "keyring"));
-        Path passphraseFile = file.resolveSibling(take(properties, file, "passphrase-file"));
+        RoleKeySource roleKeys = roleKeys(properties, file);
+        boolean hasKeyring = roleKeys == null || properties.containsKey("keyring");
+        Path keyring = hasKeyring ? file.resolveSibling(take(properties, file, "keyring")) : file;
+        KeyVault keys = hasKeyring
+                ? KeyVault.open(keyring, passphrase(file.resolveSibling(take(properties, file, "passphrase-file"))))
+                : KeyVault.inMemory();
         Object memoryName = properties.remove("memory");
         Path memory = memoryName == null
                 ? keyring.resolveSibling(keyring.getFileName() + ".trust")
@@ -79,7 +93,10 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         Builder builder = builder()
                 .realm(take(properties, file, "realm"))
                 .trust(root.equals(FIRST_USE) ? TrustPolicy.onFirstUse(memory) : TrustPolicy.pinned(root, memory))
-                .vault(KeyVault.open(keyring, passphrase(passphraseFile)));
+                .vault(keys);
+        if (roleKeys != null) {
+            builder.roleKeys(roleKeys);
+        }
         Object sender = properties.remove("sender");
         if (sender != null) {
             builder.sender(sender.toString());
@@ -88,6 +105,53 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
             throw new IllegalArgumentException(file + " has unknown properties: " + properties.keySet());
         }
         return builder.build();
+    }
+
+    /** Null if the policy names no key management service. */
+    private static RoleKeySource roleKeys(Properties properties, Path file) throws IOException {
+        boolean inVault = properties.containsKey("vault.address");
+        boolean inAws = properties.containsKey("aws.region");
+        if (inVault && inAws) {
+            throw new IllegalArgumentException(
+                    file + " has vault.address and aws.region; the keys of roles can be in one service only");
+        }
+        return inVault ? transit(properties, file) : inAws ? awsKms(properties, file) : null;
+    }
+
+    private static AwsKms awsKms(Properties properties, Path file) {
+        AwsKms.Builder kms = AwsKms.builder(take(properties, file, "aws.region"))
+                .roles(List.of(take(properties, file, "aws.roles").split("\\s*,\\s*")));
+        if (properties.containsKey("aws.endpoint")) {
+            kms.endpoint(URI.create(take(properties, file, "aws.endpoint")));
+        }
+        if (properties.containsKey("aws.alias-prefix")) {
+            kms.aliasPrefix(take(properties, file, "aws.alias-prefix"));
+        }
+        if (properties.containsKey("aws.credentials-file")) {
+            Path credentials = file.resolveSibling(take(properties, file, "aws.credentials-file"));
+            kms.credentials(
+                    credentials,
+                    properties.containsKey("aws.profile")
+                            ? take(properties, file, "aws.profile")
+                            : AwsKms.DEFAULT_PROFILE);
+        }
+        return kms.build();
+    }
+
+    private static VaultTransit transit(Properties properties, Path file) throws IOException {
+        VaultTransit.Builder transit = VaultTransit.builder(URI.create(take(properties, file, "vault.address")))
+                .tokenFile(file.resolveSibling(take(properties, file, "vault.token-file")))
+                .roles(List.of(take(properties, file, "vault.roles").split("\\s*,\\s*")));
+        if (properties.containsKey("vault.mount")) {
+            transit.mount(take(properties, file, "vault.mount"));
+        }
+        if (properties.containsKey("vault.namespace")) {
+            transit.namespace(take(properties, file, "vault.namespace"));
+        }
+        if (properties.containsKey("vault.ca")) {
+            transit.authorities(file.resolveSibling(take(properties, file, "vault.ca")));
+        }
+        return transit.build();
     }
 
     private static String take(Properties properties, Path file, String name) {
@@ -139,6 +203,16 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         return vault;
     }
 
+    /**
+     * The key of a generation of a role; null if this process does not have it.
+     *
+     * @throws IOException if it is in another process that cannot be asked now
+     */
+    RoleKey roleKey(String role, int generation) throws IOException {
+        RoleKey own = vault.role(role, generation);
+        return own != null || roleKeys == null ? own : roleKeys.find(role, generation);
+    }
+
     Duration epochLifetime() {
         return epochLifetime;
     }
@@ -156,6 +230,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         private String realm;
         private TrustPolicy trust;
         private KeyVault vault;
+        private RoleKeySource roleKeys;
         private String sender;
         private Duration epochLifetime = DEFAULT_EPOCH_LIFETIME;
         private Duration registryMaxAge = DEFAULT_REGISTRY_MAX_AGE;
@@ -181,6 +256,12 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         /** The private keys of this process. */
         public Builder vault(KeyVault keys) {
             this.vault = Objects.requireNonNull(keys, "vault");
+            return this;
+        }
+
+        /** Keys of roles that are not in the vault, such as those of {@link VaultTransit} or {@link AwsKms}. Default none. */
+        public Builder roleKeys(RoleKeySource source) {
+            this.roleKeys = source;
             return this;
         }
 

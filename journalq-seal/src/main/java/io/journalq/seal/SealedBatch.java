@@ -13,6 +13,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
+import java.util.Arrays;
 import java.util.List;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -24,10 +25,13 @@ import javax.crypto.spec.SecretKeySpec;
  * smallest base, so that a search by time finds the batch, and times of single records stay secret.
  *
  * <p>Content: attributes (1 byte, the codec), number of records (4), base and largest timestamp (8 each), and the records
- * as the producer has encoded and compressed them.
+ * as the producer has encoded and compressed them. If the sender signs its batches, a signature follows the encrypted
+ * content: of the envelope, of where the batch belongs, of the number of records, and of the encrypted content. The key
+ * packet commits to the key, so that this content has one meaning only.
  */
 final class SealedBatch {
     private static final int CONTENT_HEADER_SIZE_BYTES = 1 + Integer.BYTES + 2 * Long.BYTES;
+    private static final byte[] SIGNATURE_LABEL = "JQE1 batch\0".getBytes(US_ASCII);
     private static final byte[] HEADER = SealMark.HEADER.getBytes(US_ASCII);
     private static final int NULL_LENGTH = -1;
     /** Flags of the broker and of transactions, which the opened batch keeps. */
@@ -35,8 +39,27 @@ final class SealedBatch {
 
     private SealedBatch() {}
 
-    /** Seals a batch, whose reference stays with the caller. The caller releases the result. */
-    static ByteBuf seal(ByteBuf plain, Envelope envelope, SecretKeySpec key, String realm, TopicPartition partition) {
+    /**
+     * Who has sealed a batch.
+     *
+     * @param key that of the epoch for the partition
+     * @param signer the public key of a sender that signs its batches; null if it does not
+     */
+    @SuppressWarnings("ArrayRecordComponent") // nobody changes the array or compares the record
+    record Origin(SecretKeySpec key, byte[] signer) {}
+
+    /**
+     * Seals a batch, whose reference stays with the caller. The caller releases the result.
+     *
+     * @param signer the key of the sender if it signs its batches, otherwise null
+     */
+    static ByteBuf seal(
+            ByteBuf plain,
+            Envelope envelope,
+            SecretKeySpec key,
+            RawKeyPair signer,
+            String realm,
+            TopicPartition partition) {
         int start = plain.readerIndex();
         int count = RecordBatch.recordCount(plain, start);
         int recordsBytes = plain.readableBytes() - RecordBatch.HEADER_SIZE_BYTES;
@@ -52,7 +75,14 @@ final class SealedBatch {
         try {
             int sealedBytes = cipher.seal(
                     key, envelope.number(), envelope.frameBits(), associated, CONTENT_HEADER_SIZE_BYTES + recordsBytes);
-            return wrap(plain, envelope.encode(), cipher.output(), sealedBytes, count);
+            if (signer == null) {
+                return wrap(plain, envelope.encode(), cipher.output(), sealedBytes, count);
+            }
+            byte[] sealed = Arrays.copyOf(cipher.output(), sealedBytes);
+            byte[] signature = signer.sign(SIGNATURE_LABEL, associated, sealed);
+            byte[] signed = Arrays.copyOf(sealed, sealedBytes + signature.length);
+            System.arraycopy(signature, 0, signed, sealedBytes, signature.length);
+            return wrap(plain, envelope.encode(), signed, signed.length, count);
         } catch (GeneralSecurityException broken) {
             throw new IllegalStateException("cannot encrypt: " + broken.getMessage(), broken);
         } finally {
@@ -130,17 +160,27 @@ final class SealedBatch {
         return found;
     }
 
+    private static boolean isSigned(byte[] value, int end, byte[] signer, byte[] associated) {
+        return RawKeyPair.verify(
+                signer,
+                Arrays.copyOfRange(value, end, value.length),
+                SIGNATURE_LABEL,
+                associated,
+                Arrays.copyOfRange(value, Envelope.SIZE_BYTES, end));
+    }
+
     /**
      * Opens a batch.
      *
-     * @param value the envelope with the encrypted content
+     * @param value the envelope with the encrypted content, and the signature if there is one
+     * @param origin who must have sealed it
      * @param outer the buffer with the batch around the seal, at {@code index}
      * @param out receives the plain batch, without a valid CRC
      */
     static void open(
             byte[] value,
             Envelope envelope,
-            SecretKeySpec key,
+            Origin origin,
             String realm,
             TopicPartition partition,
             ByteBuf outer,
@@ -150,11 +190,20 @@ final class SealedBatch {
         if (RecordBatch.lastOffsetDelta(outer, index) != count - 1) {
             throw new SealFault(Reason.MALFORMED, "its offsets do not match its records");
         }
+        int signatureBytes = origin.signer == null ? 0 : RawKeyPair.SIGNATURE_SIZE_BYTES;
+        int end = value.length - signatureBytes;
+        if (end < Envelope.SIZE_BYTES) {
+            throw new SealFault(Reason.WRONG_SIGNATURE, "it has no signature, although its sender signs its batches");
+        }
         FrameCipher cipher = FrameCipher.borrow();
         try {
             byte[] associated = envelope.associated(realm, partition, count).done();
-            int contentBytes =
-                    cipher.open(key, envelope.number(), envelope.frameBits(), associated, value, Envelope.SIZE_BYTES);
+            int contentBytes = cipher.open(
+                    origin.key, envelope.number(), envelope.frameBits(), associated, value, Envelope.SIZE_BYTES, end);
+            if (origin.signer != null && !isSigned(value, end, origin.signer, associated)) {
+                throw new SealFault(
+                        Reason.WRONG_SIGNATURE, "its sender signs its batches, and has not signed this one");
+            }
             ByteBuffer content = ByteBuffer.wrap(cipher.output(), 0, contentBytes);
             if (contentBytes < CONTENT_HEADER_SIZE_BYTES) {
                 throw new SealFault(Reason.MALFORMED, "its content is too short");

@@ -22,9 +22,13 @@ import java.util.List;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * A batch whose records are sealed one by one ({@link SealMode#RECORD}), so that compaction can remove single records and
- * other clients can read from any offset. Keys are not encrypted. The value of a sealed record contains the headers and
- * the value, encrypted, and its only header is the envelope. The key is authenticated with it. Tombstones are not sealed.
+ * A batch whose records are sealed one by one, so that compaction can remove single records and other clients can read
+ * from any offset. The value of a sealed record contains the headers and the value, encrypted, and its only header is the
+ * envelope. The key is authenticated with it.
+ *
+ * <p>In mode {@link SealMode#RECORD}, keys are not encrypted, and tombstones are not sealed. In mode {@link
+ * SealMode#TOKEN}, a token takes the place of the key, and the encrypted part contains the key in front of the value. A
+ * tombstone has no value, and its encrypted part follows the envelope in the header.
  */
 final class SealedRecords {
     /** The maximum number of records of a sealed batch. The nonce has three bytes for the index. */
@@ -34,8 +38,13 @@ final class SealedRecords {
 
     private SealedRecords() {}
 
-    /** Seals a batch, whose reference stays with the caller. The caller releases the result. */
-    static ByteBuf seal(ByteBuf plain, Envelope first, SecretKeySpec key, String realm, TopicPartition partition) {
+    /**
+     * Seals a batch, whose reference stays with the caller. The caller releases the result.
+     *
+     * @param tokens makes tokens of keys; null in mode {@link SealMode#RECORD}
+     */
+    static ByteBuf seal(
+            ByteBuf plain, Envelope first, SecretKeySpec key, TokenKey tokens, String realm, TopicPartition partition) {
         FrameCipher cipher = FrameCipher.borrow();
         try (BatchReader reader = new BatchReader(
                         ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false);
@@ -58,7 +67,9 @@ final class SealedRecords {
                 byte[] recordKey = copy(reader.key());
                 byte[] value = copy(reader.value());
                 List<Header> headers = reader.headers();
-                if (value == null) {
+                if (tokens != null) {
+                    appendToken(builder, reader, cipher, envelope, key, tokens, realm, partition);
+                } else if (value == null) {
                     if (!headers.isEmpty()) {
                         throw new SealingException(
                                 "a tombstone cannot have headers in a topic of sealed records, because it is not sealed",
@@ -66,7 +77,8 @@ final class SealedRecords {
                     }
                     builder.append(reader.timestampMs(), recordKey, null, List.of());
                 } else {
-                    byte[] sealed = seal(cipher, envelope, key, realm, partition, recordKey, content(headers, value));
+                    byte[] associated = associated(envelope, realm, partition, recordKey);
+                    byte[] sealed = seal(cipher, envelope, key, associated, content(headers, value));
                     builder.append(
                             reader.timestampMs(),
                             recordKey,
@@ -82,22 +94,58 @@ final class SealedRecords {
         }
     }
 
-    private static byte[] seal(
+    /** Seals a record whose key the broker does not see. */
+    private static void appendToken(
+            BatchBuilder builder,
+            BatchReader reader,
             FrameCipher cipher,
             Envelope envelope,
             SecretKeySpec key,
+            TokenKey tokens,
             String realm,
-            TopicPartition partition,
-            byte[] recordKey,
-            byte[] content)
+            TopicPartition partition)
+            throws GeneralSecurityException {
+        byte[] recordKey = copy(reader.key());
+        if (recordKey == null) {
+            throw new SealingException(
+                    "a record without a key cannot be sent to topic " + partition.topic()
+                            + ", because its mode is token",
+                    null);
+        }
+        byte[] value = copy(reader.value());
+        byte[] token = tokens.token(realm, partition.topic(), recordKey);
+        byte[] content = new FieldWriter()
+                .bytes(content(reader.headers(), new byte[0]))
+                .nullable(recordKey)
+                .bytes(value == null ? new byte[0] : value)
+                .done();
+        byte[] associated = associatedWithToken(envelope, realm, partition, token, value == null);
+        byte[] sealed = seal(cipher, envelope, key, associated, content);
+        byte[] header = envelope.encode();
+        if (value == null) {
+            header = new FieldWriter().bytes(header).bytes(sealed).done();
+        }
+        builder.append(
+                reader.timestampMs(),
+                token,
+                value == null ? null : sealed,
+                List.of(new Header(SealMark.HEADER, header)));
+    }
+
+    /** As {@link #associated}, and whether it is a tombstone, so that a broker cannot make one of an empty value. */
+    private static byte[] associatedWithToken(
+            Envelope envelope, String realm, TopicPartition partition, byte[] token, boolean tombstone) {
+        return new FieldWriter()
+                .bytes(associated(envelope, realm, partition, token))
+                .number8(tombstone ? 1 : 0)
+                .done();
+    }
+
+    private static byte[] seal(
+            FrameCipher cipher, Envelope envelope, SecretKeySpec key, byte[] associated, byte[] content)
             throws GeneralSecurityException {
         System.arraycopy(content, 0, cipher.input(content.length), 0, content.length);
-        int sealedBytes = cipher.sealRecord(
-                key,
-                envelope.number(),
-                envelope.index(),
-                associated(envelope, realm, partition, recordKey),
-                content.length);
+        int sealedBytes = cipher.sealRecord(key, envelope.number(), envelope.index(), associated, content.length);
         return Arrays.copyOf(cipher.output(), sealedBytes);
     }
 
@@ -127,12 +175,14 @@ final class SealedRecords {
      * Opens a batch.
      *
      * @param reader at the batch, before its first record
+     * @param mode that of the topic
      * @param outer the buffer with the sealed batch, at {@code index}
      * @param out receives the plain batch, without a valid CRC
      * @return the envelope of the first sealed record; null if there are only tombstones
      */
     static Envelope open(
             BatchReader reader,
+            SealMode mode,
             Keys keys,
             String realm,
             TopicPartition partition,
@@ -150,24 +200,37 @@ final class SealedRecords {
                 byte[] value = copy(reader.value());
                 byte[] recordKey = copy(reader.key());
                 List<Header> headers = List.of();
-                if (value != null) {
+                boolean withToken = mode == SealMode.TOKEN;
+                if (value != null || withToken) {
                     byte[] header = SealedBatch.find(reader.headers());
                     if (header == null) {
                         throw new SealFault(Reason.PLAIN_BATCH, "a record of it is not sealed");
                     }
                     Envelope envelope = Envelope.decode(header);
-                    check(envelope, header, first, lastIndex);
+                    check(envelope, mode, value == null || header.length == Envelope.SIZE_BYTES, first, lastIndex);
                     first = first == null ? envelope : first;
                     lastIndex = envelope.index();
                     int contentBytes = cipher.openRecord(
                             keys.key(envelope),
                             envelope.number(),
                             envelope.index(),
-                            associated(envelope, realm, partition, recordKey),
-                            value);
+                            withToken
+                                    ? associatedWithToken(envelope, realm, partition, recordKey, value == null)
+                                    : associated(envelope, realm, partition, recordKey),
+                            value == null ? Arrays.copyOfRange(header, Envelope.SIZE_BYTES, header.length) : value);
                     FieldReader content = new FieldReader(Arrays.copyOf(cipher.output(), contentBytes));
                     headers = headers(content);
-                    value = content.bytes(content.leftBytes());
+                    if (withToken) {
+                        recordKey = content.nullable();
+                        if (recordKey == null) {
+                            throw new SealFault(Reason.MALFORMED, "a record has a token, but no key");
+                        }
+                    }
+                    if (value == null) {
+                        content.expectEnd();
+                    } else {
+                        value = content.bytes(content.leftBytes());
+                    }
                 }
                 write(out, reader, outer, index, recordKey, value, headers);
             }
@@ -189,9 +252,9 @@ final class SealedRecords {
         }
     }
 
-    private static void check(Envelope envelope, byte[] header, Envelope first, int lastIndex) {
-        if (header.length != Envelope.SIZE_BYTES || envelope.mode() != SealMode.RECORD) {
-            throw new SealFault(Reason.MALFORMED, "a record has the envelope of a batch");
+    private static void check(Envelope envelope, SealMode mode, boolean hasSize, Envelope first, int lastIndex) {
+        if (!hasSize || envelope.mode() != mode) {
+            throw new SealFault(Reason.MALFORMED, "a record is sealed in another mode than the registry states");
         }
         if (first != null && (!envelope.epoch().equals(first.epoch()) || envelope.number() != first.number())) {
             throw new SealFault(Reason.WRONG_ORDER, "it has records of two batches");

@@ -121,6 +121,7 @@ public final class TrustPolicy {
     private void accept(Registry.Signed signed) {
         long version = signed.registry().version();
         if (version < newestVersion) {
+            KeyEvents.registryRefused(version, newestVersion);
             throw new SealingException(
                     "the registry of the broker has version " + version + ", but version " + newestVersion
                             + " has been seen before",
@@ -130,6 +131,7 @@ public final class TrustPolicy {
             root = signed.rootFingerprint();
             newestVersion = version;
             remember();
+            KeyEvents.registryAccepted(signed.registry(), root);
         }
     }
 

@@ -29,7 +29,8 @@ class ArchitectureTest {
                         "io.journalq.common.record",
                         "io.netty.buffer",
                         "java..",
-                        "javax.crypto..")))
+                        "javax.crypto..",
+                        "javax.net.ssl..")))
                 .because("keys must not pass through other libraries, and the internals of the client may change")
                 .check(classes);
     }

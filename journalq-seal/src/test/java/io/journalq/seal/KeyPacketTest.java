@@ -14,6 +14,8 @@ import io.journalq.client.seal.BatchOpener;
 import io.journalq.client.seal.BatchSealer;
 import io.journalq.client.seal.KeyLog;
 import io.journalq.common.record.CompressionCodec;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,7 +50,7 @@ class KeyPacketTest {
         byte[] sealed = sealOne(world.sealer(), 0);
         List<KeyLog.Entry> packets = world.keys.entries(KeyPacket.TOPIC);
         KeyLog.Entry packet = packets.get(0);
-        BatchOpener opener = world.opener();
+        BatchOpener opener = world.openerThatKeepsTheRegistry(world.readerVault);
 
         for (int i = 0; i < packet.value().length; i++) {
             byte[] changed = packet.value().clone();
@@ -72,7 +74,8 @@ class KeyPacketTest {
                 SENDER,
                 SealedWorld.REALM,
                 ORDERS.topic(),
-                List.of(new KeyPacket.RoleKey(ROLE, 1, registry.role(ROLE).publicKey())));
+                false,
+                List.of(new KeyPacket.Reader(ROLE, 1, registry.role(ROLE).publicKey())));
         long offset =
                 world.keys.append(KeyPacket.TOPIC, EpochKeys.bytes(epoch.id()), forged.sign(RawKeyPair.ofEd25519()));
         Envelope envelope = new Envelope(SealMode.BATCH, 16, epoch.id(), offset, 0, 0);
@@ -80,6 +83,7 @@ class KeyPacketTest {
                 SealedWorld.batch(CompressionCodec.NONE, 1, 5),
                 envelope,
                 epoch.key(SealMode.BATCH, SealedWorld.REALM, ORDERS),
+                null,
                 SealedWorld.REALM,
                 ORDERS);
 
@@ -155,7 +159,8 @@ class KeyPacketTest {
                 SENDER,
                 SealedWorld.REALM,
                 ORDERS.topic(),
-                List.of(new KeyPacket.RoleKey(
+                false,
+                List.of(new KeyPacket.Reader(
                         ROLE, 1, world.admin.registry().role(ROLE).publicKey())));
         long offset = world.keys.append(
                 KeyPacket.TOPIC, EpochKeys.bytes(epoch.id()), packet.sign(world.senderVault.sender(SENDER)));
@@ -163,6 +168,7 @@ class KeyPacketTest {
                 SealedWorld.batch(CompressionCodec.NONE, 1, 5),
                 new Envelope(SealMode.BATCH, 16, epoch.id(), offset, 0, 0),
                 epoch.key(SealMode.BATCH, SealedWorld.REALM, ORDERS),
+                null,
                 SealedWorld.REALM,
                 ORDERS);
         assertThat(refusal(world.opener(), io.netty.buffer.ByteBufUtil.getBytes(late)))
@@ -171,14 +177,47 @@ class KeyPacketTest {
 
     @Test
     void shouldRefuseASecretWhenItIsNotTheOneThePacketCommitsTo() {
-        RawKeyPair reader = world.readerVault.role(ROLE, 1);
-        List<KeyPacket.RoleKey> roles = List.of(new KeyPacket.RoleKey(ROLE, 1, reader.publicKey()));
+        RoleKey reader = world.readerVault.role(ROLE, 1);
+        List<KeyPacket.Reader> roles = List.of(new KeyPacket.Reader(ROLE, 1, reader.publicKey()));
         EpochKeys one = EpochKeys.random();
         EpochKeys other = new EpochKeys(one.id(), EpochKeys.random().secret());
-        KeyPacket packet = KeyPacket.create(one, 0, 1, SENDER, SealedWorld.REALM, "orders", roles);
+        KeyPacket packet = KeyPacket.create(one, 0, 1, SENDER, SealedWorld.REALM, "orders", false, roles);
         KeyPacket mixed = new KeyPacket(
-                one.id(), 0, 1, other.commitment(), SENDER, SealedWorld.REALM, "orders", packet.recipients());
+                one.id(), 0, 1, other.commitment(), SENDER, SealedWorld.REALM, "orders", false, packet.recipients());
 
         assertThatThrownBy(() -> mixed.open(mixed.recipients().get(0), reader)).isInstanceOf(SealFault.class);
+    }
+
+    @Test
+    void shouldHaveOneEncodingOnly() {
+        RawKeyPair sender = RawKeyPair.ofEd25519();
+        List<KeyPacket.Reader> roles = List.of(
+                new KeyPacket.Reader(ROLE, 1, world.readerVault.role(ROLE, 1).publicKey()));
+        KeyPacket packet =
+                KeyPacket.create(EpochKeys.random(), 0, 1, SENDER, SealedWorld.REALM, "orders", false, roles);
+        byte[] encoded = packet.sign(sender);
+        assertThat(KeyPacket.decode(encoded).sign(sender)).isEqualTo(encoded);
+
+        // the form for RSA, with a key of X25519
+        int kindAt = packet.sign(sender).length
+                - RawKeyPair.SIGNATURE_SIZE_BYTES
+                - packet.recipients().get(0).sealedSecret().length
+                - packet.recipients().get(0).encapsulation().length;
+        byte[] asRsa = new FieldWriter()
+                .bytes("JQK2".getBytes(StandardCharsets.US_ASCII))
+                .bytes(Arrays.copyOfRange(encoded, 4, kindAt))
+                .number8(1)
+                .bytes(Arrays.copyOfRange(encoded, kindAt, encoded.length))
+                .done();
+        assertThatThrownBy(() -> KeyPacket.decode(asRsa))
+                .isInstanceOf(SealFault.class)
+                .hasMessage("a key packet that states kinds of recipients without an RSA key");
+
+        // the name of the sender, which follows its length, is not UTF-8
+        byte[] malformed = encoded.clone();
+        malformed[new String(encoded, StandardCharsets.ISO_8859_1).indexOf(SENDER)] = (byte) 0xFF;
+        assertThatThrownBy(() -> KeyPacket.decode(malformed))
+                .isInstanceOf(SealFault.class)
+                .hasMessage("a text that is not UTF-8");
     }
 }

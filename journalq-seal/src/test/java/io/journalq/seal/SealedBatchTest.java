@@ -61,10 +61,6 @@ class SealedBatchTest {
         return SealedWorld.read(plain);
     }
 
-    private static TopicPartition topicOf(SealMode mode) {
-        return mode == SealMode.BATCH ? ORDERS : PRICES;
-    }
-
     private static Reason reasonOf(Throwable thrown) {
         assertThat(thrown).isInstanceOf(SealViolationException.class);
         return ((SealViolationException) thrown).reason();
@@ -77,9 +73,9 @@ class SealedBatchTest {
             ByteBuf plain = SealedWorld.batch(codec, 20, 100);
             List<SealedWorld.Plain> expected = records(plain, OFFSET);
 
-            byte[] sealed = SealedWorld.seal(sealer, topicOf(mode), plain, OFFSET);
+            byte[] sealed = SealedWorld.seal(sealer, SealedWorld.topicOf(mode), plain, OFFSET);
 
-            assertThat(SealedWorld.open(opener, topicOf(mode), sealed))
+            assertThat(SealedWorld.open(opener, SealedWorld.topicOf(mode), sealed))
                     .as("%s", mode)
                     .isEqualTo(expected);
         }
@@ -99,7 +95,8 @@ class SealedBatchTest {
     @ParameterizedTest
     @EnumSource(SealMode.class)
     void shouldBeAValidBatchWithoutPlainTextWhenABrokerChecksIt(SealMode mode) {
-        byte[] sealed = SealedWorld.seal(sealer, topicOf(mode), SealedWorld.batch(CompressionCodec.NONE, 20, 100), 0);
+        byte[] sealed = SealedWorld.seal(
+                sealer, SealedWorld.topicOf(mode), SealedWorld.batch(CompressionCodec.NONE, 20, 100), 0);
 
         try (DecompressionRoom room = DecompressionRoom.ofSmall(ByteBufAllocator.DEFAULT)) {
             BatchValidation validation = new BatchValidator(room)
@@ -112,27 +109,28 @@ class SealedBatchTest {
         }
         String bytes = new String(sealed, java.nio.charset.StandardCharsets.ISO_8859_1);
         assertThat(bytes).doesNotContain("value-").doesNotContain("header-");
-        if (mode == SealMode.BATCH) {
+        if (mode != SealMode.RECORD) {
             assertThat(bytes).doesNotContain("key-");
         }
     }
 
     @Test
     void shouldReturnTheSameRecordsOrNoneWhenAnyByteIsChanged() {
+        BatchOpener reader = world.openerThatKeepsTheRegistry(world.readerVault);
         for (SealMode mode : SealMode.values()) {
-            TopicPartition topic = topicOf(mode);
+            TopicPartition topic = SealedWorld.topicOf(mode);
             byte[] sealed = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.LZ4, 3, 20), OFFSET);
-            List<String> expected = contents(SealedWorld.open(opener, topic, sealed));
+            List<String> expected = contents(SealedWorld.open(reader, topic, sealed));
             int refused = 0;
             for (int i = 0; i < sealed.length; i++) {
                 byte[] changed = sealed.clone();
                 changed[i] ^= 0x11;
-                opener.start(topic, "");
+                reader.start(topic, "");
                 if (RecordBatch.sizeBytes(Unpooled.wrappedBuffer(changed), 0) != sealed.length) {
                     // The reader of the batch does not come here: the length is wrong.
                     continue;
                 }
-                Throwable thrown = catchThrowable(() -> assertThat(contents(SealedWorld.open(opener, topic, changed)))
+                Throwable thrown = catchThrowable(() -> assertThat(contents(SealedWorld.open(reader, topic, changed)))
                         .isEqualTo(expected));
                 if (thrown != null) {
                     assertThat(thrown).as("byte %d of %s", i, mode).isInstanceOf(SealViolationException.class);
@@ -153,7 +151,7 @@ class SealedBatchTest {
     @ParameterizedTest
     @EnumSource(SealMode.class)
     void shouldRefuseABatchWhenItComesFromAnotherPartition(SealMode mode) {
-        TopicPartition topic = topicOf(mode);
+        TopicPartition topic = SealedWorld.topicOf(mode);
         byte[] sealed = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), OFFSET);
 
         Throwable thrown = catchThrowable(() -> SealedWorld.open(opener, new TopicPartition(topic.topic(), 1), sealed));
@@ -175,7 +173,7 @@ class SealedBatchTest {
     @ParameterizedTest
     @EnumSource(SealMode.class)
     void shouldRefuseABatchWhenItComesTwiceOrLate(SealMode mode) {
-        TopicPartition topic = topicOf(mode);
+        TopicPartition topic = SealedWorld.topicOf(mode);
         byte[] first = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 0);
         byte[] second = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 2);
         byte[] replayed = first.clone();
@@ -212,7 +210,7 @@ class SealedBatchTest {
         plain.release();
 
         for (SealMode mode : SealMode.values()) {
-            assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(opener, topicOf(mode), bytes))))
+            assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(opener, SealedWorld.topicOf(mode), bytes))))
                     .isEqualTo(Reason.PLAIN_BATCH);
         }
     }

@@ -24,6 +24,7 @@ import io.journalq.common.record.Header;
 import io.journalq.embedded.EmbeddedBroker;
 import io.journalq.embedded.JournalQ;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -42,6 +43,8 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Producers and consumers with a policy, with a broker. Each test uses a topic of its own. */
 class SealedTopicTest {
@@ -96,7 +99,17 @@ class SealedTopicTest {
                 Admin.builder().bootstrapServers(broker.bootstrapServers()).build()) {
             admin.createTopic(created);
         }
-        registry.change(next -> next.withTopic(topic, mode, List.of("readers")));
+        if (mode == SealMode.TOKEN) {
+            TokenKey tokens = TokenKey.random();
+            try {
+                vault.addTokenKey(topic, tokens);
+            } catch (IOException impossible) {
+                throw new UncheckedIOException(impossible);
+            }
+            registry.change(next -> next.withTokenTopic(topic, List.of("readers"), tokens.commitment(topic)));
+        } else {
+            registry.change(next -> next.withTopic(topic, mode, List.of("readers")));
+        }
         return topic;
     }
 
@@ -364,13 +377,17 @@ class SealedTopicTest {
         }
     }
 
-    @Test
-    void shouldReturnTheNewestValuesWhenATopicOfSealedRecordsIsCompacted() {
+    @ParameterizedTest
+    @EnumSource(
+            value = SealMode.class,
+            names = {"RECORD", "TOKEN"})
+    void shouldReturnTheNewestValuesWhenATopicOfSealedRecordsIsCompacted(SealMode mode) {
         // given many versions of few keys
         String topic = topic(
-                SealMode.RECORD,
+                mode,
                 1,
                 Map.of(
+                        "encryption.required", "true",
                         "cleanup.policy", "compact",
                         "segment.bytes", "16384",
                         "min.cleanable.dirty.ratio", "0.01",
@@ -414,11 +431,17 @@ class SealedTopicTest {
         assertThat(records).isLessThan(400);
         assertThat(table).hasSize(9).doesNotContainKey("k3");
         assertThat(table.values()).containsOnly("round 59");
+        if (mode == SealMode.TOKEN) {
+            assertThat(readRaw(topic, 1)).allSatisfy(record -> assertThat(record.key())
+                    .as("the broker sees no key")
+                    .hasSize(TokenKey.TOKEN_SIZE_BYTES));
+        }
     }
 
     @Test
     void shouldAcceptOnlySealedBatchesWhenTheTopicRequiresThem() {
         String topic = topic(SealMode.BATCH, 1, Map.of("encryption.required", "true", "compression.type", "gzip"));
+        registry.change(next -> next.withSignatures(topic, true));
         try (Producer sealed = producer()
                         .seal(policy)
                         .compression(CompressionCodec.LZ4)

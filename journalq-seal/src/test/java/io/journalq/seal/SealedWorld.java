@@ -19,13 +19,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A realm with a sender, a role and two sealed topics, over key topics in memory. For one test. */
+/** A realm with a sender, a role and a sealed topic of each mode, over key topics in memory. For one test. */
 final class SealedWorld implements AutoCloseable {
     static final String REALM = "tests";
     static final String SENDER = "billing";
     static final String ROLE = "readers";
     static final TopicPartition ORDERS = new TopicPartition("orders", 0);
     static final TopicPartition PRICES = new TopicPartition("prices", 0);
+    static final TopicPartition CUSTOMERS = new TopicPartition("customers", 0);
     private static final long TIME_MS = 1_700_000_000_000L;
 
     final MemoryKeyLog keys = new MemoryKeyLog();
@@ -42,12 +43,23 @@ final class SealedWorld implements AutoCloseable {
     SealedWorld() throws IOException {
         admin = SealAdmin.found(REALM, adminVault, keys, TrustPolicy.onFirstUse(null));
         root = Registry.fingerprint(adminVault.root().publicKey());
+        TokenKey tokens = TokenKey.random();
+        senderVault.addTokenKey(CUSTOMERS.topic(), tokens);
         byte[] sender = senderVault.makeSender(SENDER).publicKey();
         byte[] role = readerVault.makeRole(ROLE, 1).publicKey();
         admin.change(registry -> registry.withSender(SENDER, sender, List.of("*"))
                 .withRole(ROLE, 1, role)
                 .withTopic(ORDERS.topic(), SealMode.BATCH, List.of(ROLE))
-                .withTopic(PRICES.topic(), SealMode.RECORD, List.of(ROLE)));
+                .withTopic(PRICES.topic(), SealMode.RECORD, List.of(ROLE))
+                .withTokenTopic(CUSTOMERS.topic(), List.of(ROLE), tokens.commitment(CUSTOMERS.topic())));
+    }
+
+    static TopicPartition topicOf(SealMode mode) {
+        return switch (mode) {
+            case BATCH -> ORDERS;
+            case RECORD -> PRICES;
+            case TOKEN -> CUSTOMERS;
+        };
     }
 
     SealPolicy.Builder policy(KeyVault vault) {
@@ -67,6 +79,17 @@ final class SealedWorld implements AutoCloseable {
 
     BatchOpener opener() {
         BatchOpener opener = policy(readerVault).build().opener(keys);
+        opened.add(opener::close);
+        return opener;
+    }
+
+    /**
+     * An opener that reads the registry once. Checking its signatures takes most of the time of a test that opens
+     * hundreds of changed batches.
+     */
+    BatchOpener openerThatKeepsTheRegistry(KeyVault vault) {
+        BatchOpener opener =
+                policy(vault).registryMaxAge(Duration.ofHours(1)).build().opener(keys);
         opened.add(opener::close);
         return opener;
     }

@@ -30,7 +30,7 @@ class TrustPolicyTest {
     void shouldReturnTheNewestVersionWhenSeveralAreInTheTopic() {
         Registry newest = TrustPolicy.pinned(world.root, null).newest(world.keys);
 
-        assertThat(newest.version()).isEqualTo(5);
+        assertThat(newest.version()).isEqualTo(world.admin.registry().version()).isGreaterThan(1);
         assertThat(newest.topic("orders").roles()).containsExactly(SealedWorld.ROLE);
         assertThat(newest.toString()).isEqualTo(world.admin.registry().toString());
     }
@@ -39,7 +39,7 @@ class TrustPolicyTest {
     void shouldRefuseAnOldVersionWhenANewerOneWasSeenBeforeARestart() {
         // given
         Path memory = directory.resolve("memory");
-        TrustPolicy.pinned(world.root, memory).newest(world.keys);
+        long newest = TrustPolicy.pinned(world.root, memory).newest(world.keys).version();
 
         // when the broker returns only the first version
         List<KeyLog.Entry> first = List.of(entries().get(0));
@@ -49,7 +49,7 @@ class TrustPolicyTest {
         TrustPolicy restarted = TrustPolicy.pinned(world.root, memory);
         assertThatThrownBy(() -> restarted.newest(world.keys))
                 .isInstanceOf(SealingException.class)
-                .hasMessageContaining("version 1, but version 5 has been seen before");
+                .hasMessageContaining("version 1, but version " + newest + " has been seen before");
     }
 
     @Test
