@@ -181,7 +181,8 @@ journalq_exec() {
       ;;
     sim)
       # Buffers on the heap: what a simulated crash leaves lying around is collected.
-      set -- "-Xmx${journalq_heap:-512m}" -XX:+UseSerialGC -Dio.netty.noPreferDirect=true \
+      set -- "-Xmx${journalq_heap:-512m}" "-Dlogback.configurationFile=$JOURNALQ_HOME/conf/logback-cli.xml" \
+        -XX:+UseSerialGC -Dio.netty.noPreferDirect=true \
         -Dio.netty.allocator.numHeapArenas=0 -Dio.netty.allocator.numDirectArenas=0 -Dio.netty.maxDirectMemory=0 "$@"
       ;;
     bench)

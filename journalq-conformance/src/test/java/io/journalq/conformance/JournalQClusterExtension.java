@@ -30,11 +30,13 @@ import org.junit.platform.commons.support.ReflectionSupport;
 import org.opentest4j.TestAbortedException;
 
 /**
- * Gives every test that declares a cluster a JournalQ broker of its own, started from the declared configuration. Tests
+ * Gives every test that declares a cluster JournalQ brokers of its own, started from the declared configuration. Tests
  * listed in {@code out-of-scope.txt} are aborted with the reason that stands there.
  */
 public final class JournalQClusterExtension implements TestTemplateInvocationContextProvider {
     private static final OutOfScope OUT_OF_SCOPE = OutOfScope.read();
+    /** The server id of settings that are not those of one server. */
+    private static final int OF_ALL_SERVERS = -1;
 
     @Override
     public boolean supportsTestTemplate(ExtensionContext context) {
@@ -76,8 +78,9 @@ public final class JournalQClusterExtension implements TestTemplateInvocationCon
 
     private static ClusterConfig config(ClusterTest test, Optional<ClusterTestDefaults> defaults) {
         Map<String, String> properties = new LinkedHashMap<>();
-        defaults.ifPresent(shared -> collect(shared.serverProperties(), properties));
-        collect(test.serverProperties(), properties);
+        Map<Integer, Map<String, String>> ofServers = new LinkedHashMap<>();
+        defaults.ifPresent(shared -> collect(shared.serverProperties(), properties, ofServers));
+        collect(test.serverProperties(), properties, ofServers);
         int brokers = test.brokers() > 0
                 ? test.brokers()
                 : defaults.map(ClusterTestDefaults::brokers).filter(n -> n > 0).orElse(1);
@@ -88,6 +91,7 @@ public final class JournalQClusterExtension implements TestTemplateInvocationCon
                 .setBrokers(brokers)
                 .setAutoStart(autoStart)
                 .setServerProperties(properties)
+                .setPerServerProperties(ofServers)
                 .setFeatures(features(test))
                 .setBrokerSecurityProtocol(test.brokerSecurityProtocol())
                 .setBrokerListenerName(ListenerName.normalised(test.brokerListener()))
@@ -102,9 +106,15 @@ public final class JournalQClusterExtension implements TestTemplateInvocationCon
         return levels;
     }
 
-    private static void collect(ClusterConfigProperty[] declared, Map<String, String> properties) {
+    private static void collect(
+            ClusterConfigProperty[] declared,
+            Map<String, String> properties,
+            Map<Integer, Map<String, String>> ofServers) {
         for (ClusterConfigProperty property : declared) {
-            properties.put(property.key(), property.value());
+            Map<String, String> target = property.id() == OF_ALL_SERVERS
+                    ? properties
+                    : ofServers.computeIfAbsent(property.id(), server -> new LinkedHashMap<>());
+            target.put(property.key(), property.value());
         }
     }
 

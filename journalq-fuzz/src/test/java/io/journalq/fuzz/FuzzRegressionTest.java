@@ -1,5 +1,6 @@
 package io.journalq.fuzz;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
@@ -48,6 +49,11 @@ class FuzzRegressionTest {
             throw new AssertionError(
                     "%s, %s: %s".formatted(target.name(), name, HexFormat.of().formatHex(input)), defect);
         }
+    }
+
+    @Test
+    void shouldReadEachMessageOfTheSeedsToItsEnd() {
+        assertThat(new MessageTarget().seeds()).hasSizeGreaterThan(100).allMatch(MessageTarget::read);
     }
 
     @Test

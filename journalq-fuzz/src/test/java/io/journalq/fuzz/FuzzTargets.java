@@ -1,5 +1,8 @@
 package io.journalq.fuzz;
 
+import io.journalq.seal.KeyPacketTarget;
+import io.journalq.seal.KeyRegistryTarget;
+import io.journalq.seal.SealedContentTarget;
 import io.journalq.server.gateway.produce.JsonRecordsTarget;
 import io.journalq.server.gateway.websocket.FramesTarget;
 import io.journalq.server.network.ServerTarget;
@@ -26,6 +29,9 @@ public final class FuzzTargets {
                 new WriteAheadTarget(),
                 new SaslTarget(),
                 new SealTarget(),
+                new KeyPacketTarget(),
+                new KeyRegistryTarget(),
+                new SealedContentTarget(),
                 new JsonRecordsTarget(),
                 new FramesTarget());
     }

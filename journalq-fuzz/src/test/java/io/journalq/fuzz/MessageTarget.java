@@ -2,17 +2,21 @@ package io.journalq.fuzz;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.BadFrameException;
+import io.journalq.common.protocol.Message;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.frame.Frames;
 import io.journalq.common.protocol.message.ApiMessages;
+import io.journalq.common.protocol.message.RequestHeader;
+import io.journalq.common.protocol.message.ResponseHeader;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Headers and bodies of every request, as the broker reads them, and of every response, as a client does. First byte: the
- * API, with the highest bit for a response; second: the version; then the message.
+ * API, with the highest bit for a response; second: the version; then header and body.
  */
 class MessageTarget implements FuzzTarget {
     private static final int RESPONSE = 0x80;
@@ -36,53 +40,65 @@ class MessageTarget implements FuzzTarget {
                 continue; // ReadReplica has no room in the first byte. ServerTarget sends it.
             }
             for (short version : new short[] {key.lowestVersion(), key.highestVersion()}) {
-                seeds.add(seed(key.id(), version - key.lowestVersion(), SampleMessages.request(key, version)));
+                int number = version - key.lowestVersion();
+                RequestHeader header = new RequestHeader()
+                        .setRequestApiKey(key.id())
+                        .setRequestApiVersion(version)
+                        .setClientId(SampleMessages.NAME);
                 seeds.add(seed(
-                        key.id() | RESPONSE, version - key.lowestVersion(), SampleMessages.response(key, version)));
+                        key.id(),
+                        number,
+                        SampleMessages.write((Message) header, key.requestHeaderVersion(version)),
+                        SampleMessages.request(key, version)));
+                seeds.add(seed(
+                        key.id() | RESPONSE,
+                        number,
+                        SampleMessages.write((Message) new ResponseHeader(), key.responseHeaderVersion(version)),
+                        SampleMessages.response(key, version)));
             }
         }
         return seeds;
     }
 
-    private static byte[] seed(int api, int version, byte[] body) {
-        byte[] seed = new byte[PREFIX_SIZE_BYTES + body.length];
-        seed[0] = (byte) api;
-        seed[1] = (byte) version;
-        System.arraycopy(body, 0, seed, PREFIX_SIZE_BYTES, body.length);
-        return seed;
+    private static byte[] seed(int api, int version, byte[] header, byte[] body) {
+        return ByteBuffer.allocate(PREFIX_SIZE_BYTES + header.length + body.length)
+                .put((byte) api)
+                .put((byte) version)
+                .put(header)
+                .put(body)
+                .array();
     }
 
     @Override
     public void run(byte[] input) {
+        read(input);
+    }
+
+    /** Whether the input is a message with its header, to the last byte. */
+    static boolean read(byte[] input) {
         if (input.length < PREFIX_SIZE_BYTES) {
-            return;
+            return false;
         }
-        ApiKey key = ApiKey.of((short) (input[0] & ~RESPONSE));
+        ApiKey key = ApiKey.of((short) (input[0] & RESPONSE - 1));
         if (key == null) {
-            return;
+            return false;
         }
         int versions = key.highestVersion() - key.lowestVersion() + 1;
         short version = (short) (key.lowestVersion() + Math.floorMod(input[1], versions));
-        ByteBuf body = Unpooled.wrappedBuffer(input, PREFIX_SIZE_BYTES, input.length - PREFIX_SIZE_BYTES);
-        readHeader(body);
+        ByteBuf message = Unpooled.wrappedBuffer(input, PREFIX_SIZE_BYTES, input.length - PREFIX_SIZE_BYTES);
+        MessageReader in = new MessageReader(message);
         try {
-            MessageReader in = new MessageReader(body);
             if ((input[0] & RESPONSE) == 0) {
+                Frames.readRequestHeader(in);
                 ApiMessages.readRequest(key, in, version);
             } else {
+                Frames.readResponseHeader(in, key, version);
                 ApiMessages.readResponse(key, in, version);
             }
         } catch (BadFrameException expected) {
-            return;
+            return false;
         }
-    }
-
-    private static void readHeader(ByteBuf body) {
-        try {
-            Frames.readRequestHeader(new MessageReader(body));
-        } catch (BadFrameException expected) {
-            return;
-        }
+        return in.remaining() == 0;
     }
 
     @Override

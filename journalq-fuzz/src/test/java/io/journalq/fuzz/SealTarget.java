@@ -5,7 +5,6 @@ import io.journalq.client.error.SealingException;
 import io.journalq.client.seal.BatchOpener;
 import io.journalq.client.seal.KeyLog;
 import io.journalq.common.id.TopicPartition;
-import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.seal.KeyVault;
@@ -16,14 +15,11 @@ import io.journalq.seal.SealMode;
 import io.journalq.seal.SealPolicy;
 import io.journalq.seal.TrustPolicy;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -37,11 +33,10 @@ import java.util.regex.Pattern;
  * records of the sender or an exception. The rest of each world is that of the published vectors.
  */
 final class SealTarget implements FuzzTarget {
-    private static final Path VECTORS = Path.of("..", "journalq-seal", "src", "test", "resources", "jqe1-vectors.json");
+    private static final String VECTORS = "/jqe1-vectors.json";
     private static final Pattern FIELD = Pattern.compile("\"(\\w+)\" : \"([0-9a-f]+)\"");
     private static final TopicPartition ORDERS = new TopicPartition("orders", 0);
     private static final TopicPartition PRICES = new TopicPartition("prices", 0);
-    private static final String KEYS = "jqe1.keys";
 
     private static final int BATCH = 0;
     private static final int RECORDS = 1;
@@ -60,29 +55,6 @@ final class SealTarget implements FuzzTarget {
     private final byte[] records;
     private final List<String> plainOfBatch;
     private final List<String> plainOfRecords;
-
-    /** The topics of keys, as a broker shows them. */
-    @SuppressWarnings("ArrayRecordComponent") // never compared
-    private record ShownKeys(List<byte[]> packets, byte[] registry) implements KeyLog {
-        @Override
-        public long append(String topic, byte[] key, byte[] value) {
-            throw new IllegalStateException("a consumer appends nothing");
-        }
-
-        @Override
-        public Entry read(String topic, long offset) {
-            return topic.equals(KEYS) && offset < packets.size()
-                    ? new Entry(offset, new byte[0], packets.get((int) offset))
-                    : null;
-        }
-
-        @Override
-        public void readAll(String topic, Consumer<Entry> each) {
-            if (topic.equals(Registry.TOPIC)) {
-                each.accept(new Entry(0, "registry".getBytes(StandardCharsets.US_ASCII), registry));
-            }
-        }
-    }
 
     /** Keeps what an administrator publishes. */
     private static final class Published implements KeyLog {
@@ -107,7 +79,7 @@ final class SealTarget implements FuzzTarget {
 
     SealTarget() {
         try {
-            Matcher fields = FIELD.matcher(Files.readString(VECTORS));
+            Matcher fields = FIELD.matcher(vectors());
             byte[] rolePrivate = field(fields, "rolePrivate");
             byte[] rolePublic = field(fields, "rolePublic");
             byte[] senderPublic = field(fields, "senderPublic");
@@ -163,6 +135,12 @@ final class SealTarget implements FuzzTarget {
                 seed(BATCH, batch), seed(RECORDS, records), seed(PACKET, packets.get(0)), seed(REGISTRY, registry));
     }
 
+    private static String vectors() throws IOException {
+        try (InputStream file = SealTarget.class.getResourceAsStream(VECTORS)) {
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
     private static byte[] seed(int what, byte[] bytes) {
         byte[] seed = new byte[1 + bytes.length];
         seed[0] = (byte) what;
@@ -214,29 +192,11 @@ final class SealTarget implements FuzzTarget {
         } catch (SealViolationException | SealingException refused) {
             return null;
         }
-        return read(out);
-    }
-
-    private static List<String> read(ByteBuf plain) {
-        List<String> contents = new ArrayList<>();
-        try (BatchReader reader = new BatchReader(
-                UnpooledByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false)) {
-            reader.reset(plain);
-            while (reader.nextBatch()) {
-                while (reader.next()) {
-                    if (reader.value() != null) {
-                        contents.add(hex(reader.key()) + " " + hex(reader.value()) + " " + reader.headers());
-                    }
-                }
-            }
+        try {
+            return OpenedBatch.contents(out);
         } catch (InvalidBatchException inconsistent) {
             throw new AssertionError("an opened batch cannot be read", inconsistent);
         }
-        return contents;
-    }
-
-    private static String hex(ByteBuf bytes) {
-        return bytes == null ? "null" : ByteBufUtil.hexDump(bytes);
     }
 
     @Override

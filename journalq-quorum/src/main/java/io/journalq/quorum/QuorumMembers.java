@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -17,6 +18,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
 import org.apache.ratis.server.RaftServer;
 
 /**
@@ -86,11 +88,7 @@ public final class QuorumMembers {
             }
             for (RaftPeer peer : List.copyOf(peers)) {
                 if (nodeId(peer.getId()) == voter.nodeId()) {
-                    if (!replaces || !peer.getAddress().equals(added.getAddress())) {
-                        throw new IllegalArgumentException("node id " + voter.nodeId()
-                                + " belongs to another voter of the cluster; choose another node.id, or replace that"
-                                + " broker when it is down, with quorum.listener=" + peer.getAddress());
-                    }
+                    checkReplacement(peer, added, voter.nodeId(), replaces);
                     peers.remove(peer);
                 }
             }
@@ -102,6 +100,19 @@ public final class QuorumMembers {
         });
     }
 
+    private static void checkReplacement(RaftPeer old, RaftPeer added, int nodeId, boolean oldIsDown)
+            throws TimeoutException {
+        if (!old.getAddress().equals(added.getAddress())) {
+            throw new IllegalArgumentException("node id " + nodeId
+                    + " belongs to another voter of the cluster; choose another node.id, or replace that"
+                    + " broker when it is down, with quorum.listener=" + old.getAddress());
+        }
+        if (!oldIsDown) {
+            throw new TimeoutException("the broker with node id " + nodeId + " that had another data directory is not"
+                    + " fenced yet, which takes broker.session.timeout.ms after it has stopped");
+        }
+    }
+
     /** Removes the voter of a node, if there is one. Completes when the others have committed that. Fails like {@link #add}. */
     CompletableFuture<Void> remove(RaftServer server, int nodeId) {
         return change(server, peers -> peers.removeIf(peer -> nodeId(peer.getId()) == nodeId));
@@ -109,7 +120,7 @@ public final class QuorumMembers {
 
     /** Changes a list of peers. */
     private interface Change {
-        void on(List<RaftPeer> peers);
+        void on(List<RaftPeer> peers) throws TimeoutException;
     }
 
     private CompletableFuture<Void> change(RaftServer server, Change change) {
@@ -129,15 +140,21 @@ public final class QuorumMembers {
             return server.setConfigurationAsync(
                             new SetConfigurationRequest(client, self, group, callIds.getAsLong(), arguments))
                     .thenCompose(QuorumMembers::toResult);
-        } catch (IOException | IllegalArgumentException failure) {
+        } catch (IOException | TimeoutException | IllegalArgumentException failure) {
             return CompletableFuture.failedFuture(failure);
         }
     }
 
     private static CompletableFuture<Void> toResult(RaftClientReply reply) {
-        return reply.isSuccess()
-                ? CompletableFuture.completedFuture(null)
-                : CompletableFuture.failedFuture(
-                        new IOException("the voters did not change: " + reply.getException(), reply.getException()));
+        if (reply.isSuccess()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (reply.getException() instanceof ReconfigurationTimeoutException) {
+            return CompletableFuture.failedFuture(new TimeoutException(
+                    "the new voter does not respond at its quorum.listener, or does not catch up; start its broker, and"
+                            + " compare the address"));
+        }
+        return CompletableFuture.failedFuture(
+                new IOException("the voters did not change: " + reply.getException(), reply.getException()));
     }
 }

@@ -205,11 +205,19 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             } else {
                 log.warn(
                         "the server of the metadata quorum cannot go on: reason=\"{}\"",
-                        cause == null ? "it has closed itself" : cause.getMessage(),
+                        cause == null ? closedItself() : cause.getMessage(),
                         cause);
                 follow();
                 inBackground(() -> replace(this), 0);
             }
+        }
+
+        /** Ratis does so after a long pause, and if the other voters say that this one was removed. */
+        private String closedItself() {
+            QuorumVoter voter = config.self();
+            return "it has closed itself; if this broker was removed from the voters, set cluster.join to other brokers and"
+                    + " restart it, or run bin/journalq cluster add-voter " + voter.nodeId() + " " + voter.directoryId()
+                    + " " + voter.host() + ":" + voter.port() + " --execute";
         }
 
         void close() {

@@ -72,10 +72,19 @@ public final class RatisQuorumProvider implements QuorumProvider {
     }
 
     @Override
-    public MetadataLog log(Voter voter, boolean lostPower) throws IOException {
+    public QuorumVoter identity(Voter voter) throws IOException {
+        return identity(voter, VoterDirectory.find(voter.store(), voter.dataDirectory()));
+    }
+
+    private static QuorumVoter identity(Voter voter, VoterDirectory directory) {
+        return new QuorumVoter(voter.nodeId(), directory.directoryId(), voter.host(), voter.port());
+    }
+
+    @Override
+    public MetadataLog log(Voter voter, boolean lostPower, Admission admission) throws IOException {
         VoterDirectory directory = VoterDirectory.find(voter.store(), voter.dataDirectory());
         directory.checkSnapshot(voter.store());
-        QuorumVoter self = new QuorumVoter(voter.nodeId(), directory.directoryId(), voter.host(), voter.port());
+        QuorumVoter self = identity(voter, directory);
         // The configuration with this voter is not in the log before its first leader has written it there.
         List<QuorumVoter> founders = directory.hasFirstSnapshot(voter.store()) ? List.of(self) : List.of();
         QuorumConfig config = new QuorumConfig(
@@ -87,6 +96,6 @@ public final class RatisQuorumProvider implements QuorumProvider {
                 lostPower,
                 LogSizes.DEFAULT,
                 voter.tls());
-        return new RatisMetadataLog(config, voter.store(), voter.clock(), voter.allocator());
+        return new RatisMetadataLog(config, voter.store(), voter.clock(), voter.allocator(), admission);
     }
 }

@@ -14,6 +14,7 @@ import io.journalq.server.broker.Broker;
 import io.journalq.server.broker.StartException;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.peer.NettyPeerChannels;
 import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.process.LoopbackPorts;
@@ -32,6 +33,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
@@ -127,12 +129,16 @@ class BrokerClusterTest {
 
     /** Sends the request to this broker, and not to the controller as clients do. */
     private ErrorCode createTopicAt(int nodeId, String name) throws Exception {
+        return createTopicAt(nodeId, name, 1);
+    }
+
+    private ErrorCode createTopicAt(int nodeId, String name, int replicationFactor) throws Exception {
         CreateTopicsRequest request = new CreateTopicsRequest()
                 .setTimeoutMs(20_000)
                 .setTopics(List.of(new CreateTopicsRequest.CreatableTopic()
                         .setName(name)
                         .setNumPartitions(PARTITIONS)
-                        .setReplicationFactor((short) 1)));
+                        .setReplicationFactor((short) replicationFactor)));
         CreateTopicsResponse response =
                 (CreateTopicsResponse) client.send("127.0.0.1", port(nodeId), request, CREATE_TOPICS_VERSION, 30_000)
                         .get(WAIT_SECONDS, TimeUnit.SECONDS);
@@ -300,6 +306,39 @@ class BrokerClusterTest {
             error = createTopicAt(nodeId, name);
         }
         return error;
+    }
+
+    @Test
+    void shouldCreateAndDeleteReplicatedTopicsWhenABrokerIsDown() throws Exception {
+        settings.put("default.replication.factor", "3");
+        startThree();
+        assertThat(createTopicAt(1, "deleted", TopicSpec.DEFAULT)).isEqualTo(ErrorCode.NONE);
+        send(address(1), "deleted", "a");
+        Set<Path> before = partitionDirectories(3);
+        assertThat(before).hasSize(PARTITIONS);
+
+        // when
+        stop(3);
+        try (Admin admin = Admin.create(clients(address(1) + "," + address(2)))) {
+            admin.deleteTopics(List.of("deleted")).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+        assertThat(createTopicAt(2, "created", TopicSpec.DEFAULT)).isEqualTo(ErrorCode.NONE);
+        send(address(1), "created", "b");
+        start(3, address(1));
+
+        // then it has the new one only
+        ProcessCluster.await("in-sync replicas", () -> describe(address(1), "created").partitions().stream()
+                .allMatch(partition -> partition.isr().size() == 3));
+        ProcessCluster.await("the files of the deleted topic to be deleted", () -> before.stream()
+                .noneMatch(Files::exists));
+        assertThat(partitionDirectories(3)).hasSize(PARTITIONS);
+    }
+
+    private Set<Path> partitionDirectories(int nodeId) throws IOException {
+        try (Stream<Path> files = Files.list(dataOf(nodeId))) {
+            return files.filter(file -> file.getFileName().toString().matches("[A-Za-z0-9_-]{22}-\\d+"))
+                    .collect(Collectors.toSet());
+        }
     }
 
     @Test

@@ -155,10 +155,17 @@ class BrokerReassignmentTest {
 
     private void moveTo(Integer... target) throws Exception {
         reassign(target);
-        await("the end of the reassignment", () -> !isMoving());
-        await("replicas in sync", () -> ids(describe().isr())
-                .equals(Stream.of(target).sorted().toList()));
-        assertThat(describe().replicas().stream().map(Node::id)).containsExactly(target);
+        awaitMoved(target);
+    }
+
+    /** Any broker responds, also one that does not know yet that the partition moves. */
+    private void awaitMoved(Integer... target) throws Exception {
+        await("replicas " + List.of(target) + ", all in sync", () -> {
+            TopicPartitionInfo partition = describe();
+            return partition.replicas().stream().map(Node::id).toList().equals(List.of(target))
+                    && ids(partition.isr()).equals(Stream.of(target).sorted().toList())
+                    && !isMoving();
+        });
     }
 
     private void awaitNoFiles(int broker) throws Exception {
@@ -303,7 +310,7 @@ class BrokerReassignmentTest {
         // when
         long startNanos = System.nanoTime();
         reassign(1, 3);
-        await("the end of the move", () -> !isMoving());
+        awaitMoved(1, 3);
         double seconds = (System.nanoTime() - startNanos) / 1e9;
 
         // then it took as long as the throttle demands

@@ -161,7 +161,7 @@ class FoundingTest {
         found(store);
         Files.createDirectory(directory.resolve(QuorumProvider.DIRECTORY).resolve("another"));
 
-        assertThatThrownBy(() -> provider.log(voter(store), false))
+        assertThatThrownBy(() -> provider.log(voter(store), false, null))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("is not the directory of one voter");
     }
@@ -172,7 +172,7 @@ class FoundingTest {
         found(store);
         Files.delete(VoterDirectory.find(store, directory).group().resolve("sm/snapshot.0_0"));
 
-        assertThatThrownBy(() -> provider.log(voter(store), false))
+        assertThatThrownBy(() -> provider.log(voter(store), false, null))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("has no snapshot of the metadata");
     }

@@ -10,6 +10,7 @@ import io.journalq.server.journal.file.SystemFileStore;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -125,7 +126,8 @@ class MembershipTest {
             other.open();
             TestVoter newLeader = quorum.awaitLeader();
             assertThatThrownBy(() -> addVoter(newLeader, again))
-                    .hasMessageContaining("belongs to another voter of the cluster");
+                    .hasCauseInstanceOf(TimeoutException.class)
+                    .hasMessageContaining("is not fenced yet");
             newLeader.log.add(again.voter, true).get(30, TimeUnit.SECONDS);
             assertThat(newLeader.log.members().voters()).hasSize(3);
             newLeader.proposeAll(newLeader.replica.size(), 10);

@@ -9,7 +9,7 @@ import org.apache.kafka.clients.admin.Admin;
 
 /** Brokers of a cluster, each in a process of its own, as tests of failovers use them. */
 final class ProcessCluster extends LocalCluster {
-    private static final int WAIT_SECONDS = 60;
+    private static final int WAIT_SECONDS = 180;
 
     ProcessCluster(Path directory) {
         super(directory, Map.of("replica.lag.time.max.ms", "3000"));

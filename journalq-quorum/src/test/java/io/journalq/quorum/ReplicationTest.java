@@ -8,6 +8,7 @@ import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.process.LoopbackPorts;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -82,6 +83,7 @@ class ReplicationTest {
         settings.put("gateway.listener", "");
         settings.put("shutdown.timeout.ms", "3000");
         settings.put("replica.lag.time.max.ms", "2000");
+        settings.put("scrub.interval.ms", "500");
         settings.put("data.directories", data(id).toString());
         settings.put("quorum.listener", "127.0.0.1:" + quorumPort(id));
         settings.put("cluster.join", id == 1 ? "" : "127.0.0.1:" + ports.get(1));
@@ -277,6 +279,37 @@ class ReplicationTest {
             await("equal journals", this::areReplicasEqual);
             assertThat(readAll()).isEqualTo(acknowledged);
         }
+    }
+
+    @Test
+    void shouldHealAReplicaThatNobodyReadsWhenAByteOfItChanges() throws Exception {
+        // given replicas of several segments
+        topic = "small-segments";
+        try (Admin admin = Admin.create(clients())) {
+            NewTopic created = new NewTopic(topic, PARTITIONS, (short) BROKERS)
+                    .configs(Map.of("min.insync.replicas", "2", "segment.bytes", "1024"));
+            admin.createTopics(List.of(created)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+        try (KafkaProducer<String, String> producer = producer()) {
+            for (int i = 0; i < 10; i++) {
+                send(producer, "a" + i, RECORDS);
+            }
+        }
+        await("full in-sync replicas", this::areAllInSync);
+        await("equal journals", this::areReplicasEqual);
+        int follower = leaderOf(0) == BROKERS ? BROKERS - 1 : BROKERS;
+        Path segment = data(follower).resolve(describe().topicId() + "-0").resolve("0".repeat(20) + ".log");
+
+        // when
+        try (RandomAccessFile file = new RandomAccessFile(segment.toFile(), "rw")) {
+            file.seek(100);
+            int before = file.read();
+            file.seek(100);
+            file.write(before ^ 1);
+        }
+
+        // then
+        await("equal journals", this::areReplicasEqual);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.journalq.sim;
 
 import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.sim.world.SimQuorum;
@@ -19,6 +20,7 @@ import java.util.Random;
  * @param longestCalmMs longest time between two faults
  * @param replicates whether most topics have several replicas
  * @param losesPower whether machines lose power; otherwise, brokers are only killed
+ * @param damages whether bits of closed segments change, each on one replica
  */
 record ClusterScenario(
         SimWorld.Plan world,
@@ -28,21 +30,23 @@ record ClusterScenario(
         int durationMs,
         int longestCalmMs,
         boolean replicates,
-        boolean losesPower) {
+        boolean losesPower,
+        boolean damages) {
     /** The data directory of each broker. */
     static final Path DATA = Path.of("host/data");
 
     private static final long[] FLUSH_INTERVALS_MS = {50, 200, 1_000};
     private static final int[] SEGMENT_SIZES = {1 << 10, 8 << 10, 1 << 20};
     private static final int REPLICA_LAG_MS = 500;
-    /** Each seed has few groups. */
-    private static final String GROUP_PARTITIONS = "2";
+    /** Each seed has few groups and transactional ids. */
+    private static final String COORDINATOR_PARTITIONS = "2";
 
     /** How long only a leader may have what it has acknowledged. */
     static final int REPLICATION_LAG_MS = 200;
 
     private static final int HEARTBEAT_MS = 100;
     private static final int[] SESSION_TIMEOUTS_MS = {300, 800, 3_000};
+    private static final int SHUTDOWN_TIMEOUT_MS = 2_000;
     private static final int HOUR_MS = 3_600_000;
 
     static ClusterScenario of(int brokers, Random random) {
@@ -51,24 +55,33 @@ record ClusterScenario(
         int segmentBytes = SEGMENT_SIZES[random.nextInt(SEGMENT_SIZES.length)];
         int writeAheadBytes = random.nextInt(3) == 0 ? 0 : 128 << 10;
         int sessionTimeoutMs = SESSION_TIMEOUTS_MS[random.nextInt(SESSION_TIMEOUTS_MS.length)];
+        int longestPoolDelayMs = 1 + random.nextInt(10);
+        int largestSkewMs = random.nextInt(3) == 0 ? HOUR_MS : 50;
+        int largestDriftPpm = random.nextInt(3) == 0 ? 50_000 : 100;
+        SimQuorum.Odds quorum = new SimQuorum.Odds(
+                oneIn(random, 100), oneIn(random, 10), oneIn(random, 5), oneIn(random, 10), oneIn(random, 10));
+        int topics = 1 + random.nextInt(8);
+        int durationMs = 1_000 + random.nextInt(4_000);
+        int longestCalmMs = 50 + random.nextInt(500);
+        boolean replicates = random.nextInt(3) > 0;
+        boolean losesPower = random.nextInt(4) > 0;
+        // A power loss could take the records from the only replica that can heal another one.
+        boolean damages = replicates && !losesPower;
+        String scrubMs = damages ? "500" : "0";
         SimWorld.Plan world = new SimWorld.Plan(
                 brokers,
                 loops,
-                1 + random.nextInt(10),
-                random.nextInt(3) == 0 ? HOUR_MS : 50,
-                random.nextInt(3) == 0 ? 50_000 : 100,
-                id -> config(id, loops, flushIntervalMs, segmentBytes, writeAheadBytes, sessionTimeoutMs));
-        SimQuorum.Odds quorum = new SimQuorum.Odds(
-                oneIn(random, 100), oneIn(random, 10), oneIn(random, 5), oneIn(random, 10), oneIn(random, 10));
+                longestPoolDelayMs,
+                largestSkewMs,
+                largestDriftPpm,
+                id -> config(id, loops, flushIntervalMs, segmentBytes, writeAheadBytes, sessionTimeoutMs, scrubMs));
         return new ClusterScenario(
-                world,
-                quorum,
-                1 + random.nextInt(8),
-                flushIntervalMs,
-                1_000 + random.nextInt(4_000),
-                50 + random.nextInt(500),
-                random.nextInt(3) > 0,
-                random.nextInt(4) > 0);
+                world, quorum, topics, flushIntervalMs, durationMs, longestCalmMs, replicates, losesPower, damages);
+    }
+
+    /** Whether brokers have write-ahead files. */
+    boolean writesAhead() {
+        return world.config().apply(1).get(BrokerSettings.WRITE_AHEAD_MAX_BYTES) > 0;
     }
 
     private static int oneIn(Random random, int odds) {
@@ -76,7 +89,13 @@ record ClusterScenario(
     }
 
     private static BrokerConfig config(
-            int id, int loops, long flushIntervalMs, int segmentBytes, int writeAheadBytes, int sessionTimeoutMs) {
+            int id,
+            int loops,
+            long flushIntervalMs,
+            int segmentBytes,
+            int writeAheadBytes,
+            int sessionTimeoutMs,
+            String scrubMs) {
         try {
             return BrokerConfig.defaults()
                     .with("node.id", Integer.toString(id), ConfigOrigin.COMMAND_LINE)
@@ -85,11 +104,14 @@ record ClusterScenario(
                     .with("shards", Integer.toString(loops), ConfigOrigin.COMMAND_LINE)
                     .with("flush.interval.ms", Long.toString(flushIntervalMs), ConfigOrigin.COMMAND_LINE)
                     .with("segment.bytes", Integer.toString(segmentBytes), ConfigOrigin.COMMAND_LINE)
-                    .with("offsets.topic.num.partitions", GROUP_PARTITIONS, ConfigOrigin.COMMAND_LINE)
+                    .with("offsets.topic.num.partitions", COORDINATOR_PARTITIONS, ConfigOrigin.COMMAND_LINE)
+                    .with("transaction.state.log.num.partitions", COORDINATOR_PARTITIONS, ConfigOrigin.COMMAND_LINE)
                     .with("replica.lag.time.max.ms", Integer.toString(REPLICA_LAG_MS), ConfigOrigin.COMMAND_LINE)
                     .with("replication.lag.max.ms", Integer.toString(REPLICATION_LAG_MS), ConfigOrigin.COMMAND_LINE)
                     .with("broker.heartbeat.interval.ms", Integer.toString(HEARTBEAT_MS), ConfigOrigin.COMMAND_LINE)
                     .with("broker.session.timeout.ms", Integer.toString(sessionTimeoutMs), ConfigOrigin.COMMAND_LINE)
+                    .with("scrub.interval.ms", scrubMs, ConfigOrigin.COMMAND_LINE)
+                    .with("shutdown.timeout.ms", Integer.toString(SHUTDOWN_TIMEOUT_MS), ConfigOrigin.COMMAND_LINE)
                     .with("write.ahead.max.bytes", Integer.toString(writeAheadBytes), ConfigOrigin.COMMAND_LINE)
                     .with("auto.create.topics.enable", "false", ConfigOrigin.COMMAND_LINE);
         } catch (ConfigException wrong) {
@@ -102,6 +124,6 @@ record ClusterScenario(
         return world.brokers() + " brokers with " + world.loops() + " loops, clocks wrong by up to "
                 + world.largestSkewMs() + " ms and " + world.largestDriftPpm() + " ppm, " + quorum + ", flush interval "
                 + flushIntervalMs + " ms, faults for " + durationMs + " ms" + (replicates ? ", replicated topics" : "")
-                + (losesPower ? ", power losses" : "");
+                + (losesPower ? ", power losses" : "") + (damages ? ", damage" : "");
     }
 }

@@ -32,7 +32,8 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     }
 
     /**
-     * Reports defects of this thread to {@code violations} from now on. Nothing else is logged. Any thread.
+     * Reports defects of this thread to {@code violations} from now on. Nothing else is logged, unless the environment has
+     * {@code JOURNALQ_LOG_LEVEL}. Any thread.
      *
      * @param log takes the errors and warnings of this thread; null for none
      */
@@ -43,7 +44,7 @@ public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
             Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
             LISTENER.setContext(root.getLoggerContext());
             LISTENER.start();
-            if (!Boolean.getBoolean("journalq.sim.log")) {
+            if (System.getenv("JOURNALQ_LOG_LEVEL") == null) {
                 root.detachAndStopAllAppenders();
                 root.setLevel(Level.WARN);
             }

@@ -13,6 +13,7 @@ import io.journalq.sim.disk.SimDisk.CrashKind;
 import io.journalq.sim.disk.SimDisk.Damage;
 import io.journalq.sim.workload.CommitHistory;
 import io.journalq.sim.workload.CommittedOffsetQuery;
+import io.journalq.sim.workload.LogReader;
 import io.journalq.sim.workload.ReadBack;
 import io.journalq.sim.workload.TopicInventory;
 import io.journalq.sim.workload.World;
@@ -24,6 +25,7 @@ import io.journalq.sim.world.SimNode;
 import io.journalq.sim.world.SimSlices;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
@@ -277,14 +279,24 @@ public final class Simulation {
         }
         readings.forEach(reading -> clients.check(reading, losses, soundness, lastEnd));
         if (!lastEnd.harmed() && !world.isHarmed()) {
-            for (int i = 0; i < readings.size(); i++) {
-                committedView.check(committed.get(i), readings.get(i));
-            }
-            transactions.check(readings, clients.transactions());
+            checkTransactions(committed, readings);
         }
         offsets.forEach(offset -> check(offset, readings));
         lastEnd = null;
         node.forgetFailedSyncs();
+    }
+
+    private void checkTransactions(List<ReadBack> committed, List<ReadBack> readings) {
+        List<LogReader.Reading> kept = new ArrayList<>();
+        for (int i = 0; i < readings.size(); i++) {
+            // Compaction may have removed markers with the records of their transactions.
+            if (!readings.get(i).partition().plan().isCompacted()) {
+                LogReader.Reading everything = readings.get(i).reading();
+                committedView.check(committed.get(i).reading(), everything);
+                kept.add(everything);
+            }
+        }
+        transactions.check(kept, clients.transactions());
     }
 
     private void check(CommittedOffsetQuery found, List<ReadBack> readings) {

@@ -40,6 +40,11 @@ enum PlantedBug implements Interference {
     },
     DELETES_TOO_MUCH("RecordsAreRemovedOnlyAsConfigured") {
         @Override
+        long firstSeed() {
+            return 30;
+        }
+
+        @Override
         public ApiMessage onRequest(ApiMessage request) {
             return withConfig(request, "retention.bytes", "1");
         }
@@ -169,7 +174,7 @@ enum PlantedBug implements Interference {
         /** A fenced member's commit occurs in four of 1,000 seeds. */
         @Override
         long firstSeed() {
-            return 30;
+            return 330;
         }
 
         @Override

@@ -2,11 +2,16 @@ package io.journalq.sim;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
+import io.journalq.common.protocol.message.TxnOffsetCommitResponse;
+import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
+import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
@@ -124,6 +129,11 @@ enum PlantedClusterBug implements Interference {
     },
     A_LEADER_ACKNOWLEDGES_WITHOUT_THE_OTHERS("AcknowledgedByAllIsKept") {
         @Override
+        long firstSeed() {
+            return 77;
+        }
+
+        @Override
         public ApiMessage onRequest(ApiMessage message) {
             return message instanceof ProduceRequest produce ? produce.setAcks((short) 1) : message;
         }
@@ -162,6 +172,11 @@ enum PlantedClusterBug implements Interference {
     },
     A_REFUSAL_IS_REPORTED_AS_SUCCESS("ConsistentLosesNothing") {
         @Override
+        long firstSeed() {
+            return 24;
+        }
+
+        @Override
         public ApiMessage onResponse(ApiMessage message) {
             if (message instanceof ProduceResponse response) {
                 ProduceResponse.PartitionProduceResponse data =
@@ -176,7 +191,7 @@ enum PlantedClusterBug implements Interference {
     A_REPLICA_ACKNOWLEDGES_BEFORE_IT_HAS_SYNCED("NobodyCutsBelowItsHighWatermark") {
         @Override
         long firstSeed() {
-            return 60;
+            return 163;
         }
 
         @Override
@@ -192,11 +207,32 @@ enum PlantedClusterBug implements Interference {
     },
     A_BROKER_THAT_LOST_POWER_IS_TRUSTED("InSyncReplicasHoldTheCommitted") {
         @Override
+        long firstSeed() {
+            return 24;
+        }
+
+        @Override
         public long onRegistration(long previousEpoch) {
             return previousEpoch < -1 ? BrokerRegistration.afterPowerLoss(previousEpoch) : previousEpoch;
         }
     },
+    A_BROKER_DOES_NOT_TELL_THAT_FILES_ARE_LOST("InSyncReplicasHoldTheCommitted") {
+        @Override
+        long firstSeed() {
+            return 24;
+        }
+
+        @Override
+        public boolean keepsQuietAboutLoss() {
+            return true;
+        }
+    },
     A_LEADER_ACKNOWLEDGES_ALONE_FOR_TOO_LONG("LoneAcknowledgementsAreBounded") {
+        @Override
+        long firstSeed() {
+            return 142;
+        }
+
         @Override
         public BrokerConfig config(BrokerConfig config) {
             try {
@@ -204,6 +240,95 @@ enum PlantedClusterBug implements Interference {
             } catch (ConfigException wrong) {
                 throw new IllegalStateException(wrong);
             }
+        }
+    },
+    NOBODY_SCRUBS("DamageIsHealed") {
+        @Override
+        long firstSeed() {
+            return 105;
+        }
+
+        @Override
+        public BrokerConfig config(BrokerConfig config) {
+            try {
+                return config.with("scrub.interval.ms", "0", ConfigOrigin.COMMAND_LINE);
+            } catch (ConfigException wrong) {
+                throw new IllegalStateException(wrong);
+            }
+        }
+    },
+    A_COORDINATOR_FORGETS_A_MARKER_AFTER_A_MOVE("LastStableOffsetMovesOn") {
+        @Override
+        public boolean concernsTransactions() {
+            return true;
+        }
+
+        @Override
+        public ApiMessage forge(ApiMessage request) {
+            return request instanceof WriteTxnMarkersRequest markers
+                            && markers.markers().get(0).coordinatorEpoch() > 0
+                    ? new WriteTxnMarkersResponse()
+                            .setMarkers(markers.markers().stream()
+                                    .map(PlantedClusterBug::written)
+                                    .toList())
+                    : null;
+        }
+    },
+    A_PARTITION_GETS_THE_WRONG_MARKER("TransactionsAreWhole") {
+        @Override
+        public boolean concernsTransactions() {
+            return true;
+        }
+
+        @Override
+        public ApiMessage onRequest(ApiMessage message) {
+            if (message instanceof WriteTxnMarkersRequest request) {
+                request.markers().forEach(marker -> marker.setTransactionResult(!marker.transactionResult()));
+            }
+            return message;
+        }
+    },
+    A_POSITION_IS_NOT_ADDED_TO_ITS_TRANSACTION("CopiesAreExactlyOnce") {
+        @Override
+        public boolean concernsTransactions() {
+            return true;
+        }
+
+        @Override
+        public ApiMessage forge(ApiMessage request) {
+            return request instanceof TxnOffsetCommitRequest commit
+                            && commit.topics().get(0).partitions().get(0).committedOffset() % 5 == 0
+                    ? new TxnOffsetCommitResponse()
+                            .setTopics(List.of(new TxnOffsetCommitResponse.TxnOffsetCommitResponseTopic()
+                                    .setPartitions(
+                                            List.of(new TxnOffsetCommitResponse.TxnOffsetCommitResponsePartition()))))
+                    : null;
+        }
+    },
+    AN_ABORTED_TRANSACTION_IS_NOT_LISTED("CommittedViewIsRight") {
+        @Override
+        public boolean concernsTransactions() {
+            return true;
+        }
+
+        @Override
+        public ApiMessage onResponse(ApiMessage message) {
+            if (message instanceof FetchResponse response) {
+                response.responses().forEach(topic -> topic.partitions()
+                        .forEach(partition -> partition.setAbortedTransactions(null)));
+            }
+            return message;
+        }
+    },
+    A_COMMIT_IS_FORGOTTEN("TransactionsAreWhole") {
+        @Override
+        public boolean concernsTransactions() {
+            return true;
+        }
+
+        @Override
+        public ApiMessage onRequest(ApiMessage message) {
+            return message instanceof EndTxnRequest request ? request.setCommitted(false) : message;
         }
     },
     A_FOLLOWER_ACKNOWLEDGES_WHAT_IT_DOES_NOT_HAVE("InSyncReplicasHoldTheCommitted") {
@@ -231,6 +356,20 @@ enum PlantedClusterBug implements Interference {
 
     PlantedClusterBug(String invariant) {
         this.invariant = invariant;
+    }
+
+    private static WriteTxnMarkersResponse.WritableTxnMarkerResult written(
+            WriteTxnMarkersRequest.WritableTxnMarker marker) {
+        return new WriteTxnMarkersResponse.WritableTxnMarkerResult()
+                .setProducerId(marker.producerId())
+                .setTopics(marker.topics().stream()
+                        .map(topic -> new WriteTxnMarkersResponse.WritableTxnMarkerTopicResult()
+                                .setName(topic.name())
+                                .setPartitions(topic.partitionIndexes().stream()
+                                        .map(partition -> new WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult()
+                                                .setPartitionIndex(partition))
+                                        .toList()))
+                        .toList());
     }
 
     private static ChangeState copyOf(ChangeState change) {

@@ -1,6 +1,7 @@
 package io.journalq.server.api;
 
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.security.Authorizer.Denial;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
 import io.netty.buffer.ByteBuf;
@@ -36,8 +37,13 @@ public final class ClientSession implements AutoCloseable {
     private final RequestThrottle throttle;
     private final MemoryAccount memory;
     private final Map<Class<?>, Object> states = new HashMap<>();
+    /** Null if the client had the right that was asked for last. */
+    private Denial denial;
+
     private ByteBuf clientIdBytes = Unpooled.EMPTY_BUFFER;
     private String clientId = "";
+    private long chargedBytes;
+    private boolean closed;
 
     /**
      * Begins a session, which is charged as one connection in {@code memory}.
@@ -66,6 +72,15 @@ public final class ClientSession implements AutoCloseable {
     /** What the client is known to be allowed. */
     KnownRights knownRights() {
         return knownRights;
+    }
+
+    /** What the client is told about the newest denial of a right; null if it had that right. */
+    String denial() {
+        return denial == null ? null : denial.message();
+    }
+
+    void setDenial(Denial newest) {
+        denial = newest;
     }
 
     /** Serves the client only within {@code required}. Called before the first request. */
@@ -106,9 +121,30 @@ public final class ClientSession implements AutoCloseable {
         return type.cast(state);
     }
 
+    /**
+     * Charges memory for what the broker keeps for the client outside of its connections, until the session ends.
+     *
+     * @param bytes are given back if negative
+     * @return whether there is room. If not, nothing is charged
+     */
+    public boolean charge(long bytes) {
+        if (!memory.hasRoom(bytes)) {
+            return false;
+        }
+        chargedBytes += bytes;
+        memory.add(bytes);
+        return true;
+    }
+
+    /** Whether the client has left. */
+    public boolean isClosed() {
+        return closed;
+    }
+
     /** Closes what handlers keep for the client. Called once. */
     @Override
     public void close() {
+        closed = true;
         if (login != null) {
             login.close();
         }
@@ -123,6 +159,6 @@ public final class ClientSession implements AutoCloseable {
         }
         states.clear();
         knownRights.close();
-        memory.add(-CONNECTION_BYTES);
+        memory.add(-CONNECTION_BYTES - chargedBytes);
     }
 }

@@ -5,8 +5,6 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.security.Authorizer.Asker;
 import io.journalq.server.security.Right;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 
 /**
  * Serves one API. Called on the loop of the connection that the request arrived on, and must not block: work that may
@@ -40,13 +38,14 @@ public interface Handler<Q extends ApiMessage> {
             return asker(request);
         }
 
-        /** Whose rights are described. */
+        /** Who has sent a request. */
         public Asker asker(RequestContext request) {
-            SocketAddress client = request.remoteAddress();
-            String host = client instanceof InetSocketAddress internet && internet.getAddress() != null
-                    ? internet.getAddress().getHostAddress()
-                    : String.valueOf(client);
-            return new Asker(request.principal(), host, key.apiName(), request.clientId(), request.correlationId());
+            return new Asker(
+                    request.principal(),
+                    Asker.host(request.remoteAddress()),
+                    key.apiName(),
+                    request.clientId(),
+                    request.correlationId());
         }
 
         boolean includes(short version) {

@@ -6,6 +6,7 @@ import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Authorizer;
 import io.journalq.server.security.Authorizer.Asker;
+import io.journalq.server.security.Authorizer.Denial;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import java.util.function.Supplier;
@@ -77,11 +78,17 @@ interface Invocation extends RequestContext {
         if (known.contains(acls, right, name)) {
             return true;
         }
-        boolean allowed = authorizer.allows(acls, asker(right), right, name);
-        if (allowed) {
+        Denial denial = authorizer.check(acls, asker(right), right, name);
+        if (denial == null) {
             known.add(right, name);
         }
-        return allowed;
+        session().setDenial(denial);
+        return denial == null;
+    }
+
+    @Override
+    default String denial() {
+        return session().denial();
     }
 
     @Override

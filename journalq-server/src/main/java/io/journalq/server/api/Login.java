@@ -6,6 +6,8 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.network.AuthenticationFailure;
 import io.journalq.server.network.Connection;
+import io.journalq.server.security.AuditLog;
+import io.journalq.server.security.Authorizer.Asker;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.sasl.SaslExchange;
 import io.journalq.server.security.sasl.SaslMechanisms;
@@ -36,6 +38,7 @@ public final class Login implements AutoCloseable {
     private static final long EXPIRED_MS = TimeUnit.SECONDS.toMillis(10);
 
     private final Connection connection;
+    private final AuditLog audit;
     private final SaslMechanisms mechanisms;
     private final long maxLifetimeMs;
     /** Of the newest login; 0 if the session does not end. */
@@ -60,9 +63,20 @@ public final class Login implements AutoCloseable {
         FAILED
     }
 
-    /** @param onLogin receives the identity of the client */
-    Login(Connection connection, SaslMechanisms mechanisms, long sessionLifetimeMs, Consumer<Principal> onLogin) {
+    /**
+     * Begins without an identity.
+     *
+     * @param audit receives refusals
+     * @param onLogin receives the identity of the client
+     */
+    Login(
+            Connection connection,
+            SaslMechanisms mechanisms,
+            long sessionLifetimeMs,
+            AuditLog audit,
+            Consumer<Principal> onLogin) {
         this.connection = connection;
+        this.audit = audit;
         this.mechanisms = mechanisms;
         this.maxLifetimeMs = sessionLifetimeMs;
         this.onLogin = onLogin;
@@ -148,7 +162,7 @@ public final class Login implements AutoCloseable {
                 log.error("event=authentication-step-failed", defect);
             }
             connection.goOn();
-            onStep.accept(defect == null ? done : new SaslStep.Failure(false));
+            onStep.accept(defect == null ? done : new SaslStep.Failure(false, null, "the broker failed; see its log"));
         }));
     }
 
@@ -195,6 +209,18 @@ public final class Login implements AutoCloseable {
     /** Lifetime of the session that begins with a login, in ms; 0 if it does not end. */
     public long sessionLifetimeMs() {
         return sessionLifetimeMs;
+    }
+
+    /**
+     * Audits why the login is refused.
+     *
+     * @param user the user that the client claims to be; null if it has named none
+     * @param wanted the mechanism
+     * @param reason a constant text
+     * @return the id of the event, which the client gets instead of the reason; null if it is not logged
+     */
+    public String refused(Asker asker, String user, String wanted, String reason) {
+        return audit.loginRefused(asker, user, wanted, reason);
     }
 
     /**

@@ -32,6 +32,13 @@ public interface RequestContext {
      */
     boolean allows(Right right, String name);
 
+    /**
+     * What a response tells the client about the right that {@link #allows} has just denied: the id of the event in the
+     * audit log, and not the reason. Null if it was not denied. On the loop of the client, before the next question for a
+     * right.
+     */
+    String denial();
+
     /** Whether the client has a right on the cluster, as {@link #allows(Right, String)}. */
     default boolean allows(Right right) {
         return allows(right, AclResourceType.CLUSTER_NAME);

@@ -117,7 +117,12 @@ public final class RequestDispatcher implements Exchange.Factory {
                     mechanisms == null ? principals.of(connection.clientCertificate()) : Principal.ANONYMOUS;
             ClientSession created = new ClientSession(principal, throttles, connectionMemory, connection::pause);
             if (mechanisms != null) {
-                created.require(new Login(connection, mechanisms, logins.sessionLifetimeMs(), created::logIn));
+                created.require(new Login(
+                        connection,
+                        mechanisms,
+                        logins.sessionLifetimeMs(),
+                        registry.authorizer().audit(),
+                        created::logIn));
             }
             connection.channel().attr(SESSION).set(created);
             connection.channel().closeFuture().addListener(closed -> created.close());

@@ -9,13 +9,16 @@ import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.NetworkCounters;
 import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminAccess;
+import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.BearerToken;
+import io.journalq.server.security.sasl.PasswordLogin;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +45,7 @@ final class AdminLogins {
             BrokerConfig config,
             ListenerTransports transports,
             ListenerLogins logins,
+            Supplier<AuditLog> audit,
             SharedMemory memory,
             NetworkCounters counters)
             throws IOException {
@@ -56,7 +60,7 @@ final class AdminLogins {
                 cycle -> LoopContext.of(cycle, NO_LIMITS, memory, counters, throttle, throttle),
                 false,
                 certificate -> hasName(transports, certificate),
-                (authorization, client) -> isAdmitted(authorization, client, token, logins));
+                (authorization, client) -> isAdmitted(authorization, client, token, logins, audit));
     }
 
     private static BearerToken readToken(Path file) throws IOException {
@@ -77,10 +81,14 @@ final class AdminLogins {
     }
 
     private static CompletionStage<Boolean> isAdmitted(
-            String authorization, SocketAddress client, BearerToken token, ListenerLogins logins) {
+            String authorization,
+            SocketAddress client,
+            BearerToken token,
+            ListenerLogins logins,
+            Supplier<AuditLog> audit) {
         if (token != null && token.isIn(authorization)) {
             return CompletableFuture.completedFuture(true);
         }
-        return logins.userOf(authorization, client).thenApply(user -> user != null);
+        return logins.logIn("admin.listener", authorization, client, audit).thenApply(PasswordLogin::succeeded);
     }
 }

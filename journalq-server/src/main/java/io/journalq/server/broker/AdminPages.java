@@ -18,6 +18,7 @@ import io.journalq.server.shard.TopicTraffic;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.journalq.server.shard.healing.HealingCounters;
+import io.journalq.server.shard.healing.Scrubber;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -90,6 +91,7 @@ final class AdminPages implements AutoCloseable {
     void show(BrokerCore core) {
         CompactionSetup.bind(core.cleanerCounters(), metrics);
         bindHealing(core.healingCounters());
+        bindScrub(core.scrubber());
         metrics.counter(
                 "journalq.coordinators.replayed.records",
                 "Records that coordinators replayed from journals on loading because the store did not have them.",
@@ -129,7 +131,7 @@ final class AdminPages implements AutoCloseable {
         metrics.counter(
                 "journalq.audit.dropped",
                 "Decisions that are missing in the audit log, because too many were waiting to be written.",
-                core.handlers().authorizer()::droppedAuditEvents);
+                core.handlers().authorizer().audit()::dropped);
         core.clusterMetrics().bind(metrics);
         bindTraffic(core.shards().traffic());
         bindGroups(core.groupLags());
@@ -216,6 +218,17 @@ final class AdminPages implements AutoCloseable {
                 "journalq.damage.unhealed",
                 "Known places of damage that are not healed yet. Their records cannot be read on this broker.",
                 counters::unhealed);
+    }
+
+    private void bindScrub(Scrubber scrubber) {
+        metrics.counter(
+                "journalq.scrub.read.bytes",
+                "Size of the batches that the broker has read to find damage.",
+                scrubber::readBytes);
+        metrics.counter(
+                "journalq.scrub.passes",
+                "How often the broker has read all of its records to find damage.",
+                scrubber::passes);
     }
 
     private void bindTelemetry(Telemetry telemetry) {

@@ -31,6 +31,7 @@ import io.journalq.server.observe.AdminAccess;
 import io.journalq.server.observe.Health;
 import io.journalq.server.peer.NettyPeerChannels;
 import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.shard.DiskUsage;
 import io.journalq.server.shard.OfflinePartitions;
@@ -145,7 +146,7 @@ public final class Broker implements AutoCloseable {
      *
      * @param beforeStart gets the broker before its start, which {@link #close} ends
      */
-    static Broker start(BrokerConfig config, Consumer<Broker> beforeStart) throws StartException {
+    public static Broker start(BrokerConfig config, Consumer<Broker> beforeStart) throws StartException {
         return start(config, new SystemFileStore(), Clock.systemUTC(), beforeStart);
     }
 
@@ -403,7 +404,7 @@ public final class Broker implements AutoCloseable {
         if (config.adminListener().isEmpty()) {
             return Optional.empty();
         }
-        AdminAccess access = AdminLogins.accessOf(config, transports, logins, memory, networkCounters);
+        AdminAccess access = AdminLogins.accessOf(config, transports, logins, this::audit, memory, networkCounters);
         AdminPages pages = AdminPages.open(config, loops, networkCounters, memory, stateMemory, this::health, access);
         closings.push(pages::close);
         adminPort = pages.port();
@@ -430,6 +431,12 @@ public final class Broker implements AutoCloseable {
     private ScramImage users() {
         BrokerCore open = core;
         return open == null ? ScramImage.NONE : open.scram();
+    }
+
+    /** Receives refused logins; nothing while the metadata is being read. */
+    private AuditLog audit() {
+        BrokerCore open = core;
+        return open == null ? AuditLog.OFF : open.handlers().authorizer().audit();
     }
 
     private Uuid newId() {
@@ -483,8 +490,9 @@ public final class Broker implements AutoCloseable {
                             blockingPool,
                             clock::millis),
                     throttles,
-                    logins::userOf,
+                    (authorization, client) -> logins.logIn("gateway.listener", authorization, client, this::audit),
                     stateMemory.part(StatePart.CONNECTIONS));
+            closings.push(gateway::stop);
         }
         opened.describe(config.advertisedFor(listeners), directories);
         acceptor.accept();

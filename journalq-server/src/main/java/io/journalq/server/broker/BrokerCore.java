@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.LocalCalls;
 import io.journalq.server.api.admin.OfflineReplicas;
 import io.journalq.server.api.data.FetchHandler;
 import io.journalq.server.api.telemetry.Telemetry;
@@ -20,8 +21,6 @@ import io.journalq.server.control.PeerControllers;
 import io.journalq.server.control.QuorumTls;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
-import io.journalq.server.journal.ShutdownMarker;
-import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
@@ -49,6 +48,7 @@ import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
 import io.journalq.server.shard.healing.HealingCounters;
 import io.journalq.server.shard.healing.ReplicaHealer;
+import io.journalq.server.shard.healing.Scrubber;
 import io.journalq.server.shard.metadata.MetadataApplier;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.PartitionHost;
@@ -59,12 +59,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Predicate;
@@ -80,11 +78,16 @@ import java.util.function.Supplier;
 public final class BrokerCore implements AutoCloseable {
     static final String METADATA_DIRECTORY = "metadata";
 
+    /** Longest time for which a broker that stops waits for its in-sync followers. One that is stuck leaves them sooner. */
+    private static final int HAND_OVER_MS = 5_000;
+
     private final BrokerConfig config;
     private final Environment environment;
     private final MetadataPublisher metadata;
+    private final RemovedTopics removedTopics = new RemovedTopics();
     private final ClusterSetup cluster;
     private final DataDirectories directories;
+    private final ShutdownMarkers markers;
     private final ControllerOpener opener;
     private final Controller controller;
     /** Whether brokers elect the controller. */
@@ -99,14 +102,11 @@ public final class BrokerCore implements AutoCloseable {
     private final GroupLags groupLags;
     private final TransactionCoordinators transactions;
     private final HandlerTable handlers;
-    private final Map<Path, LastEnd> lastEnds = new LinkedHashMap<>();
-    /** Nothing is written to these directories any more, because another directory may be mounted in their place. */
-    private final Set<Path> offlineDirectories = ConcurrentHashMap.newKeySet();
-
     private final FetchHandler fetch;
     private final Telemetry telemetry;
     private final LogCleaner cleaner;
     private final ReplicaHealer healer;
+    private final Scrubber scrubber;
     /** Whether clients may have been served. */
     private boolean served;
 
@@ -177,6 +177,7 @@ public final class BrokerCore implements AutoCloseable {
         this.config = config;
         this.environment = environment;
         this.metadata = new MetadataPublisher(environment.blockingPool());
+        metadata.addListener(removedTopics);
         this.cluster = new ClusterSetup(
                 config,
                 metadata::current,
@@ -184,13 +185,7 @@ public final class BrokerCore implements AutoCloseable {
                 environment.cycles().get(0));
         this.directories = DataDirectories.open(
                 environment.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
-        for (Path directory : config.dataDirectories()) {
-            lastEnds.put(
-                    directory,
-                    directories.hasPartitions(directory)
-                            ? ShutdownMarker.lastEnd(environment.store(), directory)
-                            : LastEnd.CLEAN);
-        }
+        this.markers = new ShutdownMarkers(environment.store(), config.dataDirectories(), directories::hasPartitions);
         this.opener = new ControllerOpener(
                 config,
                 new ControllerOpener.Environment(
@@ -220,10 +215,10 @@ public final class BrokerCore implements AutoCloseable {
                 metadata,
                 activeController,
                 environment.ids(),
-                keepsRecords(),
+                markers.keepsRecords(),
                 inCluster
                         ? new RegistrationFile(
-                                environment.store(), config.dataDirectories().get(0))
+                                environment.store(), config.dataDirectories(), directories::hasPartitions)
                         : null);
         this.supervisor = inCluster ? supervisor(activeController) : null;
         if (inCluster) {
@@ -235,7 +230,7 @@ public final class BrokerCore implements AutoCloseable {
                 environment.store(),
                 environment.blockingPool(),
                 environment.clock(),
-                lastEnds,
+                markers.lastEnds(),
                 environment.memory().part(StatePart.PRODUCERS));
         if (cluster.hasPeers()) {
             shards.join(cluster.replicaPeers(activeController));
@@ -246,6 +241,13 @@ public final class BrokerCore implements AutoCloseable {
                 new CleanerSurroundings(environment.blockingPool(), environment.clock(), environment.waiting()),
                 environment.ids());
         this.healer = new ReplicaHealer(shards, environment.blockingPool(), environment.waiting(), cluster.requests());
+        this.scrubber = new Scrubber(
+                shards,
+                environment.blockingPool(),
+                environment.waiting(),
+                healer,
+                config.get(BrokerSettings.SCRUB_INTERVAL_MS),
+                config.get(BrokerSettings.SCRUB_BYTES_PER_SECOND));
         this.watch = new DirectoryWatch(
                 directories,
                 config.dataDirectories().size(),
@@ -326,23 +328,19 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     private Authorizer authorizer() {
+        AuditLog audit = AuditLog.to(
+                environment.clock(),
+                environment.blockingPool(),
+                environment.ids(),
+                config.get(AccessSettings.AUDIT_ALLOWED));
         if (!config.get(AccessSettings.AUTHORIZATION_ENABLED)) {
-            return Authorizer.OFF;
+            return Authorizer.unrestricted(audit);
         }
-        AuditLog audit =
-                AuditLog.to(environment.clock(), environment.blockingPool(), config.get(AccessSettings.AUDIT_ALLOWED));
         return new Authorizer(
                 () -> metadata.current().acls(),
                 AccessSettings.principals(config.get(AccessSettings.SUPER_USERS)),
                 config.get(AccessSettings.ALLOW_EVERYONE),
                 audit);
-    }
-
-    /** Whether no system has gone down since the records were written that this broker has acknowledged. */
-    private boolean keepsRecords() {
-        return config.dataDirectories().stream()
-                .allMatch(directory -> lastEnds.get(directory) == LastEnd.CLEAN
-                        || ShutdownMarker.isEverythingThere(environment.store(), directory));
     }
 
     private BrokerSupervisor supervisor(ControllerOperations activeController) {
@@ -370,10 +368,14 @@ public final class BrokerCore implements AutoCloseable {
         MetadataApplier applier = new MetadataApplier(shards, groups, transactions);
         MetadataImage image = metadata.addListener(applier);
         Set<String> stored = directories.partitionNames();
-        directories.reportOrphans(partitionDirectories(image)::contains);
+        Set<String> known = partitionDirectories(image.topics());
+        known.addAll(deleteRemoved(image, stored));
+        directories.reportOrphans(known::contains);
         MetadataDelta all = MetadataDelta.ofAll(image);
         waiting.join(shards.partitions().open(all));
+        Map<Uuid, List<Integer>> incomplete = shards.partitions().takeIncomplete();
         if (inCluster) {
+            supervisor.setIncomplete(incomplete);
             deleteMoved(image, stored);
         }
         waiting.join(shards.startRetentionClock());
@@ -383,7 +385,7 @@ public final class BrokerCore implements AutoCloseable {
         var unused = transactions.follow(all);
         applier.start(image, waiting);
         cleaner.start();
-        config.dataDirectories().forEach(this::markRunning);
+        markers.writeRunning(() -> offlinePartitions() == 0, this::takeOffline);
         watch.start();
     }
 
@@ -400,18 +402,29 @@ public final class BrokerCore implements AutoCloseable {
         }
     }
 
-    private void markRunning(Path directory) {
-        try {
-            ShutdownMarker.writeRunning(
-                    environment.store(), directory, lastEnds.get(directory), offlinePartitions() == 0);
-        } catch (IOException failure) {
-            takeOffline(directory, "cannot write or delete " + ShutdownMarker.FILE_NAME + ": " + failure.getMessage());
+    /**
+     * Deletes the partitions of topics that were deleted while this broker did not run, or just before it ended. Those
+     * that are in the image are deleted when it changes.
+     *
+     * @return the names of the directories of all partitions of these topics
+     */
+    private Set<String> deleteRemoved(MetadataImage image, Set<String> stored) {
+        List<TopicImage> topics = removedTopics.take().stream()
+                .filter(topic -> image.topic(topic.id()) == null)
+                .toList();
+        for (TopicImage topic : topics) {
+            for (int partition = 0; partition < topic.partitions().size(); partition++) {
+                if (stored.contains(StoredPartition.directoryName(topic.id(), partition))) {
+                    shards.partitions().deleteRemoved(topic, partition);
+                }
+            }
         }
+        return partitionDirectories(topics);
     }
 
     /** Stops acknowledging records that belong in {@code directory}. */
     private void takeOffline(Path directory, String reason) {
-        offlineDirectories.add(directory);
+        markers.takeOffline(directory);
         IOException failure = new IOException("the data directory " + directory + " is offline: " + reason);
         if (directory.equals(config.dataDirectories().get(0))) {
             controller.refuseChanges(failure);
@@ -424,10 +437,9 @@ public final class BrokerCore implements AutoCloseable {
         return watch;
     }
 
-    /** Names of the partition directories of all topics. */
-    private static Set<String> partitionDirectories(MetadataImage image) {
+    private static Set<String> partitionDirectories(Iterable<TopicImage> topics) {
         Set<String> names = new HashSet<>();
-        for (TopicImage topic : image.topics()) {
+        for (TopicImage topic : topics) {
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
                 names.add(StoredPartition.directoryName(topic.id(), partition));
             }
@@ -470,6 +482,7 @@ public final class BrokerCore implements AutoCloseable {
             opener.await(lifecycle.register(advertised));
         }
         served = true;
+        scrubber.start();
         handlers.describe(
                 new ClusterBrokers(nodeId, metadata::current),
                 logDirectories,
@@ -480,6 +493,11 @@ public final class BrokerCore implements AutoCloseable {
                     cluster.forwarder(controller),
                     cluster.gate(environment.trust().brokers()));
         }
+    }
+
+    /** Calls for clients of the gateway, at the brokers that can serve them. */
+    public LocalCalls localCalls() {
+        return cluster.localCalls(handlers.registry());
     }
 
     /**
@@ -494,6 +512,7 @@ public final class BrokerCore implements AutoCloseable {
     /** Lets other brokers take over what this one leads, before it stops. Blocks. */
     public void handOver() {
         if (supervisor != null) {
+            environment.waiting().join(shards.beginHandOver(HAND_OVER_MS));
             environment.waiting().join(supervisor.leave(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS)));
         }
     }
@@ -540,6 +559,10 @@ public final class BrokerCore implements AutoCloseable {
         return cleaner.counters();
     }
 
+    Scrubber scrubber() {
+        return scrubber;
+    }
+
     /** The counters of damage. */
     HealingCounters healingCounters() {
         return healer.counters();
@@ -559,20 +582,15 @@ public final class BrokerCore implements AutoCloseable {
         watch.stop();
         try {
             cleaner.close();
+            scrubber.close();
             healer.close();
             controller.close();
         } finally {
             environment.waiting().join(metadata.published());
             environment.waiting().join(transactions.close());
             environment.waiting().join(groups.close());
-            boolean clean = environment.waiting().join(shards.close());
-            // If no client was served yet, the last unclean stop still matters to returning producers, so no clean stop
-            // is recorded.
-            for (Path directory : config.dataDirectories()) {
-                boolean kept = served || lastEnds.get(directory) == LastEnd.CLEAN;
-                if (clean && kept && !offlineDirectories.contains(directory)) {
-                    ShutdownMarker.writeClean(environment.store(), directory);
-                }
+            if (environment.waiting().join(shards.close())) {
+                markers.writeClean(served);
             }
         }
     }

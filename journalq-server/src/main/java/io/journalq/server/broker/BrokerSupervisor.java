@@ -1,5 +1,6 @@
 package io.journalq.server.broker;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.Controller;
@@ -7,6 +8,8 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.metadata.BrokerImage;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -40,6 +43,9 @@ final class BrokerSupervisor {
     private boolean waiting;
     private boolean timed;
     private boolean fenced = true;
+    /** Partitions whose replica here has lost acknowledged records, until the controller knows it. */
+    private volatile Map<Uuid, List<Integer>> incomplete = Map.of();
+
     private volatile boolean stopped;
 
     /**
@@ -59,6 +65,15 @@ final class BrokerSupervisor {
         this.activeController = activeController;
         this.loop = loop;
         this.intervalMs = intervalMs;
+    }
+
+    /**
+     * Sets which replicas have lost acknowledged records. The controller is told before it can unfence this broker.
+     *
+     * @param numbers of the partitions, by topic id
+     */
+    void setIncomplete(Map<Uuid, List<Integer>> numbers) {
+        incomplete = numbers;
     }
 
     /**
@@ -150,6 +165,10 @@ final class BrokerSupervisor {
             registerAgain();
             return;
         }
+        if (!incomplete.isEmpty()) {
+            reportIncomplete(self);
+            return;
+        }
         long sentNanos = loop.nanoTime();
         var unused = activeController
                 .heartbeat(new BrokerHeartbeat(
@@ -160,6 +179,26 @@ final class BrokerSupervisor {
                         onNoController(failure);
                     } else {
                         onResponse(response, sentNanos);
+                    }
+                }));
+    }
+
+    private void reportIncomplete(BrokerImage self) {
+        var unused = activeController
+                .loseRecords(self.nodeId(), self.epoch(), incomplete)
+                .whenComplete((error, failure) -> execute(() -> {
+                    waiting = false;
+                    if (failure != null) {
+                        onNoController(failure);
+                    } else if (error == ErrorCode.STALE_BROKER_EPOCH) {
+                        waiting = true;
+                        registerAgain();
+                    } else if (error == ErrorCode.NONE) {
+                        incomplete = Map.of();
+                        beatAfter(1);
+                    } else {
+                        log.warn("the controller does not take the report of lost records: error={}", error);
+                        beatAfter(RETRY_MS);
                     }
                 }));
     }

@@ -75,6 +75,15 @@ final class ClusterJoin {
         return clusterId;
     }
 
+    /** Whether this broker votes; true if no seed knows that. */
+    boolean votes(QuorumVoter self) {
+        List<ReplicaState> voters = voters();
+        return voters.isEmpty()
+                || voters.stream()
+                        .anyMatch(voter -> voter.replicaId() == self.nodeId()
+                                && voter.replicaDirectoryId().equals(self.directoryId()));
+    }
+
     /** The voters of the quorum; none if no seed knows them. */
     private List<ReplicaState> voters() {
         DescribeQuorumRequest request = new DescribeQuorumRequest()

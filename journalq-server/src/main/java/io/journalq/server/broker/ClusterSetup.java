@@ -1,8 +1,11 @@
 package io.journalq.server.broker;
 
+import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.LocalCalls;
 import io.journalq.server.api.peer.EnvelopeForwarder;
 import io.journalq.server.api.peer.PeerGate;
 import io.journalq.server.api.peer.RemoteControllers;
+import io.journalq.server.api.peer.RoutedCalls;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ListenerAddress;
@@ -98,6 +101,17 @@ final class ClusterSetup {
     /** Passes requests of clients on to the active controller. */
     EnvelopeForwarder forwarder(Controller controller) {
         return new EnvelopeForwarder(nodeId, controller::members, this::addressOf, peers);
+    }
+
+    /**
+     * Calls handlers at the brokers that can serve them.
+     *
+     * @param handlers those of this broker
+     */
+    LocalCalls localCalls(HandlerRegistry handlers) {
+        return hasPeers()
+                ? new RoutedCalls(nodeId, images, handlers, new RoutedCalls.Peers(requests(), requests(), requests()))
+                : LocalCalls.here(handlers);
     }
 
     /** What replication needs of the other brokers. */

@@ -1,5 +1,7 @@
 package io.journalq.server.broker;
 
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog.Members;
@@ -12,6 +14,7 @@ import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -23,8 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Passes the operations of a broker to the active controller of its cluster. While there is none, or it cannot be
  * reached, an operation is repeated: a registration until it succeeds, others up to {@link #MAX_ATTEMPTS} times. An
- * operation may therefore take effect more than once. Heartbeats and proposals for partitions are not repeated: who
- * sends them makes new ones. Any thread.
+ * operation may therefore take effect more than once. Heartbeats, reports of lost records and proposals for
+ * partitions are not repeated: who sends them makes new ones. Any thread.
  */
 final class ControllerLink implements ControllerOperations {
     private static final Logger log = LoggerFactory.getLogger(ControllerLink.class);
@@ -59,6 +62,11 @@ final class ControllerLink implements ControllerOperations {
     @Override
     public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
         return call(controller -> controller.registerBroker(registration, previousEpoch), Integer.MAX_VALUE);
+    }
+
+    @Override
+    public CompletableFuture<ErrorCode> loseRecords(int loser, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
+        return call(controller -> controller.loseRecords(loser, brokerEpoch, partitions), 1);
     }
 
     @Override

@@ -121,6 +121,7 @@ final class ControllerOpener {
         MetadataMachine.Limits limits = new MetadataMachine.Limits(
                 config.get(BrokerSettings.NODE_ID),
                 config.get(BrokerSettings.NUM_PARTITIONS),
+                config.get(ReplicationSettings.DEFAULT_REPLICATION_FACTOR),
                 config.get(BrokerSettings.MAX_PARTITIONS_PER_TOPIC),
                 config.get(BrokerSettings.MAX_PARTITIONS));
         return new MetadataMachine(limits, new ConfigRules(config), memory);

@@ -5,6 +5,10 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.config.ListenerSettings;
 import io.journalq.server.gateway.BrokerView;
+import io.journalq.server.gateway.confluent.ConsumerInstances;
+import io.journalq.server.gateway.confluent.ConsumerRoutes;
+import io.journalq.server.gateway.confluent.ProduceV2Route;
+import io.journalq.server.gateway.confluent.ProduceV3Route;
 import io.journalq.server.gateway.console.ConsoleRoute;
 import io.journalq.server.gateway.consume.EventsRoute;
 import io.journalq.server.gateway.consume.ReadRoute;
@@ -20,6 +24,7 @@ import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.Routes;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.produce.ProduceRoute;
+import io.journalq.server.gateway.produce.ProducersRoute;
 import io.journalq.server.gateway.produce.Targets;
 import io.journalq.server.gateway.rest.RestRoutes;
 import io.journalq.server.gateway.websocket.WebSocketRoute;
@@ -30,6 +35,7 @@ import io.journalq.server.network.Acceptor;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.security.ClientThrottles;
+import io.journalq.server.security.sasl.PasswordLogin;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -47,6 +53,9 @@ final class GatewaySetup {
     private final ListenerAddress address;
     private final ListenerTransports transports;
     private final GatewayCounters counters = new GatewayCounters();
+
+    /** Null before {@link #bind}. */
+    private volatile ConsumerInstances consumers;
 
     private GatewaySetup(BrokerConfig config, ListenerAddress address, ListenerTransports transports) {
         this.config = config;
@@ -83,13 +92,14 @@ final class GatewaySetup {
             BrokerCore core,
             LocalBrokerView.Parts parts,
             ClientThrottles throttles,
-            BiFunction<String, SocketAddress, CompletionStage<String>> passwords,
+            BiFunction<String, SocketAddress, CompletionStage<PasswordLogin>> passwords,
             MemoryAccount connectionMemory)
             throws IOException {
         Supplier<MetadataImage> images = core::metadata;
         Targets targets = new Targets(images, config, parts.epochMs());
         List<Route> all = new ArrayList<>(List.of(
                 new ProduceRoute(targets),
+                new ProducersRoute(targets),
                 new ReadRoute(images),
                 new EventsRoute(images),
                 new WebSocketRoute(images, targets)));
@@ -98,6 +108,12 @@ final class GatewaySetup {
         LoopCycle first = parts.cycles().get(0);
         first.execute(() -> history.start(first.loop()));
         all.addAll(RestRoutes.all(images, view));
+        all.addAll(List.of(
+                new ProduceV2Route(targets, false),
+                new ProduceV2Route(targets, true),
+                new ProduceV3Route(targets, images)));
+        consumers = new ConsumerInstances(images, config.get(ListenerSettings.GATEWAY_CONSUMER_INSTANCE_TIMEOUT_MS));
+        all.addAll(new ConsumerRoutes(consumers, images, transports.isGatewayEncrypted()).routes());
         all.add(new SearchRoute(images));
         all.add(new HistoryRoute(history));
         all.addAll(ConsoleRoute.all(parts.blockingPool()));
@@ -110,6 +126,7 @@ final class GatewaySetup {
                 routes,
                 guard,
                 core.handlers(),
+                core.localCalls(),
                 new HttpDoor.Clients(
                         transports.principals()::of,
                         transports.needsGatewayLogins() ? passwords : null,
@@ -125,6 +142,14 @@ final class GatewaySetup {
                 "set another in 'gateway.listener', or leave it empty for no gateway");
     }
 
+    /** The broker stops: what clients have left in the gateway leaves its groups. */
+    void stop() {
+        ConsumerInstances open = consumers;
+        if (open != null) {
+            open.close();
+        }
+    }
+
     /** Adds the metrics of the gateway. */
     void show(BrokerMetrics metrics) {
         metrics.gauge(
@@ -134,6 +159,10 @@ final class GatewaySetup {
                 "Open streams of server-sent events of the HTTP gateway.",
                 counters::openStreams);
         metrics.gauge("journalq.gateway.websockets", "Open WebSockets of the HTTP gateway.", counters::openWebSockets);
+        metrics.gauge(
+                "journalq.gateway.consumer.instances",
+                "Consumer instances of the HTTP gateway (/consumers).",
+                () -> consumers == null ? 0 : consumers.count());
         metrics.counter(
                 "journalq.gateway.connections.over.limit",
                 "Connections of the HTTP gateway closed on arrival because 2,000 were open.",

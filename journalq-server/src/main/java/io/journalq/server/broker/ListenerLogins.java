@@ -13,7 +13,10 @@ import io.journalq.server.network.Exchange;
 import io.journalq.server.network.KafkaDoor;
 import io.journalq.server.network.PreAuthentication;
 import io.journalq.server.network.Transport;
+import io.journalq.server.security.AuditLog;
+import io.journalq.server.security.Authorizer.Asker;
 import io.journalq.server.security.sasl.PasswordCheck;
+import io.journalq.server.security.sasl.PasswordLogin;
 import io.journalq.server.security.sasl.PasswordPool;
 import io.journalq.server.security.sasl.SaslMechanisms;
 import io.journalq.server.security.sasl.ScramUsers;
@@ -116,25 +119,30 @@ final class ListenerLogins implements AutoCloseable {
     }
 
     /**
-     * The user that the header {@code Authorization} of HTTP names, if the password in it is right.
+     * Checks the password in a header {@code Authorization} of HTTP, and audits a refusal.
      *
-     * @return null if it is not
+     * @param listener what the audit log names as the API
      * @throws RejectedExecutionException when the password is not checked; the message says why
      */
-    CompletionStage<String> userOf(String authorization, SocketAddress client) {
+    CompletionStage<PasswordLogin> logIn(
+            String listener, String authorization, SocketAddress client, Supplier<AuditLog> audit) {
         if (addresses.isLockedOut(client)) {
             throw new RejectedExecutionException("too many logins of this address have failed within a minute");
         }
-        CompletionStage<String> check;
+        CompletionStage<PasswordLogin> check;
         try {
-            check = passwords.userOf(authorization);
+            check = passwords.logIn(authorization);
         } catch (RejectedExecutionException tooMany) {
             throw new RejectedExecutionException("too many passwords are being checked", tooMany);
         }
-        return check.whenComplete((user, defect) -> {
-            if (user == null && defect == null) {
-                addresses.onFailedLogin(client);
+        return check.thenApply(login -> {
+            if (login.succeeded()) {
+                return login;
             }
+            addresses.onFailedLogin(client);
+            return login.at(audit.get()
+                    .loginRefused(
+                            Asker.overHttp(listener, client), login.user(), PasswordLogin.MECHANISM, login.refusal()));
         });
     }
 

@@ -122,10 +122,12 @@ final class MetadataLogOpener {
         if (join != null && !(votes && provider.hasJoined(voter))) {
             return join(provider, voter, scratch);
         }
+        QuorumProvider.Admission admission = null;
         if (join != null) {
             Optional<Uuid> cluster = join.clusterIdIfKnown(voter.nodeId(), config.interBrokerAddress());
             if (cluster.isPresent()) {
                 directories.checkJoins(cluster.get().toString());
+                admission = admission(provider.identity(voter), cluster.get());
             }
         }
         if (!votes) {
@@ -133,7 +135,16 @@ final class MetadataLogOpener {
         }
         store.restrict(directory.resolve(QuorumProvider.DIRECTORY));
         store.restrict(directory.resolve(BrokerCore.METADATA_DIRECTORY));
-        return provider.log(voter, votes && ShutdownMarker.lastEnd(store, directory) == LastEnd.SYSTEM_DOWN);
+        return provider.log(voter, votes && ShutdownMarker.lastEnd(store, directory) == LastEnd.SYSTEM_DOWN, admission);
+    }
+
+    /** Null for a broker that votes. One that was removed from the voters while it was down asks to vote again. */
+    private QuorumProvider.Admission admission(QuorumVoter self, Uuid clusterId) {
+        if (join.votes(self)) {
+            return null;
+        }
+        log.info("this broker was removed from the voters, and asks to vote again: cluster={}", clusterId);
+        return () -> join.addVoter(self, clusterId);
     }
 
     private MetadataLog local() throws IOException {

@@ -91,7 +91,7 @@ public final class BrokerSettings {
             1,
             10_000_000,
             "Maximum number of partitions of all topics. memory.metadata.max.bytes limits them too: a heap of 512 MiB"
-                    + " has room for about 62,000 topics of one partition.");
+                    + " has room for about 58,000 topics of one partition.");
 
     public static final ConfigKey<Integer> SOCKET_REQUEST_MAX_BYTES = ConfigKey.ofInt(
             "socket.request.max.bytes",
@@ -256,6 +256,21 @@ public final class BrokerSettings {
             1L,
             DAY_MS,
             "Time until the next check if no partition needed a compaction.");
+    public static final ConfigKey<Long> SCRUB_INTERVAL_MS = ConfigKey.ofLong(
+            "scrub.interval.ms",
+            ConfigUnit.MILLISECONDS,
+            7 * DAY_MS,
+            0L,
+            Long.MAX_VALUE,
+            "Interval in which the broker reads all of its records to find damage. The first time is an hour after its "
+                    + "start at the latest. 0: only what clients read is checked.");
+    public static final ConfigKey<Long> SCRUB_BYTES_PER_SECOND = ConfigKey.ofLong(
+            "scrub.bytes.per.second",
+            ConfigUnit.BYTES,
+            8L << 20,
+            1L,
+            Long.MAX_VALUE,
+            "How fast the broker reads its records to find damage.");
     public static final ConfigKey<Long> PRODUCER_ID_EXPIRATION_MS = ConfigKey.ofLong(
             "producer.id.expiration.ms",
             ConfigUnit.MILLISECONDS,
@@ -348,6 +363,8 @@ public final class BrokerSettings {
                 LOG_CLEANER_THREADS,
                 LOG_CLEANER_DEDUPE_BUFFER_SIZE,
                 LOG_CLEANER_BACKOFF_MS,
+                SCRUB_INTERVAL_MS,
+                SCRUB_BYTES_PER_SECOND,
                 PRODUCER_ID_EXPIRATION_MS,
                 PRODUCER_ID_EXPIRATION_CHECK_INTERVAL_MS,
                 TELEMETRY_MAX_BYTES,

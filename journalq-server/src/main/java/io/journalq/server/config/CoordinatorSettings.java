@@ -5,7 +5,6 @@ import java.util.List;
 /** The settings of the coordinators: consumer groups, committed offsets, transactions. */
 public final class CoordinatorSettings {
     private static final long DAY_MS = 86_400_000L;
-    private static final int MAX_REPLICAS = 100;
 
     public static final ConfigKey<Integer> GROUP_TOPIC_PARTITIONS = ConfigKey.ofInt(
             "offsets.topic.num.partitions",
@@ -19,7 +18,7 @@ public final class CoordinatorSettings {
             ConfigUnit.NONE,
             0,
             0,
-            MAX_REPLICAS,
+            ReplicationSettings.MAX_REPLICAS,
             "Number of replicas of __consumer_offsets when the first group appears. 0 for the number of brokers, "
                     + "at most 3.");
     public static final ConfigKey<Integer> GROUP_MAX_SIZE = ConfigKey.ofInt(
@@ -159,7 +158,7 @@ public final class CoordinatorSettings {
             ConfigUnit.NONE,
             0,
             0,
-            MAX_REPLICAS,
+            ReplicationSettings.MAX_REPLICAS,
             "Number of replicas of __transaction_state when the first transactional producer appears. 0 for the "
                     + "number of brokers, at most 3.");
     public static final ConfigKey<Integer> TRANSACTION_TOPIC_MIN_ISR = ConfigKey.ofInt(
@@ -167,7 +166,7 @@ public final class CoordinatorSettings {
             ConfigUnit.NONE,
             2,
             1,
-            MAX_REPLICAS,
+            ReplicationSettings.MAX_REPLICAS,
             "min.insync.replicas of __transaction_state when it is created. With fewer replicas than this, all of them "
                     + "must be in sync.");
     public static final ConfigKey<Integer> TRANSACTION_MAX_TIMEOUT_MS = ConfigKey.ofInt(

@@ -178,6 +178,13 @@ public final class ListenerSettings {
             "Origins of web pages, as scheme://host:port, whose requests to the gateway may change something. Requests of "
                     + "other origins are refused. Clients that are not browsers send no origin.",
             ListenerSettings::readOrigin);
+    public static final ConfigKey<Integer> GATEWAY_CONSUMER_INSTANCE_TIMEOUT_MS = ConfigKey.ofInt(
+            "gateway.consumer.instance.timeout.ms",
+            ConfigUnit.MILLISECONDS,
+            300_000,
+            100,
+            Integer.MAX_VALUE,
+            "Time after which a consumer instance of the gateway (/consumers) that is not used leaves its group.");
     public static final ConfigKey<String> QUORUM_LISTENER = ConfigKey.ofText(
                     "quorum.listener",
                     "",
@@ -243,6 +250,7 @@ public final class ListenerSettings {
             GATEWAY_ALLOW_ANONYMOUS,
             GATEWAY_ALLOWED_HOSTS,
             GATEWAY_ALLOWED_ORIGINS,
+            GATEWAY_CONSUMER_INSTANCE_TIMEOUT_MS,
             QUORUM_LISTENER,
             CLUSTER_JOIN,
             INTER_BROKER_LISTENER_NAME,

@@ -5,6 +5,17 @@ import java.util.List;
 /** The settings of replication between the brokers of a cluster. */
 public final class ReplicationSettings {
     private static final long HOUR_MS = 3_600_000L;
+    /** Of one partition. */
+    static final int MAX_REPLICAS = 100;
+
+    public static final ConfigKey<Integer> DEFAULT_REPLICATION_FACTOR = ConfigKey.ofInt(
+            "default.replication.factor",
+            ConfigUnit.NONE,
+            1,
+            1,
+            MAX_REPLICAS,
+            "Number of replicas of a topic that is created without a number of replicas, as by auto.create.topics.enable. "
+                    + "The setting of the controller counts: use the same value on all brokers.");
 
     public static final ConfigKey<Long> REPLICA_LAG_TIME_MAX_MS = ConfigKey.ofLong(
             "replica.lag.time.max.ms",
@@ -61,7 +72,18 @@ public final class ReplicationSettings {
                     + "Replicas that are in sync count, and are never held back. bin/journalq cluster reassign --throttle "
                     + "sets and deletes it.");
 
+    private static final String RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector";
+    public static final ConfigKey<String> REPLICA_SELECTOR_CLASS = ConfigKey.ofChoice(
+            "replica.selector.class",
+            RACK_AWARE,
+            List.of(RACK_AWARE, "org.apache.kafka.common.replica.LeaderSelector"),
+            "Where consumers read that set client.rack, by Kafka's names. RackAwareReplicaSelector: from an in-sync replica "
+                    + "in their rack, see broker.rack. LeaderSelector: from the leader. Consumers without client.rack read "
+                    + "from the leader.");
+
     static final List<ConfigKey<?>> ALL = List.of(
+            DEFAULT_REPLICATION_FACTOR,
+            REPLICA_SELECTOR_CLASS,
             REPLICA_LAG_TIME_MAX_MS,
             REPLICATION_LAG_MAX_MS,
             LEADER_THROTTLED_RATE,
@@ -70,4 +92,9 @@ public final class ReplicationSettings {
             BROKER_SESSION_TIMEOUT_MS);
 
     private ReplicationSettings() {}
+
+    /** Whether consumers read from a replica in their rack, by {@link #REPLICA_SELECTOR_CLASS}. */
+    public static boolean isRackAware(String selectorClass) {
+        return selectorClass.equals(RACK_AWARE);
+    }
 }

@@ -7,8 +7,8 @@ import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.control.OperationQueue.Step;
 import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.TopicSpec;
@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -291,6 +292,17 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     }
 
     @Override
+    public CompletableFuture<ErrorCode> loseRecords(int nodeId, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
+        return operations
+                .submit(
+                        draft -> draft.add(
+                                new Step(draft.decider().cluster().loseRecords(nodeId, brokerEpoch, partitions), null),
+                                false),
+                        OperationQueue::failed)
+                .thenApply(Outcome::error);
+    }
+
+    @Override
     public CompletableFuture<List<PartitionOutcome>> alterPartitions(
             int nodeId, long brokerEpoch, List<InSyncProposal> proposals) {
         return operations.submit(
@@ -380,8 +392,11 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         if (cause == null) {
             return new Outcome(ErrorCode.NONE, null, null);
         }
+        if (cause instanceof IllegalArgumentException) {
+            return new Outcome(ErrorCode.DUPLICATE_VOTER, cause.getMessage(), null);
+        }
         return new Outcome(
-                cause instanceof IllegalArgumentException ? ErrorCode.DUPLICATE_VOTER : ErrorCode.NOT_CONTROLLER,
+                cause instanceof TimeoutException ? ErrorCode.REQUEST_TIMED_OUT : ErrorCode.NOT_CONTROLLER,
                 cause.getMessage(),
                 null);
     }

@@ -1,9 +1,12 @@
 package io.journalq.server.control;
 
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -20,6 +23,16 @@ public interface ControllerOperations {
      *     later
      */
     CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch);
+
+    /**
+     * A fenced broker has found out that replicas have lost acknowledged records. They are not eligible as leaders any
+     * more, until they have caught up.
+     *
+     * @param brokerEpoch its registration
+     * @param partitions numbers of the partitions, by topic id
+     * @return {@link ErrorCode#STALE_BROKER_EPOCH} if the broker has another registration
+     */
+    CompletableFuture<ErrorCode> loseRecords(int nodeId, long brokerEpoch, Map<Uuid, List<Integer>> partitions);
 
     /** A broker shows that it is alive. */
     CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat);

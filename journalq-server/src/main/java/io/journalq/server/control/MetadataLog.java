@@ -118,7 +118,8 @@ public interface MetadataLog extends Closeable {
     interface Voters {
         /**
          * Adds a voter, which must be running. Completes when it has caught up and votes. Fails if this broker does not
-         * lead, or if another change is in progress.
+         * lead, or if another change is in progress; with a {@link java.util.concurrent.TimeoutException} if it would take
+         * the place of a voter that is not down yet.
          *
          * @param replaces whether a voter of the same node id and address has lost its directory, so that this one takes
          *     its place

@@ -71,10 +71,18 @@ public interface QuorumProvider {
     boolean hasJoined(Voter voter) throws IOException;
 
     /**
+     * The voter that has a {@link #DIRECTORY}.
+     *
+     * @throws IOException if the directory is not that of a voter
+     */
+    QuorumVoter identity(Voter voter) throws IOException;
+
+    /**
      * The log of a voter that has a {@link #DIRECTORY}.
      *
      * @param lostPower whether the system went down since the last clean stop, so that a vote may be lost
+     * @param admission for a broker that was removed from the voters; null if it votes
      * @throws IOException if the directory is not that of a voter
      */
-    MetadataLog log(Voter voter, boolean lostPower) throws IOException;
+    MetadataLog log(Voter voter, boolean lostPower, Admission admission) throws IOException;
 }

@@ -2,9 +2,9 @@ package io.journalq.server.directory;
 
 import io.journalq.server.loop.Loop;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
@@ -29,7 +29,10 @@ public final class DirectoryWatch {
     private final Loop loop;
     private final Executor blockingPool;
     private final BiConsumer<Path, String> onLost;
-    private final Map<Path, String> lost = new ConcurrentSkipListMap<>();
+
+    /** Replaced as a whole, so that its size fits its entries. Written by one check at a time. */
+    private volatile Map<Path, String> lost = Map.of();
+
     private volatile boolean stopped;
 
     /**
@@ -95,13 +98,15 @@ public final class DirectoryWatch {
                     directory,
                     reason);
             onLost.accept(directory, reason);
-            lost.put(directory, reason);
+            Map<Path, String> more = new TreeMap<>(lost);
+            more.put(directory, reason);
+            lost = Collections.unmodifiableMap(more);
         }
     }
 
     /** The offline directories, with reasons. Nothing more is acknowledged in any of them. */
     public Map<Path, String> lost() {
-        return lost.isEmpty() ? Map.of() : new TreeMap<>(lost);
+        return lost;
     }
 
     public int lostCount() {

@@ -209,8 +209,8 @@ public final class CommittedOffsets {
 
     /**
      * Ends a producer's transaction: the offsets that it holds here take effect, or are discarded, in one append.
-     * Offsets of a later epoch belong to a later transaction and stay. Offsets of an older epoch belong to a
-     * transaction that lost its end in a power loss, and are discarded. A repeated call changes nothing.
+     * Offsets of a later epoch belong to a later transaction and stay, also if the end of the earlier one arrives a second
+     * time. Offsets of an older epoch belong to a transaction that lost its end in a power loss, and are discarded.
      *
      * @param producerEpoch epoch of the marker
      * @param transactionVersion 2 if the epoch was incremented with the decision (KIP-890), less otherwise
@@ -222,11 +222,11 @@ public final class CommittedOffsets {
         int epoch = transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS ? producerEpoch : producerEpoch - 1;
         List<CoordinatorRecord> records = new ArrayList<>();
         pending.forEachOf(producerId, (place, id, held) -> {
-            if (held.producerEpoch() > producerEpoch) {
+            if (held.producerEpoch() > epoch) {
                 return;
             }
             records.add(PendingOffsets.tombstone(place, id));
-            if (committed && held.producerEpoch() >= epoch) {
+            if (committed && held.producerEpoch() == epoch) {
                 records.add(new CoordinatorRecord(
                         key(place.groupId(), place.topic(), place.partition()),
                         held.offset().toRecord()));

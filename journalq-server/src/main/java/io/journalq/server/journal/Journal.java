@@ -46,6 +46,7 @@ public final class Journal implements AutoCloseable {
     private final LogStart start;
     private volatile JournalConfig config;
     private volatile long highWatermark;
+    private final boolean isNew;
 
     private final JournalRewrites rewrites;
 
@@ -97,6 +98,7 @@ public final class Journal implements AutoCloseable {
         this.directory = directory;
         this.config = config;
         this.highWatermark = recovered.highWatermark();
+        this.isNew = recovered.isNew();
         this.epochs = recovered.epochs();
         JournalState state = new State();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
@@ -274,20 +276,36 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
-     * The high watermark that the owner last set, or that was stored when the journal was opened. Never above the end of
-     * the log. Any thread.
+     * The high watermark that the owner has set, or that was stored when the journal was opened. It is behind the end of
+     * the log if records are missing that were below it. Any thread.
      */
     public long highWatermark() {
         return highWatermark;
     }
 
     /**
-     * Notes the high watermark of the replica that this log belongs to. The next checkpoint stores it.
+     * Notes the high watermark of the replica that this log belongs to. The next checkpoint stores it. A smaller one than
+     * before changes nothing, so that each start finds out that records are missing, until {@link #acceptEnd}.
      *
      * @param offset at most {@link #writtenOffset}
      */
     public void setHighWatermark(long offset) {
-        highWatermark = offset;
+        highWatermark = Math.max(highWatermark, offset);
+    }
+
+    /** Notes that nothing is missing at the end of the log, because the other replicas have been compared with it. */
+    public void acceptEnd() {
+        highWatermark = Math.min(highWatermark, writtenOffset());
+    }
+
+    /** Whether records are missing that were below the high watermark. */
+    public boolean isMissingRecords() {
+        return highWatermark > writtenOffset();
+    }
+
+    /** Whether there was no file of the log when it was opened. Any thread. */
+    public boolean isNew() {
+        return isNew;
     }
 
     /** Total size of all log files in bytes. Any thread. */

@@ -58,6 +58,8 @@ final class JournalRecovery {
     private boolean cutOff;
     /** A sync failed in the previous process. */
     private boolean fenced;
+    /** Whether there is no file. */
+    private boolean isNew;
 
     JournalRecovery(FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch) {
         this.store = store;
@@ -74,8 +76,10 @@ final class JournalRecovery {
      * @param segments at least one, in ascending order
      * @param compactedOffset records before this were compacted at least once
      * @param flushedOffset records before this are durable
-     * @param highWatermark as stored, within the log. The start of the log if there is no checkpoint
+     * @param highWatermark as stored, and behind the end of the log if records are missing. The start of the log if there
+     *     is no checkpoint
      * @param unvouched whether there was more than the checkpoint covers
+     * @param isNew whether there was no file
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     record Recovered(
@@ -87,7 +91,8 @@ final class JournalRecovery {
             LeaderEpochs epochs,
             ProducerSnapshots snapshots,
             TransactionIndex transactions,
-            boolean unvouched) {
+            boolean unvouched,
+            boolean isNew) {
         Recovered flushed() {
             long endOffset = segments[segments.length - 1].endOffset();
             return new Recovered(
@@ -99,13 +104,15 @@ final class JournalRecovery {
                     epochs,
                     snapshots,
                     transactions,
-                    true);
+                    true,
+                    isNew);
         }
     }
 
     Recovered run() throws IOException {
         List<String> names = store.list(directory);
         if (names.isEmpty()) {
+            isNew = true;
             store.createDirectories(directory);
             syncParent();
         }
@@ -568,10 +575,11 @@ final class JournalRecovery {
                 startOffset,
                 compactedOffset,
                 Math.min(flushedOffset, endOffset),
-                Math.max(startOffset, Math.min(endOffset, highWatermark)),
+                Math.max(startOffset, highWatermark),
                 epochs,
                 snapshots,
                 transactions,
-                false);
+                false,
+                isNew);
     }
 }

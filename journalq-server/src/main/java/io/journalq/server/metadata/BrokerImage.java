@@ -8,10 +8,13 @@ import io.journalq.server.metadata.index.SortedIndex;
  *
  * @param registration what it said when it registered
  * @param epoch offset of its registration in the metadata log
+ * @param servedEpoch epoch of the last registration whose process was unfenced; the first one if none was. Processes that
+ *     registered after that have acknowledged nothing
  * @param fenced whether it may not lead partitions, because it has not caught up or does not respond
  * @param leaving whether it is about to stop, so that it leads only what no other broker can lead
  */
-public record BrokerImage(BrokerRegistration registration, long epoch, boolean fenced, boolean leaving) {
+public record BrokerImage(
+        BrokerRegistration registration, long epoch, long servedEpoch, boolean fenced, boolean leaving) {
     /** No brokers, by node id. */
     static final SortedIndex<Integer, BrokerImage> NONE = SortedIndex.by(BrokerImage::nodeId);
 
@@ -36,7 +39,7 @@ public record BrokerImage(BrokerRegistration registration, long epoch, boolean f
 
     /** The same registration in another state. */
     BrokerImage in(boolean newFenced, boolean newLeaving) {
-        return new BrokerImage(registration, epoch, newFenced, newLeaving);
+        return new BrokerImage(registration, epoch, newFenced ? servedEpoch : epoch, newFenced, newLeaving);
     }
 
     /** The address of the listener with this name; null if there is none. Never that of another listener. */

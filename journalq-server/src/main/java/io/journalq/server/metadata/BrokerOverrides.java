@@ -24,8 +24,13 @@ public final class BrokerOverrides {
      * this one.
      */
     public static BrokerConfig inForce(BrokerConfig started, ResourceConfigs resources) {
+        return inForce(started, resources, started.get(BrokerSettings.NODE_ID));
+    }
+
+    /** As {@link #inForce(BrokerConfig, ResourceConfigs)}, on a broker that was started with the same settings. */
+    public static BrokerConfig inForce(BrokerConfig started, ResourceConfigs resources, int nodeId) {
         BrokerConfig config = with(started, resources.of(EVERY_BROKER), ConfigOrigin.DYNAMIC_DEFAULT);
-        return with(config, resources.of(of(started.get(BrokerSettings.NODE_ID))), ConfigOrigin.DYNAMIC_BROKER);
+        return with(config, resources.of(of(nodeId)), ConfigOrigin.DYNAMIC_BROKER);
     }
 
     private static BrokerConfig with(BrokerConfig below, Map<String, String> configs, ConfigOrigin origin) {

@@ -1,9 +1,10 @@
 package io.journalq.server.metadata;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.config.TopicSettings;
-import io.journalq.server.metadata.MetadataMachine.Decision;
+import io.journalq.server.metadata.MetadataMachine.ResourceRules;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.partition.LeaderElection;
 import io.journalq.server.metadata.partition.PartitionChange;
@@ -26,9 +27,11 @@ import java.util.TreeSet;
  */
 public final class ClusterDecider {
     private final MetadataState state;
+    private final ResourceRules rules;
 
-    ClusterDecider(MetadataState state) {
+    ClusterDecider(MetadataState state, ResourceRules rules) {
         this.state = state;
+        this.rules = rules;
     }
 
     /** Whether the registration {@code epoch} of a broker is the current one. */
@@ -46,6 +49,38 @@ public final class ClusterDecider {
         List<Message> records = new ArrayList<>();
         records.add(MetadataSnapshot.brokerRecord(registered));
         records.addAll(elections(new KnownBrokers(List.of(registered), kept)));
+        return Decision.append(records);
+    }
+
+    /**
+     * A fenced broker has found out that replicas have lost acknowledged records. They are not eligible as leaders any
+     * more. If they were the last that were, they can lead in an epoch that is marked as recovering.
+     *
+     * @param partitions numbers of the partitions, by topic id
+     */
+    public Decision loseRecords(int nodeId, long epoch, Map<Uuid, List<Integer>> partitions) {
+        BrokerImage broker = state.brokers().find(nodeId);
+        if (broker == null || broker.epoch() != epoch) {
+            return stale(nodeId, epoch);
+        }
+        KnownBrokers brokers = new KnownBrokers(List.of(broker.in(true, false)), Kept.NOTHING);
+        List<Message> records = new ArrayList<>();
+        partitions.forEach((topicId, numbers) -> {
+            TopicImage topic = state.topics().byId().find(topicId);
+            List<ChangeState> changes = new ArrayList<>();
+            for (int number : numbers) {
+                if (topic != null && topic.hasPartition(number)) {
+                    PartitionImage partition = topic.partitions().get(number);
+                    PartitionChange elected = LeaderElection.elect(partition, requiredSize(topic, partition), brokers);
+                    if (partition.replicas().contains(nodeId) && !elected.isEmpty()) {
+                        changes.add(MetadataSnapshot.change(number, elected));
+                    }
+                }
+            }
+            if (!changes.isEmpty()) {
+                records.add(new PartitionChangesRecord().setTopicId(topicId).setChanges(changes));
+            }
+        });
         return Decision.append(records);
     }
 
@@ -358,7 +393,7 @@ public final class ClusterDecider {
             return Decision.refuse(
                     ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, "no reassignment of the partition is in progress");
         }
-        Decision refused = target == null ? null : problem(topic, partition, target, changesFactor);
+        Decision refused = target == null ? null : problem(partition, target, changesFactor);
         if (refused != null) {
             return refused;
         }
@@ -373,10 +408,26 @@ public final class ClusterDecider {
         }
         PartitionImage settled = ReassignmentSteps.complete(
                 moved, requiredSize(topic, moved.targetReplicas().size()), brokers);
-        return change(topic, number, PartitionChange.between(partition, settled));
+        Decision decision = change(topic, number, PartitionChange.between(partition, settled));
+        if (target == null || !needsMode(topic, partition, target)) {
+            return decision;
+        }
+        List<Message> records = new ArrayList<>(decision.records());
+        records.add(ReplicatedTopicRules.modeRecord(topic, rules.defaultMode(state.resources(), partition.leader())));
+        return Decision.append(records);
     }
 
-    private Decision problem(TopicImage topic, PartitionImage partition, List<Integer> target, boolean changesFactor) {
+    /** Whether a topic gets several replicas, at least while it moves, and sets no mode. It then keeps its default. */
+    private static boolean needsMode(TopicImage topic, PartitionImage partition, List<Integer> target) {
+        boolean severalAtATime = !partition.originalReplicas().equals(target)
+                && (target.size() > 1 || !partition.replicas().equals(target));
+        // Nobody has chosen the mode of an internal topic.
+        return severalAtATime
+                && !InternalTopics.contains(topic.name())
+                && ReplicatedTopicRules.lacksMode(topic.configs());
+    }
+
+    private Decision problem(PartitionImage partition, List<Integer> target, boolean changesFactor) {
         String problem = new ReplicaAssignments(state.brokers()).problemOf(target, target.size());
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_REPLICA_ASSIGNMENT, problem);
@@ -388,14 +439,7 @@ public final class ClusterDecider {
                     "the partition has " + factor + " replicas, and the request must not change that; it names "
                             + target.size());
         }
-        if (partition.originalReplicas().equals(target)) {
-            return null;
-        }
-        boolean severalAtATime = target.size() > 1 || !partition.replicas().equals(target);
-        // Nobody has chosen the mode of an internal topic.
-        boolean choosesMode = severalAtATime && !InternalTopics.contains(topic.name());
-        String unsupported = choosesMode ? ReplicatedTopicRules.missing(topic.configs()) : null;
-        return unsupported == null ? null : Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
+        return null;
     }
 
     private Decision problem(int nodeId, PartitionImage partition, InSyncProposal proposal) {

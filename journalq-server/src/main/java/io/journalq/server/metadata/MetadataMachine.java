@@ -30,8 +30,8 @@ import java.util.TreeMap;
  * they are passed to {@link #replay}, in live operation and after a restart. One thread.
  */
 public final class MetadataMachine {
-    /** Of topics that request the default. */
-    private static final int DEFAULT_REPLICATION_FACTOR = 1;
+    /** Instead of the epoch of a registration that is not known. */
+    private static final long UNKNOWN_EPOCH = -1;
 
     private final Limits limits;
     private final ResourceRules resourceRules;
@@ -43,10 +43,21 @@ public final class MetadataMachine {
      *
      * @param nodeId this node
      * @param defaultPartitions number of partitions of a topic that requests the default
+     * @param defaultReplicationFactor number of replicas of a topic that requests the default
      * @param maxPartitionsPerTopic maximum for one topic
      * @param maxPartitions maximum for all topics together
      */
-    public record Limits(int nodeId, int defaultPartitions, int maxPartitionsPerTopic, int maxPartitions) {}
+    public record Limits(
+            int nodeId,
+            int defaultPartitions,
+            int defaultReplicationFactor,
+            int maxPartitionsPerTopic,
+            int maxPartitions) {
+        /** With one replica by default. */
+        public Limits(int nodeId, int defaultPartitions, int maxPartitionsPerTopic, int maxPartitions) {
+            this(nodeId, defaultPartitions, 1, maxPartitionsPerTopic, maxPartitions);
+        }
+    }
 
     /**
      * Decides which configurations are valid for resources other than state.topics(). Pure: equal arguments give equal
@@ -63,27 +74,14 @@ public final class MetadataMachine {
          * @param configs values by name
          */
         String problem(ResourceId resource, Map<String, String> configs);
-    }
 
-    /**
-     * The result of an operation: records to append, or an error and its reason. Immutable.
-     *
-     * @param error {@link ErrorCode#NONE} if the operation may proceed
-     * @param reason description for the client; null without an error
-     * @param records to append, in order; empty with an error
-     */
-    public record Decision(ErrorCode error, String reason, List<Message> records) {
-        static Decision append(List<Message> records) {
-            return new Decision(ErrorCode.NONE, null, records);
-        }
-
-        static Decision refuse(ErrorCode error, String reason) {
-            return new Decision(error, reason, List.of());
-        }
-
-        /** Whether the operation may proceed. */
-        public boolean accepted() {
-            return error == ErrorCode.NONE;
+        /**
+         * The delivery mode of topics that set none, on a broker.
+         *
+         * @param resources the configurations of all brokers
+         */
+        default String defaultMode(ResourceConfigs resources, int nodeId) {
+            return ReplicatedTopicRules.DEFAULT_MODE;
         }
     }
 
@@ -199,21 +197,28 @@ public final class MetadataMachine {
                     "node id " + registration.nodeId() + " belongs to another broker of the cluster; choose another"
                             + " node.id, or the listeners of that broker to replace it");
         }
-        BrokerImage registered = new BrokerImage(registration, state.version(), inCluster, false);
+        long servedEpoch = inCluster && known != null ? known.servedEpoch() : state.version();
+        BrokerImage registered = new BrokerImage(registration, state.version(), servedEpoch, inCluster, false);
         return inCluster
                 ? cluster().register(registered, known == null ? Kept.ALL : kept(known, registration, previousEpoch))
                 : Decision.append(List.of(MetadataSnapshot.brokerRecord(registered)));
     }
 
-    /** Records are lost with the data directories in which they were. */
+    /**
+     * Records are lost with the data directories in which they were. A process can end before it has noted its
+     * registration. The next one then names an earlier registration, and has lost nothing if none has served since then.
+     */
     private static Kept kept(BrokerImage known, BrokerRegistration registration, long previousEpoch) {
         if (!registration.logDirectories().containsAll(known.registration().logDirectories())) {
             return Kept.NOTHING;
         }
-        if (previousEpoch == known.epoch()) {
-            return Kept.ALL;
+        // A number that is no epoch stands for the one from which it was made.
+        boolean isAfterPowerLoss = previousEpoch < UNKNOWN_EPOCH;
+        long noted = isAfterPowerLoss ? BrokerRegistration.afterPowerLoss(previousEpoch) : previousEpoch;
+        if (noted < known.servedEpoch() || noted > known.epoch()) {
+            return Kept.NOTHING;
         }
-        return previousEpoch == BrokerRegistration.afterPowerLoss(known.epoch()) ? Kept.SYNCED : Kept.NOTHING;
+        return isAfterPowerLoss ? Kept.SYNCED : Kept.ALL;
     }
 
     private static boolean isSame(BrokerRegistration known, BrokerRegistration other, boolean sameProcess) {
@@ -222,7 +227,7 @@ public final class MetadataMachine {
 
     /** Decides on the brokers of a cluster and on the leaders of its partitions. */
     public ClusterDecider cluster() {
-        return new ClusterDecider(state);
+        return new ClusterDecider(state, resourceRules);
     }
 
     /** The current metadata. */
@@ -252,14 +257,14 @@ public final class MetadataMachine {
                             + "' only in '.' and '_', which tools do not distinguish");
         }
         ReplicaAssignments assignments = new ReplicaAssignments(state.brokers());
-        boolean internal = InternalTopics.contains(spec.name());
-        int replicationFactor = spec.replicationFactor() != TopicSpec.DEFAULT
-                ? spec.replicationFactor()
-                : internal ? assignments.internalReplicationFactor() : DEFAULT_REPLICATION_FACTOR;
-        // Replicas of an internal topic may be on brokers that are away: a group need not wait for them.
-        Decision refused = !spec.assignments().isEmpty()
-                ? checkChosen(spec, assignments)
-                : assignments.problem(internal ? assignments.liveReplicas(replicationFactor) : replicationFactor);
+        int replicationFactor = spec.replicationFactor();
+        if (replicationFactor == TopicSpec.DEFAULT) {
+            replicationFactor = InternalTopics.contains(spec.name())
+                    ? assignments.internalReplicationFactor()
+                    : limits.defaultReplicationFactor();
+        }
+        Decision refused =
+                spec.assignments().isEmpty() ? assignments.problem(replicationFactor) : checkChosen(spec, assignments);
         if (refused != null) {
             return refused;
         }

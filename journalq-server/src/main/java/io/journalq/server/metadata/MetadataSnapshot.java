@@ -43,6 +43,9 @@ final class MetadataSnapshot {
     /** Maximum for one record, so that a topic with very many partitions does not become a record of many megabytes. */
     private static final int PARTITIONS_PER_RECORD = 1_000;
 
+    /** Instead of the epoch of a registration. */
+    private static final long OWN_EPOCH = -1;
+
     private MetadataSnapshot() {}
 
     /** The records that restore the state in a new machine. */
@@ -98,7 +101,8 @@ final class MetadataSnapshot {
                         .toList())
                 .setLogDirectories(registration.logDirectories())
                 .setFenced(broker.fenced())
-                .setLeaving(broker.leaving());
+                .setLeaving(broker.leaving())
+                .setServedEpoch(broker.servedEpoch() == broker.epoch() ? OWN_EPOCH : broker.servedEpoch());
     }
 
     /** The broker that a record registers. */
@@ -115,7 +119,8 @@ final class MetadataSnapshot {
                                 new FeatureLevels(feature.name(), feature.lowestLevel(), feature.highestLevel()))
                         .toList(),
                 record.logDirectories());
-        return new BrokerImage(registration, record.epoch(), record.fenced(), record.leaving());
+        long servedEpoch = record.servedEpoch() < 0 ? record.epoch() : record.servedEpoch();
+        return new BrokerImage(registration, record.epoch(), servedEpoch, record.fenced(), record.leaving());
     }
 
     /**

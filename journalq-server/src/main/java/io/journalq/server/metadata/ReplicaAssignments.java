@@ -2,7 +2,6 @@ package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.index.SortedIndex;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
@@ -10,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** The brokers that new partitions can have. Errors and their reasons are those of Kafka. Stateless. */
@@ -23,24 +23,25 @@ final class ReplicaAssignments {
         this.brokers = brokers;
     }
 
-    /** Why partitions cannot have {@code replicationFactor} replicas each; null if they can. */
+    /**
+     * Why partitions cannot have {@code replicationFactor} replicas each; null if they can. If too few brokers are live,
+     * other registered ones get replicas, too.
+     */
     Decision problem(int replicationFactor) {
         if (replicationFactor < 1) {
             return Decision.refuse(
                     ErrorCode.INVALID_REPLICATION_FACTOR,
                     "Replication factor must be larger than 0, or -1 to use the default value.");
         }
-        int live = live().size();
-        if (replicationFactor <= live) {
-            return null;
-        }
-        String reason = live == 0 && !brokers.isEmpty()
-                ? "All brokers are currently fenced."
-                : "The target replication factor of " + replicationFactor + " cannot be reached because only " + live
-                        + " broker(s) are " + (live == brokers.size() ? "registered." : "not fenced.");
-        return Decision.refuse(
-                ErrorCode.INVALID_REPLICATION_FACTOR,
-                "Unable to replicate the partition " + replicationFactor + " time(s): " + reason);
+        String reason = replicationFactor > brokers.size()
+                ? "The target replication factor of " + replicationFactor + " cannot be reached because only "
+                        + brokers.size() + " broker(s) are registered."
+                : live().isEmpty() ? "All brokers are currently fenced." : null;
+        return reason == null
+                ? null
+                : Decision.refuse(
+                        ErrorCode.INVALID_REPLICATION_FACTOR,
+                        "Unable to replicate the partition " + replicationFactor + " time(s): " + reason);
     }
 
     /** Why a client's choice of nodes for each new partition is not possible; null if it is. */
@@ -89,30 +90,24 @@ final class ReplicaAssignments {
         return Math.max(1, Math.min(MAX_INTERNAL_REPLICAS, brokers.size()));
     }
 
-    /** How many of these replicas can be on live brokers, if the others can be on any registered one. */
-    int liveReplicas(int replicationFactor) {
-        return replicationFactor > brokers.size()
-                ? replicationFactor
-                : Math.max(1, Math.min(replicationFactor, live().size()));
-    }
-
     /**
      * The nodes for new partitions, if the client did not choose them. If too few brokers are live, the last replicas
      * are on others, which are not in sync until they are back.
      */
     List<List<Integer>> place(Uuid topicId, int firstPartition, int partitionCount, int replicationFactor) {
-        int onLive = liveReplicas(replicationFactor);
-        List<List<Integer>> placed = ReplicaPlacement.place(live(), topicId, firstPartition, partitionCount, onLive);
+        List<BrokerImage> live = live();
+        int onLive = Math.min(replicationFactor, live.size());
+        List<List<Integer>> placed = ReplicaPlacement.place(live, topicId, firstPartition, partitionCount, onLive);
         if (onLive == replicationFactor) {
             return placed;
         }
-        List<Integer> away = brokers.stream()
-                .filter(broker -> !broker.stays())
-                .map(BrokerImage::nodeId)
-                .limit(replicationFactor - onLive)
-                .toList();
-        return placed.stream()
-                .map(nodes -> Stream.concat(nodes.stream(), away.stream()).toList())
+        List<BrokerImage> away =
+                brokers.stream().filter(broker -> !broker.stays()).toList();
+        List<List<Integer>> others =
+                ReplicaPlacement.place(away, topicId, firstPartition, partitionCount, replicationFactor - onLive);
+        return IntStream.range(0, partitionCount)
+                .mapToObj(number -> Stream.concat(placed.get(number).stream(), others.get(number).stream())
+                        .toList())
                 .toList();
     }
 

@@ -1,6 +1,7 @@
 package io.journalq.server.metadata;
 
 import io.journalq.server.config.TopicSettings;
+import io.journalq.server.metadata.record.ConfigRecord;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -10,9 +11,13 @@ import java.util.TreeMap;
  * controller must agree on what an acknowledgement means, whatever the default of a broker is. Stateless.
  */
 public final class ReplicatedTopicRules {
+    /** The delivery mode in which replicas acknowledge only what is on their disks, as it is spelled in settings. */
+    public static final String CONSISTENT = "consistent";
+
+    /** The delivery mode of new topics with several replicas. */
+    static final String DEFAULT_MODE = "eventual";
+
     private static final String MODE = TopicSettings.DELIVERY_MODE.name();
-    private static final String DEFAULT_MODE = "eventual";
-    private static final String CONSISTENT = "consistent";
     private static final String EACH_MESSAGE = "1";
 
     private ReplicatedTopicRules() {}
@@ -24,14 +29,23 @@ public final class ReplicatedTopicRules {
         return all;
     }
 
+    /** The record that gives a topic without a mode the one that it has by default. */
+    static ConfigRecord modeRecord(TopicImage topic, String defaultMode) {
+        return new ConfigRecord().setTopicId(topic.id()).setName(MODE).setValue(mode(topic.configs(), defaultMode));
+    }
+
     /** The delivery mode of a topic with this configuration, as it is spelled in settings. */
     public static String mode(Map<String, String> configs) {
+        return mode(configs, DEFAULT_MODE);
+    }
+
+    private static String mode(Map<String, String> configs, String defaultMode) {
         String interval = configs.get(TopicSettings.FLUSH_MESSAGES.name());
         if (interval != null && interval.strip().equals(EACH_MESSAGE)) {
             return CONSISTENT;
         }
         String mode = configs.get(MODE);
-        return mode == null ? DEFAULT_MODE : mode.strip().toLowerCase(Locale.ROOT);
+        return mode == null ? defaultMode : mode.strip().toLowerCase(Locale.ROOT);
     }
 
     /** Whether replicas acknowledge only what is on their disks. */
@@ -39,11 +53,9 @@ public final class ReplicatedTopicRules {
         return mode(configs).equals(CONSISTENT);
     }
 
-    /** Why a topic with these settings cannot have several replicas; null if it can. */
-    static String missing(Map<String, String> configs) {
-        return configs.containsKey(MODE)
-                ? null
-                : "a topic with several replicas must set " + MODE + ": its brokers can have different defaults";
+    /** Whether a topic with these settings lacks what one with several replicas needs. */
+    static boolean lacksMode(Map<String, String> configs) {
+        return !configs.containsKey(MODE);
     }
 
     /**
@@ -52,8 +64,8 @@ public final class ReplicatedTopicRules {
      * safe.
      */
     static String problem(Map<String, String> before, Map<String, String> after) {
-        if (!after.containsKey(MODE)) {
-            return missing(after);
+        if (lacksMode(after)) {
+            return "a topic with several replicas must set " + MODE + ": its brokers can have different defaults";
         }
         return isConsistent(after) && !isConsistent(before)
                 ? MODE + " of a topic with several replicas cannot become " + CONSISTENT

@@ -3,6 +3,7 @@ package io.journalq.server.process;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ public class LocalCluster implements AutoCloseable {
     private final Path directory;
     private final Map<String, String> settings;
     private final Route route;
+    private final Map<Integer, Map<String, String>> settingsOf = new HashMap<>();
     private final Map<Integer, Node> nodes = new ConcurrentSkipListMap<>();
 
     /** A broker with the ports at which it listens, and those at which others reach it. */
@@ -82,6 +84,11 @@ public class LocalCluster implements AutoCloseable {
         return node;
     }
 
+    /** Sets a setting of one broker, instead of that of all brokers, from its next start on. */
+    public final void set(int id, String name, String value) {
+        settingsOf.computeIfAbsent(id, none -> new HashMap<>()).put(name, value);
+    }
+
     /** Starts the process of a broker, and does not wait until it serves. */
     public final void start(int id) throws IOException {
         Node node = node(id);
@@ -104,6 +111,7 @@ public class LocalCluster implements AutoCloseable {
                         .map(other -> other.getValue().address())
                         .collect(Collectors.joining(",")));
         all.putAll(settings);
+        all.putAll(settingsOf.getOrDefault(id, Map.of()));
         Files.createDirectories(directory);
         node.process().start(all);
     }
@@ -151,6 +159,14 @@ public class LocalCluster implements AutoCloseable {
         return node != null && node.process().isAlive() ? node.process().pid() : 0;
     }
 
+    /** Forgets a broker that has ended and left the cluster: its address is no longer one of the cluster's. */
+    public final void forget(int id) {
+        Node node = nodes.remove(id);
+        if (node != null) {
+            node.process().close();
+        }
+    }
+
     /** Whether a broker serves clients. */
     public final boolean isServing(int id) {
         return process(id).isServing(data(id));
@@ -163,6 +179,11 @@ public class LocalCluster implements AutoCloseable {
     /** The data directory of a broker. */
     public final Path data(int id) {
         return directory.resolve("broker" + id);
+    }
+
+    /** The port at which other brokers reach the {@code quorum.listener} of a broker. */
+    public final int quorumPort(int id) {
+        return nodes.get(id).openQuorumPort();
     }
 
     /** The file to which a broker logs. */

@@ -8,7 +8,7 @@ import java.util.List;
  * Pure and single-threaded.
  */
 final class InSyncSet {
-    private static final RemoteReplica[] NOBODY = {};
+    static final RemoteReplica[] NOBODY = {};
 
     private RemoteReplica[] others = NOBODY;
     /** The in-sync replicas of the metadata, including the leader. */

@@ -13,6 +13,7 @@ final class RemoteReplica {
 
     private long brokerEpoch = IsrProposal.UNKNOWN_EPOCH;
     private long fetchOffset = NOTHING_FETCHED;
+    private long startOffset;
     /** When it last had everything that the leader had. */
     private long caughtUpMs;
 
@@ -29,6 +30,16 @@ final class RemoteReplica {
     /** It has everything before the result; -1 if it has not fetched from this leader. */
     long fetchOffset() {
         return fetchOffset;
+    }
+
+    /** The first offset of its log. */
+    void onStartOffset(long offset) {
+        startOffset = offset;
+    }
+
+    /** Whether a consumer that has read everything before {@code offset} can read on there. */
+    boolean has(long offset) {
+        return startOffset <= offset && offset <= fetchOffset;
     }
 
     /** Whether the high watermark waits for it. */

@@ -16,6 +16,7 @@ import java.util.function.IntPredicate;
  */
 public final class ReplicaMachine {
     private static final int NO_EPOCH = -1;
+    private static final int NO_BROKER = -1;
 
     private long endOffset;
     /** Everything before this is as safe here as the topic's delivery mode demands. */
@@ -157,6 +158,36 @@ public final class ReplicaMachine {
     }
 
     /**
+     * The in-sync replica from which a consumer can read, on one of some brokers. Of several, it is the one with the
+     * longest log.
+     *
+     * @param brokers whether a broker is one of them
+     * @param offset the position of the consumer, which must be in the log of the replica
+     * @return its broker; -1 if there is none, or this replica does not lead
+     */
+    public int readable(IntPredicate brokers, long offset) {
+        RemoteReplica longest = null;
+        for (RemoteReplica other :
+                leading == null ? InSyncSet.NOBODY : leading.inSync().others()) {
+            if (other.committed
+                    && other.has(offset)
+                    && (longest == null || other.fetchOffset() > longest.fetchOffset())
+                    && brokers.test(other.brokerId)) {
+                longest = other;
+            }
+        }
+        return longest == null ? NO_BROKER : longest.brokerId;
+    }
+
+    /** Another replica has told the first offset of its log. */
+    public void onStartOffset(int brokerId, long offset) {
+        RemoteReplica other = leading == null ? null : leading.inSync().find(brokerId);
+        if (other != null) {
+            other.onStartOffset(offset);
+        }
+    }
+
+    /**
      * Another replica fetches from {@code offset} on, and thereby acknowledges everything before it. Its log does not
      * diverge from this one. Ignored if the replica is not assigned, or the offset is not in this log.
      *
@@ -222,6 +253,11 @@ public final class ReplicaMachine {
      */
     public boolean isBehindAcknowledgements() {
         return leading != null && leading.isBehindAcknowledgements(endOffset);
+    }
+
+    /** Whether all in-sync replicas have everything before {@code offset}, or this replica does not lead. */
+    public boolean hasReplicated(long offset) {
+        return leading == null || leading.inSync().safeOffset(endOffset) >= offset;
     }
 
     /** Whether the outcome of a proposal is not known yet, and matters. */

@@ -1,5 +1,6 @@
 package io.journalq.server.security;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.server.security.Authorizer.Asker;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
@@ -13,11 +14,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes decisions on rights to the logger {@code journalq.audit}, one JSON object in a line. Each line contains the
+ * Writes decisions on rights, and logins that were refused, to the logger {@code journalq.audit}, one JSON object in a
+ * line. Each event has a random id, which a client that was refused gets instead of the reason. Each line contains the
  * hash of the line before it ({@link AuditChain}), so that a line that is changed, removed or moved is noticed. Events
  * wait in a bounded queue; those that do not fit are counted, and the next line says how many they were. Any thread.
  */
@@ -26,7 +29,7 @@ public final class AuditLog {
     public static final String LOGGER = "journalq.audit";
 
     /** Writes nothing. */
-    public static final AuditLog OFF = new AuditLog(null, null, false, line -> {});
+    public static final AuditLog OFF = new AuditLog(null, null, null, false, line -> {});
 
     /** Maximum number of events that wait to be written. */
     static final int MAX_WAITING = 10_000;
@@ -38,6 +41,7 @@ public final class AuditLog {
 
     private final Clock clock;
     private final Executor writer;
+    private final Supplier<Uuid> ids;
     private final boolean logsAllowed;
     private final Consumer<String> lines;
     private final AtomicLong dropped = new AtomicLong();
@@ -49,11 +53,27 @@ public final class AuditLog {
 
     private long droppedInLines;
 
-    private record Event(Instant time, Asker asker, Right right, String name, boolean allowed, String reason) {}
+    /**
+     * A decision.
+     *
+     * @param principal who asks, or for a login, who the client claims to be
+     * @param right null for a login
+     * @param name of the resource; for a login, of the mechanism
+     */
+    private record Event(
+            Instant time,
+            String id,
+            boolean allowed,
+            String principal,
+            Asker asker,
+            Right right,
+            String name,
+            String reason) {}
 
-    private AuditLog(Clock clock, Executor writer, boolean logsAllowed, Consumer<String> lines) {
+    private AuditLog(Clock clock, Executor writer, Supplier<Uuid> ids, boolean logsAllowed, Consumer<String> lines) {
         this.clock = clock;
         this.writer = writer;
+        this.ids = ids;
         this.logsAllowed = logsAllowed;
         this.lines = lines;
     }
@@ -62,15 +82,16 @@ public final class AuditLog {
      * Creates a log.
      *
      * @param writer runs the task that writes, which may block
+     * @param ids supplies random ids
      * @param logsAllowed whether operations that are allowed are logged, too
      */
-    public static AuditLog to(Clock clock, Executor writer, boolean logsAllowed) {
-        return new AuditLog(clock, writer, logsAllowed, log::info);
+    public static AuditLog to(Clock clock, Executor writer, Supplier<Uuid> ids, boolean logsAllowed) {
+        return new AuditLog(clock, writer, ids, logsAllowed, log::info);
     }
 
-    /** As {@link #to(Clock, Executor, boolean)}, with another receiver of lines. */
-    static AuditLog to(Clock clock, Executor writer, boolean logsAllowed, Consumer<String> lines) {
-        return new AuditLog(clock, writer, logsAllowed, lines);
+    /** As {@link #to(Clock, Executor, Supplier, boolean)}, with another receiver of lines. */
+    static AuditLog to(Clock clock, Executor writer, Supplier<Uuid> ids, boolean logsAllowed, Consumer<String> lines) {
+        return new AuditLog(clock, writer, ids, logsAllowed, lines);
     }
 
     /** Number of events that did not fit into the queue. */
@@ -80,26 +101,42 @@ public final class AuditLog {
 
     void allowed(Asker asker, Right right, String name, String reason) {
         if (logsAllowed) {
-            add(asker, right, name, true, reason);
+            add(true, asker.principal().toString(), asker, right, name, reason);
         }
     }
 
-    void denied(Asker asker, Right right, String name, String reason) {
-        if (writer != null) {
-            add(asker, right, name, false, reason);
-        }
+    /** A client does not have a right. Returns the id of the event; null if it is not logged. */
+    String denied(Asker asker, Right right, String name, String reason) {
+        return add(false, asker.principal().toString(), asker, right, name, reason);
     }
 
-    private void add(Asker asker, Right right, String name, boolean allowed, String reason) {
-        Event event = new Event(clock.instant(), asker, right, shortened(name), allowed, reason);
+    /**
+     * A login was refused.
+     *
+     * @param user the user that the client claims to be; null if it has named none
+     * @param mechanism by which the client wanted to prove that
+     * @param reason a constant text, without anything that the client has sent
+     * @return the id of the event; null if it is not logged
+     */
+    public String loginRefused(Asker asker, String user, String mechanism, String reason) {
+        Principal claimed = user == null ? Principal.ANONYMOUS : Principal.user(shortened(user));
+        return add(false, claimed.toString(), asker, null, mechanism, reason);
+    }
+
+    private String add(boolean allowed, String principal, Asker asker, Right right, String name, String reason) {
+        if (writer == null) {
+            return null;
+        }
+        String id = HexFormat.of().toHexDigits(ids.get().leastSignificantBits());
+        Event event = new Event(clock.instant(), id, allowed, principal, asker, right, shortened(name), reason);
         synchronized (waiting) {
             if (waiting.size() >= MAX_WAITING) {
                 dropped.incrementAndGet();
-                return;
+                return null;
             }
             waiting.add(event);
             if (writing) {
-                return;
+                return id;
             }
             writing = true;
         }
@@ -108,6 +145,7 @@ public final class AuditLog {
         } catch (RejectedExecutionException closing) {
             write();
         }
+        return id;
     }
 
     private static String shortened(String name) {
@@ -141,18 +179,24 @@ public final class AuditLog {
         long droppedNow = dropped.get();
         StringBuilder json = new StringBuilder(300);
         field(json, "time", event.time().toString());
+        field(json, "event", event.id());
         field(json, "result", event.allowed() ? "ALLOWED" : "DENIED");
-        field(json, "principal", event.asker().principal().toString());
+        field(json, "principal", event.principal());
         field(json, "host", event.asker().host());
         field(json, "api", event.asker().api());
         if (event.asker().clientId() != null) {
             field(json, "clientId", shortened(event.asker().clientId()));
         }
         json.append(",\"correlationId\":").append(event.asker().correlationId());
-        field(json, "operation", event.right().operation().name());
-        field(json, "resourceType", event.right().type().name());
-        field(json, "resourceName", event.name());
-        field(json, "rule", event.reason());
+        if (event.right() == null) {
+            field(json, "mechanism", event.name());
+            field(json, "reason", event.reason());
+        } else {
+            field(json, "operation", event.right().operation().name());
+            field(json, "resourceType", event.right().type().name());
+            field(json, "resourceName", event.name());
+            field(json, "rule", event.reason());
+        }
         if (droppedNow > droppedInLines) {
             json.append(",\"dropped\":").append(droppedNow - droppedInLines);
             droppedInLines = droppedNow;

@@ -5,6 +5,8 @@ import io.journalq.server.metadata.security.AclDecision.Verdict;
 import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.AclOperation;
 import io.journalq.server.metadata.security.AclResourceType;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -16,8 +18,8 @@ import java.util.function.Supplier;
  * <p>Source: {@code StandardAuthorizer} of Kafka 4.3, which {@code AclOracleTest} compares with this class.
  */
 public final class Authorizer {
-    /** Everybody may do everything. */
-    public static final Authorizer OFF = new Authorizer(false, () -> AclImage.NONE, Set.of(), true, AuditLog.OFF);
+    /** Everybody may do everything, and nothing is audited. */
+    public static final Authorizer OFF = unrestricted(AuditLog.OFF);
 
     /** A name that stands for any resource. Kafka asks for it, too, to find out whether the default allows everything. */
     private static final String ANY_RESOURCE = "hardcode";
@@ -51,6 +53,36 @@ public final class Authorizer {
     }
 
     /**
+     * Everybody may do everything.
+     *
+     * @param audit receives the logins that are refused
+     */
+    public static Authorizer unrestricted(AuditLog audit) {
+        return new Authorizer(false, () -> AclImage.NONE, Set.of(), true, audit);
+    }
+
+    /**
+     * That a client does not have a right.
+     *
+     * @param event the id of the event in the audit log; null if it is not there
+     */
+    public record Denial(String event) {
+        /** What the client is told. */
+        public String message() {
+            return message("Authorization failed", event);
+        }
+
+        /**
+         * Says what happened, and by which event an operator finds the reason.
+         *
+         * @param event its id; null if the audit log does not have it
+         */
+        public static String message(String what, String event) {
+            return event == null ? what : what + " (event " + event + ")";
+        }
+    }
+
+    /**
      * Who asks.
      *
      * @param host the IP address of the client
@@ -58,7 +90,19 @@ public final class Authorizer {
      * @param clientId that of the request, for the audit log; null if it has none
      * @param correlationId that of the request, for the audit log
      */
-    public record Asker(Principal principal, String host, String api, String clientId, int correlationId) {}
+    public record Asker(Principal principal, String host, String api, String clientId, int correlationId) {
+        /** A client of HTTP that has not logged in. */
+        public static Asker overHttp(String listener, SocketAddress client) {
+            return new Asker(Principal.ANONYMOUS, host(client), listener, null, 0);
+        }
+
+        /** The address of a client as it stands in ACLs. */
+        public static String host(SocketAddress client) {
+            return client instanceof InetSocketAddress internet && internet.getAddress() != null
+                    ? internet.getAddress().getHostAddress()
+                    : String.valueOf(client);
+        }
+    }
 
     /** Whether rights are enforced. If not, everything is allowed. */
     public boolean isOn() {
@@ -70,34 +114,32 @@ public final class Authorizer {
         return denials.sum();
     }
 
-    /** Number of decisions that are missing in the audit log. */
-    public long droppedAuditEvents() {
-        return audit.dropped();
-    }
-
     /** The newest ACLs. A decision holds as long as this is the same object. */
     public AclImage acls() {
         return acls.get();
     }
 
-    /** Decides, and informs the audit log. */
-    public boolean allows(AclImage image, Asker asker, Right right, String name) {
+    /** Receives what is decided. */
+    public AuditLog audit() {
+        return audit;
+    }
+
+    /** Decides, and informs the audit log. Returns null if the client has the right. */
+    public Denial check(AclImage image, Asker asker, Right right, String name) {
         if (!on) {
-            return true;
+            return null;
         }
         if (superUsers.contains(asker.principal().toString())) {
             audit.allowed(asker, right, name, "super user");
-            return true;
+            return null;
         }
         AclDecision decision = decide(image, asker, right, name);
-        boolean allowed = isAllowed(decision);
-        if (allowed) {
+        if (isAllowed(decision)) {
             audit.allowed(asker, right, name, reason(decision));
-        } else {
-            denials.increment();
-            audit.denied(asker, right, name, reason(decision));
+            return null;
         }
-        return allowed;
+        denials.increment();
+        return new Denial(audit.denied(asker, right, name, reason(decision)));
     }
 
     /** Decides without an entry in the audit log, for lists that leave out what the client may not see. */

@@ -2,6 +2,7 @@ package io.journalq.server.shard;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
+import io.journalq.server.journal.Journal;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataDelta.TopicChange;
@@ -16,8 +17,10 @@ import io.journalq.server.shard.partition.PartitionSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,6 +52,8 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     private final Executor blockingPool;
     private final Runnable onDefaults;
     private MetadataImage followed = MetadataImage.EMPTY;
+    /** Partitions that were opened with less than this replica has acknowledged; null when they are not needed any more. */
+    private volatile Map<PartitionKey, Boolean> incomplete = new ConcurrentHashMap<>();
     /** The last change of each partition that is opening or closing. The next change of the partition waits for it. */
     private final Map<PartitionKey, CompletableFuture<Void>> changing = new ConcurrentHashMap<>();
 
@@ -168,6 +173,12 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         close(topic, partition);
     }
 
+    /** Deletes the files of a partition whose topic was deleted while this broker did not run. */
+    public void deleteRemoved(TopicImage topic, int partition) {
+        log.info("deleting a replica of a deleted topic: partition={}-{}", topic.name(), partition);
+        blockingPool.execute(() -> files.delete(topic.id(), partition));
+    }
+
     /** Deletes the partitions of removed topics. */
     public synchronized void deleteGone(MetadataDelta delta) {
         for (TopicChange change : delta.topics()) {
@@ -258,15 +269,56 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     private RecoveredPartition openFiles(
             TopicPartition name, Uuid topicId, PartitionSettings settings, PartitionImage state) {
         try {
-            return files.open(
+            RecoveredPartition recovered = files.open(
                     name,
                     topicId,
                     settings,
                     state.leaderEpoch(),
                     state.replicas().size() == 1);
+            Map<PartitionKey, Boolean> found = incomplete;
+            if (found != null && isIncomplete(name, recovered.journal(), state)) {
+                found.put(new PartitionKey(topicId, name.partition()), true);
+            }
+            return recovered;
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+    }
+
+    /** Whether records or files are missing that were here when the last process of this broker ended. */
+    private boolean isIncomplete(TopicPartition name, Journal journal, PartitionImage state) {
+        if (state.replicas().size() == 1) {
+            return false; // No other replica has more.
+        }
+        if (journal.isMissingRecords()) {
+            log.error(
+                    "records below the high watermark are missing: partition={} end={} highWatermark={}",
+                    name,
+                    journal.endOffset(),
+                    journal.highWatermark());
+            return true;
+        }
+        boolean isExpected = state.inSyncReplicas().contains(nodeId)
+                || state.eligibleLeaders().contains(nodeId);
+        if (journal.isNew() && isExpected) {
+            log.error("the files of a replica are missing: partition={}", name);
+            return true;
+        }
+        return false;
+    }
+
+    /**
+     * The partitions that have lost acknowledged records since the last process of this broker ended, as numbers by topic
+     * id. Called once, when the first {@link #open} has completed.
+     */
+    public Map<Uuid, List<Integer>> takeIncomplete() {
+        Map<Uuid, List<Integer>> numbers = new TreeMap<>();
+        for (PartitionKey key : incomplete.keySet()) {
+            numbers.computeIfAbsent(key.topicId(), none -> new ArrayList<>()).add(key.partition());
+        }
+        numbers.values().forEach(Collections::sort);
+        incomplete = null;
+        return numbers;
     }
 
     private void update(TopicImage topic, int partition, PartitionSettings settings) {

@@ -10,6 +10,7 @@ import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.ConcurrencyLimitedExecutor;
+import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.shard.Shard.ShardTimes;
@@ -34,6 +35,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +46,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class Shards {
     private static final Logger log = LoggerFactory.getLogger(Shards.class);
+
+    private static final int HAND_OVER_CHECK_MS = 5;
 
     private final BrokerConfig config;
     private final int nodeId;
@@ -272,6 +276,36 @@ public final class Shards {
     /** The id of this broker. */
     public int nodeId() {
         return nodeId;
+    }
+
+    /**
+     * Prepares for other leaders, because this broker is about to stop: from now on, its partitions acknowledge only what
+     * all in-sync replicas have.
+     *
+     * @param timeoutMs longest time to wait for these replicas
+     * @return completed when they have everything that was acknowledged
+     */
+    public CompletableFuture<Void> beginHandOver(int timeoutMs) {
+        List<CompletableFuture<Void>> prepared = new ArrayList<>();
+        for (Shard shard : shards) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            prepared.add(done);
+            shard.cycle().execute(() -> {
+                shard.hosts().forEach(PartitionHost::beginHandOver);
+                long deadlineNanos = shard.cycle().loop().nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+                awaitReplicas(shard, deadlineNanos, done);
+            });
+        }
+        return CompletableFuture.allOf(prepared.toArray(new CompletableFuture<?>[0]));
+    }
+
+    private static void awaitReplicas(Shard shard, long deadlineNanos, CompletableFuture<Void> done) {
+        Loop loop = shard.cycle().loop();
+        if (loop.nanoTime() - deadlineNanos >= 0 || shard.hosts().stream().allMatch(PartitionHost::canHandOver)) {
+            done.complete(null);
+        } else {
+            var unused = loop.schedule(() -> awaitReplicas(shard, deadlineNanos, done), HAND_OVER_CHECK_MS);
+        }
     }
 
     /**

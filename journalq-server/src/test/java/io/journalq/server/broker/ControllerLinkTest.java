@@ -2,6 +2,7 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.ControllerOperations;
@@ -18,6 +19,7 @@ import io.journalq.server.metadata.partition.InSyncProposal;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,7 @@ class ControllerLinkTest {
     private static final class TestController implements ControllerOperations {
         private IOException failure = new NotControllerException("planted");
         private int calls;
+        private Map<Uuid, List<Integer>> lost;
 
         private <T> CompletableFuture<T> respond(T value) {
             calls++;
@@ -45,6 +48,13 @@ class ControllerLinkTest {
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
             return respond(new Outcome(ErrorCode.NONE, null, null));
+        }
+
+        @Override
+        public CompletableFuture<ErrorCode> loseRecords(
+                int loser, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
+            lost = partitions;
+            return respond(ErrorCode.NONE);
         }
 
         @Override
@@ -138,6 +148,21 @@ class ControllerLinkTest {
 
         assertThat(ids).isCompletedExceptionally();
         assertThat(local.calls).isEqualTo(ControllerLink.MAX_ATTEMPTS);
+    }
+
+    @Test
+    void shouldReportLostRecordsToTheControllerOnceForEachCall() {
+        Map<Uuid, List<Integer>> lost = Map.of(new Uuid(3, 4), List.of(0, 2));
+        members = new Members(OTHER, 3, List.of(SELF, OTHER));
+
+        assertThat(link.loseRecords(SELF, 7, lost)).isCompletedExceptionally();
+        assertThat(timers.scheduled).isEmpty();
+        other.failure = null;
+        assertThat(link.loseRecords(SELF, 7, lost)).isCompletedWithValue(ErrorCode.NONE);
+
+        assertThat(other.lost).isEqualTo(lost);
+        assertThat(other.calls).isEqualTo(2);
+        assertThat(local.calls).isZero();
     }
 
     @Test

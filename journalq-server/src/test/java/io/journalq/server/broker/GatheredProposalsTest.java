@@ -16,6 +16,7 @@ import io.journalq.server.replication.IsrProposal;
 import io.journalq.server.shard.partition.SteppedLoop;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -49,22 +50,28 @@ class GatheredProposalsTest {
 
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("only proposals are sent");
+        }
+
+        @Override
+        public CompletableFuture<ErrorCode> loseRecords(
+                int loser, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
+            throw new AssertionError("only proposals are sent");
         }
 
         @Override
         public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("only proposals are sent");
         }
 
         @Override
         public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("only proposals are sent");
         }
 
         @Override
         public CompletableFuture<Long> allocateProducerIds(int count) {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("only proposals are sent");
         }
     }
 

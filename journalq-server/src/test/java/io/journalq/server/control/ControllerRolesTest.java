@@ -9,6 +9,7 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.metadata.ActiveController;
 import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
@@ -73,7 +74,7 @@ class ControllerRolesTest {
     }
 
     /** Commits what another controller has decided. */
-    private void commitOfOther(MetadataMachine.Decision decision) {
+    private void commitOfOther(Decision decision) {
         long offset = publisher.current().version();
         other.replay(decision.records());
         log.commit(new MetadataBatch(offset, decision.records()));

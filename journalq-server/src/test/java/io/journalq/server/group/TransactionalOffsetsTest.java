@@ -122,14 +122,14 @@ class TransactionalOffsetsTest {
         assertThat(machine.offsets().get("g", "t", 4)).isNull();
 
         // when
-        end(11, 0, false);
+        end(11, 1, false);
 
         // then
         assertThat(machine.offsets().get("g", "t", 4)).isNull();
         assertThat(machine.offsets().isPending("g", "t", 4)).isTrue();
 
         // when
-        end(12, 0, true);
+        end(12, 1, true);
 
         // then
         assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new GroupOffset(8, 2, 3, "note", 7, TOPIC));
@@ -148,7 +148,7 @@ class TransactionalOffsetsTest {
         assertThat(response.value).containsExactly(ErrorCode.NONE);
 
         // when
-        end(11, 0, committed);
+        end(11, 1, committed);
         restart();
 
         // then
@@ -202,6 +202,29 @@ class TransactionalOffsetsTest {
         // then
         assertThat(machine.offsets().isPending("g", "t", 0)).isTrue();
         assertThat(machine.offsets().get("g", "t", 0)).isNull();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldKeepWhatTheNextTransactionCommittedWhenTheEndOfTheFirstOneArrivesLate(boolean committed) {
+        // given an end that increments the epoch, and the next transaction of the producer
+        commit("g", ANYBODY, 11, 0, 0, 5);
+        end(11, 1, true);
+        commit("g", ANYBODY, 11, 1, 0, 9);
+
+        // when an earlier coordinator of the transaction tells the same end
+        end(11, 1, committed);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(5);
+        assertThat(machine.offsets().isPending("g", "t", 0)).isTrue();
+
+        // when
+        end(11, 2, false);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(5);
+        assertThat(machine.offsets().isPending("g", "t", 0)).isFalse();
     }
 
     @ParameterizedTest
@@ -273,7 +296,7 @@ class TransactionalOffsetsTest {
 
         // when
         machine.offsets().moveBackInMemory((topic, partition, epoch) -> 3);
-        end(11, 0, true);
+        end(11, 1, true);
 
         // then
         assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(3, -1, -1, "note", 7, TOPIC));

@@ -9,12 +9,13 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
-/** A store that fills up, fails to sync, and records which files were opened. */
+/** A store that fills up, fails to sync, and records which files were opened. The disk may fill up while others write. */
 public final class FaultyFileStore extends FilterFileStore {
-    final List<String> opened = new ArrayList<>();
-    long writableBytes = Long.MAX_VALUE;
+    final List<String> opened = Collections.synchronizedList(new ArrayList<>());
+    private long writableBytes = Long.MAX_VALUE;
     boolean syncFails;
     /** Thrown by the next sync of a file, once. */
     private RuntimeException syncDefect;
@@ -40,8 +41,15 @@ public final class FaultyFileStore extends FilterFileStore {
     }
 
     /** Sets how many more bytes can be written. A write beyond that is done in part. */
-    public void setWritableBytes(long bytes) {
+    public synchronized void setWritableBytes(long bytes) {
         writableBytes = bytes;
+    }
+
+    /** Takes up to {@code bytes} of what can be written, and returns how many. */
+    private synchronized int take(int bytes) {
+        int taken = (int) Math.min(bytes, writableBytes);
+        writableBytes = taken < bytes ? 0 : writableBytes - taken;
+        return taken;
     }
 
     /** Whether the next syncs of files fail. */
@@ -96,14 +104,13 @@ public final class FaultyFileStore extends FilterFileStore {
 
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
-            if (source.remaining() > writableBytes) {
-                source.limit(source.position() + (int) writableBytes);
-                writableBytes = 0;
-                delegate.write(source, position);
+            int wanted = source.remaining();
+            int writable = take(wanted);
+            source.limit(source.position() + writable);
+            delegate.write(source, position);
+            if (writable < wanted) {
                 throw new IOException("No space left on device");
             }
-            writableBytes -= source.remaining();
-            delegate.write(source, position);
         }
 
         @Override

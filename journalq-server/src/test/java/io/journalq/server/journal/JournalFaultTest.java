@@ -51,7 +51,7 @@ class JournalFaultTest {
         int batchBytes = (int) journal.sizeBytes() / 3;
         for (int room = 0; room < 3 * batchBytes; room += 7) {
             long before = journal.writtenOffset();
-            store.writableBytes = room;
+            store.setWritableBytes(room);
             store.truncateFails = room % 2 == 0;
 
             assertThatThrownBy(() -> append(journal, 3, 1, 50)).isInstanceOf(IOException.class);
@@ -59,7 +59,7 @@ class JournalFaultTest {
             assertThat(journal.writtenOffset()).isEqualTo(before);
             assertThat(journal.endOffset()).isEqualTo(before);
             assertThat(readAll(journal, 0)).hasSize((int) before);
-            store.writableBytes = Long.MAX_VALUE;
+            store.setWritableBytes(Long.MAX_VALUE);
             // The bytes of the failed write are removed first, durably: a power loss could mix them with later ones.
             assertThatThrownBy(() -> append(journal, 1, 1, 50)).hasMessageContaining("a failed write");
             if (store.truncateFails) {
@@ -145,9 +145,9 @@ class JournalFaultTest {
         };
         Journal journal = Journal.open(watched, DIRECTORY, JournalConfig.DEFAULT, Runnable::run);
         append(journal, 1, 1, 50);
-        store.writableBytes = 20;
+        store.setWritableBytes(20);
         assertThatThrownBy(() -> append(journal, 1, 1, 50)).isInstanceOf(IOException.class);
-        store.writableBytes = Long.MAX_VALUE;
+        store.setWritableBytes(Long.MAX_VALUE);
 
         // when a write is due while the next flush syncs for the first time
         List<Throwable> refusals = new ArrayList<>();

@@ -160,7 +160,7 @@ class JournalRecoveryTest {
     }
 
     @Test
-    void shouldEndTheHighWatermarkWithTheLogWhenRecordsAreMissing() throws IOException {
+    void shouldKnowThatRecordsBelowTheHighWatermarkAreMissingUntilItsEndIsAccepted() throws IOException {
         // given
         Journal stopped = open(SMALL);
         append(stopped, 5, 1, 50);
@@ -171,10 +171,23 @@ class JournalRecoveryTest {
         byte[] log = content(LOG);
         put(LOG, Arrays.copyOf(log, log.length / 5 * 2));
 
-        // then
+        // then each start finds it out
+        for (int start = 0; start < 2; start++) {
+            Journal journal = open(SMALL);
+            assertThat(journal.endOffset()).isEqualTo(2);
+            assertThat(journal.isMissingRecords()).isTrue();
+            journal.setHighWatermark(2);
+            journal.checkpoint();
+            journal.close();
+        }
+
+        // and not any more when the other replicas have no more
         Journal journal = open(SMALL);
-        assertThat(journal.endOffset()).isEqualTo(2);
+        journal.acceptEnd();
         assertThat(journal.highWatermark()).isEqualTo(2);
+        journal.checkpoint();
+        journal.close();
+        assertThat(open(SMALL).isMissingRecords()).isFalse();
     }
 
     @Test

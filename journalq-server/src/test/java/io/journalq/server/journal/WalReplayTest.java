@@ -598,7 +598,7 @@ class WalReplayTest {
     void shouldLeaveNothingBehindWhenThereIsNoRoomForAFile() throws IOException {
         // given
         FaultyFileStore faulty = new FaultyFileStore(store);
-        faulty.writableBytes = 50_000;
+        faulty.setWritableBytes(50_000);
         WriteAheadLog log = new WriteAheadLog(faulty, DATA, 1 << 20);
 
         // when, then
@@ -607,7 +607,7 @@ class WalReplayTest {
         assertThat(log.commit(List.of(new WriteAheadFrames(1_000)))).isFalse();
 
         // and commits continue when there is room
-        faulty.writableBytes = Long.MAX_VALUE;
+        faulty.setWritableBytes(Long.MAX_VALUE);
         log.makeSpare();
         assertThat(log.commit(List.of(new WriteAheadFrames(1_000)))).isTrue();
     }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.partition.InSyncProposal.Member;
 import io.journalq.server.metadata.partition.PartitionImage;
@@ -117,6 +116,46 @@ class ClusterDeciderTest {
         assertThat(partition().eligibleLeaders()).containsExactly(1);
     }
 
+    @Test
+    void shouldNotElectAReplicaThatHasLostRecords() {
+        // given a broker that is back, and eligible
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));
+        apply(machine.cluster().fence(List.of(3)));
+        apply(machine.cluster().fence(List.of(2)));
+        apply(machine.cluster().fence(List.of(1)));
+        assertThat(partition().eligibleLeaders()).containsExactly(1, 2);
+
+        // when one of its replicas has lost records
+        apply(machine.cluster().loseRecords(2, epoch(2), Map.of(ORDERS, List.of(0, 7))));
+        apply(machine.cluster().unfence(2, epoch(2)));
+
+        // then it does not lead that partition, and the one that has all records does
+        assertThat(partition(0).leader()).isEqualTo(PartitionImage.NO_LEADER);
+        assertThat(partition(0).eligibleLeaders()).containsExactly(1);
+        assertThat(partition(1).leader()).isEqualTo(2);
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(partition(0).leader()).isEqualTo(1);
+        assertThat(partition(0).recoveryEpoch()).isEqualTo(-1);
+
+        // and another registration does not count
+        assertThat(machine.cluster().loseRecords(2, epoch(2) + 1, Map.of()).error())
+                .isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
+    }
+
+    @Test
+    void shouldRecoverWithTheLastReplicaAlthoughItHasLostRecords() {
+        apply(machine.cluster().fence(List.of(2, 3)));
+        apply(machine.cluster().fence(List.of(1)));
+        assertThat(partition().eligibleLeaders()).containsExactly(1);
+
+        apply(machine.cluster().loseRecords(1, epoch(1), Map.of(ORDERS, List.of(0))));
+
+        assertThat(partition().eligibleLeaders()).isEmpty();
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().recoveryEpoch()).isEqualTo(partition().leaderEpoch());
+    }
+
     /** Another process of a broker registers. */
     private void restart(int nodeId, long previousEpoch) {
         BrokerRegistration known = machine.image().broker(nodeId).registration();
@@ -140,6 +179,31 @@ class ClusterDeciderTest {
         apply(machine.cluster().unfence(1, epoch(1)));
         assertThat(partition().leader()).isEqualTo(1);
         assertThat(partition().recoveryEpoch()).isEqualTo(PartitionImage.NO_RECOVERY);
+    }
+
+    @Test
+    void shouldTrustAnEarlierRegistrationUntilALaterOneHasServed() {
+        // given a process that ended before it was unfenced
+        apply(machine.beginTerm(1));
+        apply(machine.cluster().fence(List.of(2, 3)));
+        long first = epoch(1);
+        restart(1, first);
+        assertThat(machine.image().broker(1).servedEpoch()).isEqualTo(first);
+        MetadataMachine restored = new MetadataMachine(new MetadataMachine.Limits(LEADER, 1, 100, 250));
+        restored.restore(machine.snapshot());
+        assertThat(restored.image().broker(1)).isEqualTo(machine.image().broker(1));
+
+        // when the next one does not know of it
+        restart(1, first);
+
+        // then it has lost nothing
+        assertThat(partition().eligibleLeaders()).containsExactly(1);
+
+        // but it has if the one before could acknowledge something
+        apply(machine.cluster().unfence(1, epoch(1)));
+        assertThat(machine.image().broker(1).servedEpoch()).isEqualTo(epoch(1));
+        restart(1, first);
+        assertThat(partition().eligibleLeaders()).isEmpty();
     }
 
     @Test
@@ -188,7 +252,8 @@ class ClusterDeciderTest {
                 .containsExactly(2, 3);
 
         // when the machine of the last leader loses power
-        restart(1, BrokerRegistration.afterPowerLoss(epoch(1)));
+        long served = epoch(1);
+        restart(1, BrokerRegistration.afterPowerLoss(served));
 
         // then it still has what was on its disk
         assertThat(machine.image().topic(payments).partitions().get(0).eligibleLeaders())
@@ -196,8 +261,13 @@ class ClusterDeciderTest {
         assertThat(partition().eligibleLeaders()).isEmpty();
         assertThat(partition().lastKnownEligible()).containsExactly(1);
 
+        // also when that process has ended before it had noted its registration
+        restart(1, BrokerRegistration.afterPowerLoss(served));
+        assertThat(machine.image().topic(payments).partitions().get(0).eligibleLeaders())
+                .containsExactly(1, 2, 3);
+
         // but not if the disk is as it was at an earlier registration
-        restart(1, BrokerRegistration.afterPowerLoss(epoch(1) - 1));
+        restart(1, BrokerRegistration.afterPowerLoss(served - 1));
         assertThat(machine.image().topic(payments).partitions().get(0).eligibleLeaders())
                 .containsExactly(2, 3);
     }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.metadata.record.BrokerRecord;
@@ -125,26 +124,80 @@ class MetadataMachineTest {
     }
 
     @Test
-    void shouldRefuseMoreReplicasThanThereAreLiveBrokers() {
-        Decision onOne = machine.createTopic(new TopicSpec("a", 1, 2, List.of(), Map.of()), ID);
+    void shouldRefuseMoreReplicasThanThereAreBrokers() {
+        Decision onOne = machine.createTopic(replicated(1, 2), ID);
         assertThat(onOne.reason())
                 .isEqualTo("Unable to replicate the partition 2 time(s): The target replication factor of 2 cannot be"
                         + " reached because only 1 broker(s) are registered.");
 
         TestBrokers.register(machine, 8, 9);
-        fence(9);
-        assertThat(machine.createTopic(new TopicSpec("a", 1, 2, List.of(), Map.of()), ID)
-                        .accepted())
-                .isTrue();
-        Decision onTwo = machine.createTopic(new TopicSpec("a", 1, 3, List.of(), Map.of()), ID);
-        assertThat(onTwo.error()).isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
-        assertThat(onTwo.reason()).contains("only 2 broker(s) are not fenced");
+        Decision onThree = machine.createTopic(replicated(1, 4), ID);
+        assertThat(onThree.error()).isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
+        assertThat(onThree.reason()).contains("only 3 broker(s) are registered");
 
         fence(NODE);
         fence(8);
-        Decision onNone = machine.createTopic(new TopicSpec("a", 1, 1, List.of(), Map.of()), ID);
+        fence(9);
+        Decision onNone = machine.createTopic(replicated(1, 1), ID);
         assertThat(onNone.error()).isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
         assertThat(onNone.reason()).contains("All brokers are currently fenced.");
+    }
+
+    @Test
+    void shouldPlaceReplicasOfInternalTopicsOnFencedBrokersWhenTooFewAreLive() {
+        TestBrokers.register(machine, 8, 9);
+        fence(9);
+
+        // when
+        apply(machine.createTopic(new TopicSpec(InternalTopics.GROUPS, 4, TopicSpec.DEFAULT, List.of(), Map.of()), ID));
+
+        // then
+        assertThat(machine.image().topic(InternalTopics.GROUPS).partitions())
+                .hasSize(4)
+                .allSatisfy(partition -> {
+                    assertThat(partition.replicas()).containsExactlyInAnyOrder(NODE, 8, 9);
+                    assertThat(partition.inSyncReplicas()).containsExactlyInAnyOrder(NODE, 8);
+                });
+    }
+
+    @Test
+    void shouldPlaceTheLastReplicasOnFencedBrokersWhenTooFewAreLive() {
+        TestBrokers.register(machine, 8, 9, 10);
+        fence(9);
+        fence(10);
+
+        // when
+        apply(machine.createTopic(replicated(4, 3), ID));
+        apply(machine.createPartitions("a", 6, List.of()));
+
+        // then
+        List<PartitionImage> partitions = machine.image().topic("a").partitions();
+        assertThat(partitions).hasSize(6).allSatisfy(partition -> {
+            assertThat(partition.inSyncReplicas()).containsExactlyInAnyOrder(NODE, 8);
+            assertThat(partition.replicas())
+                    .hasSize(3)
+                    .startsWith(partition.inSyncReplicas().toArray(Integer[]::new));
+            assertThat(partition.leader()).isEqualTo(partition.replicas().get(0));
+        });
+        assertThat(partitions)
+                .extracting(partition -> partition.replicas().get(2))
+                .as("spread over the fenced brokers")
+                .contains(9, 10);
+    }
+
+    @Test
+    void shouldGiveTopicsTheDefaultNumberOfReplicasWhenTheClientNamesNone() {
+        MetadataMachine replicating = new MetadataMachine(new MetadataMachine.Limits(NODE, 3, 2, 100, 250));
+        replicating.replay(replicating.format(ID).records());
+        TestBrokers.register(replicating, NODE, 8, 9);
+
+        // when
+        replicating.replay(replicating.createTopic(named("a"), ID).records());
+
+        // then
+        assertThat(replicating.image().topic("a").partitions())
+                .hasSize(3)
+                .allSatisfy(partition -> assertThat(partition.replicas()).hasSize(2));
     }
 
     private void fence(int nodeId) {
@@ -317,7 +370,8 @@ class MetadataMachineTest {
         apply(machine.allocateProducerIds(1));
         apply(machine.registerBroker(registration, -1));
         BrokerImage registered = machine.image().liveBroker(NODE + 1);
-        assertThat(registered).isEqualTo(new BrokerImage(registration, registered.epoch(), false, false));
+        assertThat(registered)
+                .isEqualTo(new BrokerImage(registration, registered.epoch(), registered.epoch(), false, false));
         assertThat(registered.epoch())
                 .as("offset of the record")
                 .isEqualTo(machine.image().version() - 1);
@@ -445,6 +499,10 @@ class MetadataMachineTest {
 
     private static TopicSpec sized(String name, int partitions) {
         return new TopicSpec(name, partitions, TopicSpec.DEFAULT, List.of(), Map.of());
+    }
+
+    private static TopicSpec replicated(int partitions, int replicationFactor) {
+        return new TopicSpec("a", partitions, replicationFactor, List.of(), Map.of());
     }
 
     private static TopicSpec assigned(List<List<Integer>> assignments) {

@@ -6,7 +6,6 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.memory.RetainedBytes;
-import io.journalq.server.metadata.MetadataMachine.Decision;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

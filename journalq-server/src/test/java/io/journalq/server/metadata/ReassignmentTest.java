@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.metadata.MetadataMachine.Decision;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.partition.InSyncProposal.Member;
 import io.journalq.server.metadata.partition.PartitionImage;
@@ -234,17 +233,29 @@ class ReassignmentTest {
                 .isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
         assertThat(machine.cluster().reassign("orders", 1, List.of(1), true).error())
                 .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+    }
+
+    @Test
+    void shouldKeepTheDeliveryModeOfATopicWhenItGetsSeveralReplicas() {
         create("other", new Uuid(3, 3), List.of(1), Map.of());
-        Decision refused = machine.cluster().reassign("other", 0, List.of(1, 2), true);
-        assertThat(refused.error()).isEqualTo(ErrorCode.INVALID_CONFIG);
-        assertThat(refused.reason()).contains("must set delivery.mode");
-        create("consistent", new Uuid(4, 4), List.of(1), Map.of("delivery.mode", "consistent"));
-        assertThat(machine.cluster()
-                        .reassign("consistent", 0, List.of(1, 2), true)
-                        .error())
-                .isEqualTo(ErrorCode.NONE);
+        create("synced", new Uuid(4, 4), List.of(1), Map.of("flush.messages", "1"));
+        create("consistent", new Uuid(5, 5), List.of(1), Map.of("delivery.mode", "consistent"));
+
+        // when
         assertThat(machine.cluster().reassign("other", 0, List.of(1), true).records())
                 .isEmpty();
+        for (String topic : List.of("other", "synced", "consistent")) {
+            apply(machine.cluster().reassign(topic, 0, List.of(2), true));
+        }
+
+        // then
+        assertThat(modeOf("other")).isEqualTo("eventual");
+        assertThat(modeOf("synced")).isEqualTo("consistent");
+        assertThat(modeOf("consistent")).isEqualTo("consistent");
+    }
+
+    private String modeOf(String topic) {
+        return machine.image().topic(topic).configs().get("delivery.mode");
     }
 
     @Test

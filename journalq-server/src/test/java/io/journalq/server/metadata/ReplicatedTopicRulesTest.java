@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.server.metadata.MetadataMachine.Decision;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;

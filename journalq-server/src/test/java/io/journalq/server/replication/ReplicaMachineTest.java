@@ -197,6 +197,30 @@ class ReplicaMachineTest {
         assertThatThrownBy(() -> replica.lead(SELF, set(0, 1), 1, 0)).isInstanceOf(IllegalStateException.class);
     }
 
+    @Test
+    void shouldNameTheInSyncReplicaFromWhichAConsumerCanRead() {
+        ReplicaMachine replica = new ReplicaMachine(10, 0);
+        replica.lead(SELF, set(0, 1, 2, 3), 1, 0);
+        fetch(replica, 2, 4);
+        fetch(replica, 3, 8);
+
+        // then it is the one with the longest log, if the position of the consumer is in it
+        assertThat(replica.readable(id -> true, 4)).isEqualTo(3);
+        assertThat(replica.readable(id -> id == 2, 4)).isEqualTo(2);
+        assertThat(replica.readable(id -> id == 2, 5)).isEqualTo(-1);
+        assertThat(replica.readable(id -> true, 9)).isEqualTo(-1);
+        replica.onStartOffset(3, 5);
+        assertThat(replica.readable(id -> true, 4)).isEqualTo(2);
+        assertThat(replica.readable(id -> true, 5)).isEqualTo(3);
+
+        // and none that is not in sync, or if it does not lead
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        assertThat(replica.readable(id -> true, 4)).isEqualTo(2);
+        assertThat(replica.readable(id -> id == 3, 5)).isEqualTo(-1);
+        replica.follow(2, 1);
+        assertThat(replica.readable(id -> true, 0)).isEqualTo(-1);
+    }
+
     // ---- proposals
 
     @Test

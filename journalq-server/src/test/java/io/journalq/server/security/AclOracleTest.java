@@ -229,7 +229,9 @@ class AclOracleTest {
                     .verdict();
             verdicts.merge(verdict, 1, Integer::sum);
             assertThat(ours.sees(asker, right, name)).as(question).isEqualTo(expected == AuthorizationResult.ALLOWED);
-            assertThat(ours.allows(image, asker, right, name)).as(question).isEqualTo(ours.sees(asker, right, name));
+            assertThat(ours.check(image, asker, right, name) == null)
+                    .as(question)
+                    .isEqualTo(ours.sees(asker, right, name));
             assertThat(ours.allowsSome(asker, right))
                     .as(question + " (any)")
                     .isEqualTo(kafka.authorizeByResourceType(context, operation, type) == AuthorizationResult.ALLOWED);

@@ -2,8 +2,10 @@ package io.journalq.server.security;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.security.Authorizer.Asker;
+import io.journalq.server.security.Authorizer.Denial;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -17,18 +19,20 @@ import org.junit.jupiter.api.Test;
 class AuditLogTest {
     private static final Asker ADA = new Asker(Principal.user("ada"), "10.0.0.1", "Fetch", "billing-1", 4711);
 
+    private static final Uuid ID = new Uuid(1, 0x9a3f51c07be2d684L);
+
     private final List<String> lines = new ArrayList<>();
     private final Deque<Runnable> tasks = new ArrayDeque<>();
     private final Clock clock = Clock.fixed(Instant.parse("2026-11-24T20:00:00Z"), ZoneOffset.UTC);
 
     @Test
     void shouldWriteDenialsAsLinkedLines() {
-        AuditLog log = AuditLog.to(clock, Runnable::run, false, lines::add);
+        AuditLog log = AuditLog.to(clock, Runnable::run, () -> ID, false, lines::add);
         Authorizer authorizer = new Authorizer(() -> AclImage.NONE, Set.of("User:root"), false, log);
 
-        authorizer.allows(AclImage.NONE, ADA, Right.READ_TOPIC, "or\"d\ners\u00e9");
-        authorizer.allows(AclImage.NONE, ADA, Right.WRITE_TOPIC, "orders");
-        authorizer.allows(
+        Denial denial = authorizer.check(AclImage.NONE, ADA, Right.READ_TOPIC, "or\"d\ners\u00e9");
+        authorizer.check(AclImage.NONE, ADA, Right.WRITE_TOPIC, "orders");
+        authorizer.check(
                 AclImage.NONE,
                 new Asker(Principal.user("root"), "10.0.0.1", "Fetch", null, 0),
                 Right.READ_TOPIC,
@@ -36,27 +40,48 @@ class AuditLogTest {
 
         assertThat(lines).hasSize(2);
         assertThat(lines.get(0))
-                .startsWith("{\"audit\":1,\"seq\":1,\"previous\":\"\",\"time\":\"2026-11-24T20:00:00Z\"")
+                .startsWith("{\"audit\":1,\"seq\":1,\"previous\":\"\",\"time\":\"2026-11-24T20:00:00Z\",")
+                .contains("\"event\":\"9a3f51c07be2d684\"")
                 .contains("\"result\":\"DENIED\",\"principal\":\"User:ada\",\"host\":\"10.0.0.1\",\"api\":\"Fetch\"")
                 .contains(",\"clientId\":\"billing-1\",\"correlationId\":4711,")
                 .contains("\"resourceName\":\"or\\\"d\\u000aers\\u00e9\",\"rule\":\"NO_ACL\"");
+        assertThat(denial.message()).isEqualTo("Authorization failed (event 9a3f51c07be2d684)");
         assertThat(authorizer.denials()).isEqualTo(2);
         assertThat(problems(lines)).containsOnlyNulls();
     }
 
     @Test
+    void shouldWriteWhyALoginWasRefused() {
+        AuditLog log = AuditLog.to(clock, Runnable::run, () -> ID, false, lines::add);
+        Asker stranger = new Asker(Principal.ANONYMOUS, "10.0.0.1", "SaslAuthenticate", null, 3);
+
+        String event = log.loginRefused(stranger, "ad\"a", "SCRAM-SHA-256", "the password is wrong");
+
+        assertThat(event).isEqualTo("9a3f51c07be2d684");
+        assertThat(lines)
+                .singleElement()
+                .asString()
+                .contains("\"event\":\"9a3f51c07be2d684\",\"result\":\"DENIED\",\"principal\":\"User:ad\\\"a\"")
+                .contains("\"mechanism\":\"SCRAM-SHA-256\",\"reason\":\"the password is wrong\"")
+                .doesNotContain("operation");
+        assertThat(problems(lines)).containsOnlyNulls();
+        assertThat(AuditLog.OFF.loginRefused(stranger, null, "PLAIN", "the password is wrong"))
+                .isNull();
+    }
+
+    @Test
     void shouldWriteWhatIsAllowedWhenItIsAskedTo() {
-        AuditLog log = AuditLog.to(clock, Runnable::run, true, lines::add);
+        AuditLog log = AuditLog.to(clock, Runnable::run, () -> ID, true, lines::add);
         Authorizer authorizer = new Authorizer(() -> AclImage.NONE, Set.of("User:ada"), false, log);
 
-        authorizer.allows(AclImage.NONE, ADA, Right.READ_TOPIC, "orders");
+        authorizer.check(AclImage.NONE, ADA, Right.READ_TOPIC, "orders");
 
         assertThat(lines).singleElement().asString().contains("\"result\":\"ALLOWED\"", "\"rule\":\"super user\"");
     }
 
     @Test
     void shouldFindLinesThatWereChangedRemovedOrMoved() {
-        AuditLog log = AuditLog.to(clock, Runnable::run, false, lines::add);
+        AuditLog log = AuditLog.to(clock, Runnable::run, () -> ID, false, lines::add);
         for (int i = 0; i < 5; i++) {
             log.denied(ADA, Right.READ_TOPIC, "topic" + i, "NO_ACL");
         }
@@ -78,17 +103,22 @@ class AuditLogTest {
 
     @Test
     void shouldBeginAgainWhenTheBrokerHasRestarted() {
-        AuditLog.to(clock, Runnable::run, false, lines::add).denied(ADA, Right.READ_TOPIC, "a", "NO_ACL");
-        AuditLog.to(clock, Runnable::run, false, lines::add).denied(ADA, Right.READ_TOPIC, "b", "NO_ACL");
+        AuditLog.to(clock, Runnable::run, () -> ID, false, lines::add).denied(ADA, Right.READ_TOPIC, "a", "NO_ACL");
+        AuditLog.to(clock, Runnable::run, () -> ID, false, lines::add).denied(ADA, Right.READ_TOPIC, "b", "NO_ACL");
 
         assertThat(problems(lines)).containsOnlyNulls();
     }
 
     @Test
     void shouldCountWhatDoesNotFitAndSaySoInTheNextLine() {
-        AuditLog log = AuditLog.to(clock, tasks::add, false, lines::add);
-        for (int i = 0; i < AuditLog.MAX_WAITING + 3; i++) {
+        AuditLog log = AuditLog.to(clock, tasks::add, () -> ID, false, lines::add);
+        for (int i = 0; i < AuditLog.MAX_WAITING; i++) {
             log.denied(ADA, Right.READ_TOPIC, "t", "NO_ACL");
+        }
+        for (int i = 0; i < 3; i++) {
+            assertThat(log.denied(ADA, Right.READ_TOPIC, "t", "NO_ACL"))
+                    .as("no client gets the id of an event that nobody can find")
+                    .isNull();
         }
 
         assertThat(tasks).hasSize(1);
@@ -102,7 +132,7 @@ class AuditLogTest {
 
     @Test
     void shouldGoOnWhenALineCannotBeWritten() {
-        AuditLog log = AuditLog.to(clock, Runnable::run, false, line -> {
+        AuditLog log = AuditLog.to(clock, Runnable::run, () -> ID, false, line -> {
             if (lines.isEmpty()) {
                 lines.add("failed");
                 throw new IllegalStateException("planted");

@@ -17,6 +17,9 @@ public final class BrokersShowTheSameMetadata {
     private final SimWorld world;
     private final TreeMap<Integer, String> shown = new TreeMap<>();
 
+    /** Whether what is in {@link #shown} is the same. Kept, because it is asked for after each event. */
+    private boolean same;
+
     public BrokersShowTheSameMetadata(SimWorld world) {
         this.world = world;
     }
@@ -24,6 +27,7 @@ public final class BrokersShowTheSameMetadata {
     /** Asks all brokers, without the network. {@link #isKnown} tells when all have responded. */
     public void ask() {
         shown.clear();
+        same = false;
         for (SimMachine machine : world.machines()) {
             SimBroker broker = machine.broker();
             if (broker != null) {
@@ -32,9 +36,14 @@ public final class BrokersShowTheSameMetadata {
                                 ApiKey.METADATA,
                                 METADATA_VERSION,
                                 new MetadataRequest().setTopics(null),
-                                message -> shown.put(machine.node().id(), describe(message)));
+                                message -> onResponse(machine.node().id(), message));
             }
         }
+    }
+
+    private void onResponse(int broker, ApiMessage message) {
+        shown.put(broker, describe(message));
+        same = shown.values().stream().distinct().count() == 1;
     }
 
     /** Whether all brokers have responded. */
@@ -44,7 +53,7 @@ public final class BrokersShowTheSameMetadata {
 
     /** Whether all brokers show the same. */
     public boolean isSame() {
-        return isKnown() && shown.values().stream().distinct().count() == 1;
+        return isKnown() && same;
     }
 
     /** Reports what differs. */

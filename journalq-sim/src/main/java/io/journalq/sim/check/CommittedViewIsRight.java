@@ -1,10 +1,8 @@
 package io.journalq.sim.check;
 
 import io.journalq.sim.workload.LogReader;
-import io.journalq.sim.workload.ReadBack;
 import io.journalq.sim.world.Violations;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -28,21 +26,18 @@ public final class CommittedViewIsRight {
      * Compares two readings.
      *
      * @param committed the reading of committed records, which came first
-     * @param everything the reading of all records. Retention and compaction may have removed records since the first
-     *     one
+     * @param everything the reading of all records. Retention may have removed records since the first one
      */
-    public void check(ReadBack committed, ReadBack everything) {
+    public void check(LogReader.Reading committed, LogReader.Reading everything) {
+        long lastStableOffset = committed.bounds().lastStableOffset();
         Set<Long> shown = new HashSet<>();
         committed.records().forEach(record -> shown.add(record.offset()));
-        if (everything.partition().plan().isCompacted()) {
-            return; // Compaction may have removed markers with the records of their transactions.
-        }
         Map<Long, Boolean> outcomes = outcomes(everything);
-        for (LogReader.Found record : everything.records()) {
-            if (record.offset() < everything.logStartOffset()) {
-                continue; // Its marker may have been removed as well.
+        for (LogReader.Found record : everything.all()) {
+            if (record.isMarker()) {
+                continue;
             }
-            boolean stable = record.offset() < committed.lastStableOffset();
+            boolean stable = record.offset() < lastStableOffset;
             Boolean isCommitted = record.isTransactional() ? outcomes.get(record.offset()) : Boolean.TRUE;
             boolean isShown = shown.contains(record.offset());
             if (isShown && !Boolean.TRUE.equals(isCommitted)) {
@@ -51,7 +46,7 @@ public final class CommittedViewIsRight {
             if (stable && isCommitted == null) {
                 violations.report(
                         INVARIANT,
-                        committed.partition() + " is stable up to " + committed.lastStableOffset() + ", but " + record
+                        committed.partition() + " is stable up to " + lastStableOffset + ", but " + record
                                 + " is of an open transaction");
             }
             if (stable && !isShown && Boolean.TRUE.equals(isCommitted)) {
@@ -59,11 +54,11 @@ public final class CommittedViewIsRight {
             }
         }
         for (LogReader.Found record : committed.records()) {
-            if (record.offset() >= committed.lastStableOffset()) {
+            if (record.offset() >= lastStableOffset) {
                 violations.report(
                         INVARIANT,
                         committed.partition() + " shows " + record + " at or after the last stable offset "
-                                + committed.lastStableOffset());
+                                + lastStableOffset);
             }
         }
     }
@@ -72,13 +67,10 @@ public final class CommittedViewIsRight {
      * For each transactional record whether its transaction is committed, by offset. Records of open transactions are
      * absent.
      */
-    private static Map<Long, Boolean> outcomes(ReadBack reading) {
+    private static Map<Long, Boolean> outcomes(LogReader.Reading reading) {
         Map<Long, List<Long>> open = new HashMap<>();
         Map<Long, Boolean> outcomes = new HashMap<>();
-        List<LogReader.Found> all = new ArrayList<>(reading.records());
-        all.addAll(reading.markers());
-        all.sort(Comparator.comparingLong(LogReader.Found::offset));
-        for (LogReader.Found record : all) {
+        for (LogReader.Found record : reading.all()) {
             if (record.isMarker()) {
                 List<Long> ended = open.remove(record.producerId());
                 if (ended != null) {

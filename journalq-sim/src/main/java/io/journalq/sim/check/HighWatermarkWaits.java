@@ -32,7 +32,9 @@ public final class HighWatermarkWaits {
 
     private void onLeader(ClusterReplicas replicas, ClusterReplicas.Id id, int broker, ReplicaStatus status) {
         ReplicaStatus before = leaders.put(id, status);
+        // The set can become large enough and too small again between two looks.
         if (before != null
+                && before.partitionEpoch() == status.partitionEpoch()
                 && before.leaderEpoch() == status.leaderEpoch()
                 && !before.hasEnoughReplicas()
                 && !status.hasEnoughReplicas()

@@ -34,7 +34,7 @@ public final class LogIsSound {
                 violations.report("OffsetsIncrease", partition + " has " + record + " after " + last);
             }
             last = record;
-            SentRecord sent = record.record();
+            SentRecord sent = partition.find(record.id());
             if (sent == null) {
                 continue; // reported when it was read
             }

@@ -1,5 +1,8 @@
 package io.journalq.sim.check;
 
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.sim.cluster.ClusterPartition;
 import io.journalq.sim.world.Violations;
 import java.util.HashMap;
@@ -8,9 +11,9 @@ import java.util.TreeMap;
 
 /**
  * What a replicated partition has acknowledged with acks=1 or in delivery mode {@code performance} can be lost with its
- * leader: at most the records of {@code replication.lag.max.ms} for each leader and epoch, and never what a consumer has
- * seen. Power losses can take more, see {@link PowerLosses}. So can the loss of a leader while only that is in sync, which
- * is not checked.
+ * leader: at most the records of {@code replication.lag.max.ms} for each leader and epoch, without the time for which the
+ * leader was frozen, and never what a consumer has seen. Power losses can take more, see {@link PowerLosses}. So can the loss of a leader while only that is in sync, which
+ * is not checked. The bound counts again when others are in sync after that.
  */
 public final class LoneAcknowledgementsAreBounded {
     private static final String INVARIANT = "LoneAcknowledgementsAreBounded";
@@ -21,17 +24,24 @@ public final class LoneAcknowledgementsAreBounded {
     private final Map<ClusterPartition, TreeMap<Long, Kept>> kept = new HashMap<>();
     private final Map<ClusterPartition, TreeMap<Long, String>> read = new HashMap<>();
     private final Map<Leader, Lost> lost = new HashMap<>();
+    /** How often only one replica was in sync, by the name of the partition. */
+    private final Map<String, Integer> timesAlone = new HashMap<>();
+
+    /** The newest partition epoch in which only one replica was in sync. */
+    private final Map<String, Integer> epochsAlone = new HashMap<>();
+
     private long records;
 
-    /** A leader in one of its epochs. */
-    private record Leader(ClusterPartition partition, int broker, int epoch) {}
+    /** A leader in one of its epochs, while others are in sync. */
+    private record Leader(ClusterPartition partition, int broker, int epoch, int timesAlone) {}
 
     /**
      * A record that was acknowledged or seen.
      *
      * @param leader who acknowledged it; null if a consumer has seen it
+     * @param runningMs how long the leader had been running then
      */
-    private record Kept(String id, Leader leader, long atMs) {}
+    private record Kept(String id, Leader leader, long atMs, long runningMs) {}
 
     /** The first and the last lost record of a leader. */
     private record Lost(Kept first, Kept last) {}
@@ -48,16 +58,38 @@ public final class LoneAcknowledgementsAreBounded {
         return records;
     }
 
-    /** A leader acknowledges a record in an epoch. */
-    public void onAcknowledged(ClusterPartition partition, int broker, int epoch, long offset, String id, long nowMs) {
+    /**
+     * A leader acknowledges a record in an epoch.
+     *
+     * @param runningMs how long it has been running
+     */
+    public void onAcknowledged(
+            ClusterPartition partition, int broker, int epoch, long offset, String id, long nowMs, long runningMs) {
         records++;
-        keep(partition, offset, new Kept(id, new Leader(partition, broker, epoch), nowMs));
+        int alone = timesAlone.getOrDefault(partition.name(), 0);
+        keep(partition, offset, new Kept(id, new Leader(partition, broker, epoch, alone), nowMs, runningMs));
+    }
+
+    /** Metadata are committed. A leader that was frozen may come to know later that only it was in sync. */
+    public void onMetadata(MetadataImage metadata) {
+        for (TopicImage topic : metadata.topics()) {
+            for (int number = 0; number < topic.partitions().size(); number++) {
+                PartitionImage partition = topic.partitions().get(number);
+                String name = topic.name() + "-" + number;
+                if (partition.replicas().size() > 1
+                        && partition.inSyncReplicas().size() == 1
+                        && !Integer.valueOf(partition.partitionEpoch()).equals(epochsAlone.get(name))) {
+                    epochsAlone.put(name, partition.partitionEpoch());
+                    timesAlone.merge(name, 1, Integer::sum);
+                }
+            }
+        }
     }
 
     /** A leader returns a record. */
     public void onRead(ClusterPartition partition, long offset, String id, long nowMs) {
         records++;
-        keep(partition, offset, new Kept(id, null, nowMs));
+        keep(partition, offset, new Kept(id, null, nowMs, 0));
         read.computeIfAbsent(partition, none -> new TreeMap<>()).put(offset, id);
     }
 
@@ -88,9 +120,9 @@ public final class LoneAcknowledgementsAreBounded {
                 record.leader(),
                 new Lost(record, record),
                 (known, one) -> new Lost(
-                        one.first().atMs() < known.first().atMs() ? one.first() : known.first(),
-                        one.last().atMs() > known.last().atMs() ? one.last() : known.last()));
-        if (all.last().atMs() - all.first().atMs() > boundMs) {
+                        one.first().runningMs() < known.first().runningMs() ? one.first() : known.first(),
+                        one.last().runningMs() > known.last().runningMs() ? one.last() : known.last()));
+        if (all.last().runningMs() - all.first().runningMs() > boundMs) {
             violations.report(
                     INVARIANT,
                     partition + " has lost records that were acknowledged within more than " + boundMs + " ms: " + all

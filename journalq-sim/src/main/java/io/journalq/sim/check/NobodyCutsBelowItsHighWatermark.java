@@ -69,6 +69,11 @@ public final class NobodyCutsBelowItsHighWatermark {
         });
     }
 
+    /** A broker that is down loses the files of a replica. */
+    public void onFilesLost(ClusterReplicas.Id partition, int broker) {
+        highWatermarks.remove(new Replica(partition, broker));
+    }
+
     /** An epoch has begun without some records, and the replica may still have them. */
     private static boolean mayCut(PartitionImage partition, int broker) {
         return partition.recoveryEpoch() != PartitionImage.NO_RECOVERY

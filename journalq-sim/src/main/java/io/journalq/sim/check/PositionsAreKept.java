@@ -8,7 +8,7 @@ import java.util.Set;
 
 /**
  * The committed offset of a group is the last one that was acknowledged, whichever broker coordinates the group. Instead
- * of it, it can be one whose commit got an error or no response.
+ * of it, it can be one whose commit got an error or no response, also a commit that is still on its way.
  */
 public final class PositionsAreKept {
     private static final String INVARIANT = "PositionsAreKept";
@@ -23,14 +23,15 @@ public final class PositionsAreKept {
         this.violations = violations;
     }
 
-    /** A coordinator acknowledges an offset. A group commits one after the other. */
-    public void onCommitted(String group, long offset) {
-        acknowledged.put(group, offset);
+    /** A group sends a commit, which may take effect at any time from now on. Each has an offset of its own. */
+    public void onCommit(String group, long offset) {
+        unknown.computeIfAbsent(group, none -> new HashSet<>()).add(offset);
     }
 
-    /** A commit may have taken effect, or may still do so. */
-    public void onUnknown(String group, long offset) {
-        unknown.computeIfAbsent(group, none -> new HashSet<>()).add(offset);
+    /** A coordinator acknowledges an offset. A group commits one after the other. */
+    public void onCommitted(String group, long offset) {
+        unknown.getOrDefault(group, new HashSet<>()).remove(offset);
+        acknowledged.put(group, offset);
     }
 
     /** A group reads its offset after its last commit, when all brokers serve again. */

@@ -5,7 +5,9 @@ import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.sim.cluster.ClusterPartition;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -18,7 +20,8 @@ public final class PowerLosses {
     private final long boundMs;
     private final List<Loss> losses = new ArrayList<>();
 
-    private record Loss(int broker, long servedUntilMs, long atMs) {}
+    /** @param names the partitions that had a replica on the broker */
+    private record Loss(Set<String> names, long servedUntilMs, long atMs) {}
 
     /**
      * Begins without losses.
@@ -37,19 +40,27 @@ public final class PowerLosses {
      * @param servedUntilMs when the broker last served clients
      */
     public void add(int broker, long servedUntilMs, long nowMs) {
-        losses.add(new Loss(broker, servedUntilMs, nowMs));
+        Set<String> names = new HashSet<>();
+        for (TopicImage topic : metadata.get().topics()) {
+            for (int number = 0; number < topic.partitions().size(); number++) {
+                if (topic.partitions().get(number).replicas().contains(broker)) {
+                    names.add(topic.name() + "-" + number);
+                }
+            }
+        }
+        losses.add(new Loss(names, servedUntilMs, nowMs));
     }
 
     /** Whether a record that had been acknowledged or seen at a time may be lost. */
     boolean mayHaveTaken(ClusterPartition partition, long atMs) {
         TopicImage topic = metadata.get().topic(partition.topic());
-        if (topic == null || !topic.hasPartition(partition.number())) {
+        if (topic == null || !topic.hasPartition(partition.partition())) {
             return false;
         }
-        PartitionImage state = topic.partitions().get(partition.number());
+        PartitionImage state = topic.partitions().get(partition.partition());
         return state.recoveryEpoch() != PartitionImage.NO_RECOVERY
                 && losses.stream()
-                        .anyMatch(loss -> state.replicas().contains(loss.broker())
+                        .anyMatch(loss -> loss.names().contains(partition.name())
                                 && atMs <= loss.atMs()
                                 && atMs > loss.servedUntilMs() - boundMs);
     }

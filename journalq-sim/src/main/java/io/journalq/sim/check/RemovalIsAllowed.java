@@ -68,8 +68,8 @@ final class RemovalIsAllowed {
         if (partition.plan().isCompacted()) {
             partition.deleted().forEach((offset, seen) -> addKey(offset, seen.record()));
             present.values().stream()
-                    .filter(record -> record.record() != null)
-                    .forEach(record -> addKey(record.offset(), record.record()));
+                    .filter(record -> record.id() != null)
+                    .forEach(record -> addKey(record.offset(), partition.find(record.id())));
         }
         checkStart(end);
     }

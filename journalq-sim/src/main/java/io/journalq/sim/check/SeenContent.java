@@ -53,7 +53,8 @@ public final class SeenContent implements World.Listener {
 
     @Override
     public void onRead(PartitionHistory partition, LogReader.Found found, long nowMs) {
-        if (found.record() == null) {
+        SentRecord record = partition.find(found.id());
+        if (record == null) {
             violations.report(
                     "CorruptionIsNeverServed",
                     partition + " offset " + found.offset() + " holds a record that no producer sent");
@@ -79,7 +80,7 @@ public final class SeenContent implements World.Listener {
         }
         if (before == null) {
             checkNewEpoch(partition, found);
-            partition.seen().put(found.offset(), new Seen(found.record(), found.leaderEpoch(), nowMs, false));
+            partition.seen().put(found.offset(), new Seen(record, found.leaderEpoch(), nowMs, false));
         } else if (!before.id().equals(found.id())) {
             if (!mayBeMoved) {
                 violations.report(
@@ -89,9 +90,7 @@ public final class SeenContent implements World.Listener {
         } else if (before.leaderEpoch() < 0) {
             partition
                     .seen()
-                    .put(
-                            found.offset(),
-                            new Seen(found.record(), found.leaderEpoch(), before.atMs(), before.acknowledged()));
+                    .put(found.offset(), new Seen(record, found.leaderEpoch(), before.atMs(), before.acknowledged()));
         } else if (before.leaderEpoch() != found.leaderEpoch() && !harmed) {
             violations.report(
                     INVARIANT,
@@ -102,8 +101,8 @@ public final class SeenContent implements World.Listener {
 
     @Override
     public void onCommittedRead(PartitionHistory partition, LogReader.Found found) {
-        SentTransaction transaction =
-                found.record() == null ? null : found.record().transaction();
+        SentRecord record = partition.find(found.id());
+        SentTransaction transaction = record == null ? null : record.transaction();
         if (transaction != null && !harmed && (!transaction.mayBeCommitted() || transaction.isAborted())) {
             violations.report(
                     "OnlyCommittedRecordsAreVisible",

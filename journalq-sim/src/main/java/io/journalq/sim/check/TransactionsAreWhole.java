@@ -1,13 +1,9 @@
 package io.journalq.sim.check;
 
 import io.journalq.sim.workload.LogReader;
-import io.journalq.sim.workload.PartitionHistory;
-import io.journalq.sim.workload.ReadBack;
-import io.journalq.sim.workload.SentRecord;
 import io.journalq.sim.workload.SentTransaction;
 import io.journalq.sim.world.Violations;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -30,7 +26,7 @@ public final class TransactionsAreWhole {
     }
 
     /** Compares the markers in the logs with what the producers know. */
-    public void check(List<ReadBack> readings, List<SentTransaction> transactions) {
+    public void check(List<LogReader.Reading> readings, List<SentTransaction> transactions) {
         committed.clear();
         aborted.clear();
         readings.forEach(this::collect);
@@ -42,18 +38,9 @@ public final class TransactionsAreWhole {
     /**
      * Collects the records of committed and of aborted transactions. Records of open transactions are in neither set.
      */
-    private void collect(ReadBack reading) {
-        if (reading.partition().plan().isCompacted()) {
-            return; // Compaction may have removed markers with the records of their transactions.
-        }
+    private void collect(LogReader.Reading reading) {
         Map<Long, List<String>> open = new HashMap<>();
-        List<LogReader.Found> all = new ArrayList<>(reading.records());
-        all.addAll(reading.markers());
-        all.sort(Comparator.comparingLong(LogReader.Found::offset));
-        for (LogReader.Found record : all) {
-            if (record.offset() < reading.logStartOffset()) {
-                continue; // Its marker may have been removed as well.
-            }
+        for (LogReader.Found record : reading.all()) {
             if (record.isMarker()) {
                 List<String> ended = open.remove(record.producerId());
                 if (ended != null) {
@@ -69,15 +56,12 @@ public final class TransactionsAreWhole {
     private void check(SentTransaction transaction) {
         String someCommitted = null;
         String someAborted = null;
-        for (Map.Entry<PartitionHistory, List<SentRecord>> entry :
-                transaction.records().entrySet()) {
-            for (SentRecord record : entry.getValue()) {
-                if (committed.contains(record.id())) {
-                    someCommitted = record.id() + " in " + entry.getKey();
-                }
-                if (aborted.contains(record.id())) {
-                    someAborted = record.id() + " in " + entry.getKey();
-                }
+        for (Map.Entry<String, String> record : transaction.places().entrySet()) {
+            if (committed.contains(record.getKey())) {
+                someCommitted = record.getKey() + " in " + record.getValue();
+            }
+            if (aborted.contains(record.getKey())) {
+                someAborted = record.getKey() + " in " + record.getValue();
             }
         }
         if (someCommitted != null && (someAborted != null || !transaction.mayBeCommitted())) {

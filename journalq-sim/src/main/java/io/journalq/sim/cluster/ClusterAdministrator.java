@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
+import io.journalq.common.protocol.message.ElectLeadersRequest;
 import io.journalq.server.shard.append.DeliveryMode;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -22,12 +23,17 @@ final class ClusterAdministrator {
     private static final int LONGEST_PAUSE_MS = 300;
     private static final int RETRY_PAUSE_MS = 80;
     private static final int MOST_PARTITIONS = 4;
+    /** See {@code ClusterScenario}. */
+    private static final int INTERNAL_PARTITIONS = 2;
+
     private static final int REPLICAS = 3;
     private static final int MIN_IN_SYNC = 2;
     private static final int REASSIGN_VERSION = 1;
     private static final int MOST_REPLICAS = 4;
     private static final int LONGEST_TIME_BETWEEN_MOVES_MS = 800;
     private static final int CANCEL_ODDS = 4;
+    private static final int ELECT_ODDS = 3;
+    private static final int ELECT_VERSION = 2;
     private static final List<DeliveryMode> MODES = List.of(DeliveryMode.EVENTUAL, DeliveryMode.CONSISTENT);
     private static final List<DeliveryMode> REPLICATED_MODES = List.of(DeliveryMode.values());
 
@@ -39,6 +45,7 @@ final class ClusterAdministrator {
     private int topicsLeft;
     private int lastNumber;
     private boolean moves = true;
+    private boolean elects;
 
     /** A topic that is being created. */
     private record TopicPlan(String name, int partitions, DeliveryMode mode, boolean replicated) {}
@@ -62,6 +69,16 @@ final class ClusterAdministrator {
         this.onPartition = onPartition;
     }
 
+    /** Moves partitions of internal topics as well, and leadership alone. */
+    void moveAlso(String... topics) {
+        elects = true;
+        for (String topic : topics) {
+            for (int i = 0; i < INTERNAL_PARTITIONS; i++) {
+                movable.add(new ClusterPartition(topic, i, DeliveryMode.CONSISTENT, true, true));
+            }
+        }
+    }
+
     /** Creates no more topics, and moves no more partitions. */
     void stop() {
         topicsLeft = 0;
@@ -82,11 +99,31 @@ final class ClusterAdministrator {
         client.later(LONGEST_TIME_BETWEEN_MOVES_MS, () -> {
             if (moves) {
                 if (client.controller() != ClusterClient.UNKNOWN && !movable.isEmpty()) {
-                    move(movable.get(client.random().nextInt(movable.size())));
+                    ClusterPartition partition = movable.get(client.random().nextInt(movable.size()));
+                    if (elects && client.random().nextInt(ELECT_ODDS) == 0) {
+                        elect(partition);
+                    } else {
+                        move(partition);
+                    }
                 }
                 moveLater();
             }
         });
+    }
+
+    /** Lets the preferred leader lead. */
+    private void elect(ClusterPartition partition) {
+        client.send(
+                client.controller(),
+                ApiKey.ELECT_LEADERS,
+                ELECT_VERSION,
+                new ElectLeadersRequest()
+                        .setTimeoutMs(TIMEOUT_MS)
+                        .setTopicPartitions(List.of(new ElectLeadersRequest.TopicPartitions()
+                                .setTopic(partition.topic())
+                                .setPartitions(List.of(partition.partition())))),
+                message -> {},
+                message -> client.refresh(() -> {}));
     }
 
     private void move(ClusterPartition partition) {
@@ -100,7 +137,7 @@ final class ClusterAdministrator {
                         .setTopics(List.of(new AlterPartitionReassignmentsRequest.ReassignableTopic()
                                 .setName(partition.topic())
                                 .setPartitions(List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()
-                                        .setPartitionIndex(partition.number())
+                                        .setPartitionIndex(partition.partition())
                                         .setReplicas(target))))),
                 message -> {},
                 message -> client.refresh(() -> {}));

@@ -3,6 +3,8 @@ package io.journalq.sim.cluster;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.common.protocol.message.FindCoordinatorResponse;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
 import io.journalq.sim.world.SimBroker;
@@ -20,6 +22,7 @@ import java.util.function.Consumer;
 final class ClusterClient {
     static final int UNKNOWN = -1;
     static final int METADATA_VERSION = 12;
+    private static final int FIND_VERSION = 4;
 
     private static final long TIMEOUT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_000);
 
@@ -27,7 +30,54 @@ final class ClusterClient {
     private final Random random;
     private final Map<Integer, Link> links = new HashMap<>();
     private final Map<String, Integer> leaders = new HashMap<>();
+    private final Map<String, List<Integer>> replicas = new HashMap<>();
     private int controller = UNKNOWN;
+
+    /** The kinds of coordinators. */
+    enum Coordinators {
+        GROUPS((byte) 0),
+        TRANSACTIONS((byte) 1);
+
+        private final byte keyType;
+
+        Coordinators(byte keyType) {
+            this.keyType = keyType;
+        }
+    }
+
+    /** Where the coordinator of a group or of a transactional id is. */
+    final class Coordinator {
+        private final Coordinators kind;
+        private final String key;
+        private int broker = UNKNOWN;
+
+        private Coordinator(Coordinators kind, String key) {
+            this.kind = kind;
+            this.key = key;
+        }
+
+        /** Calls {@code then} with the broker, or with {@link #UNKNOWN} if no broker tells. */
+        void find(Consumer<Integer> then) {
+            if (broker != UNKNOWN) {
+                then.accept(broker);
+                return;
+            }
+            FindCoordinatorRequest request =
+                    new FindCoordinatorRequest().setKeyType(kind.keyType).setCoordinatorKeys(List.of(key));
+            send(anyBroker(), ApiKey.FIND_COORDINATOR, FIND_VERSION, request, message -> {}, message -> {
+                if (message instanceof FindCoordinatorResponse response
+                        && response.coordinators().get(0).errorCode() == 0) {
+                    broker = response.coordinators().get(0).nodeId();
+                }
+                then.accept(broker);
+            });
+        }
+
+        /** It is not there any more. */
+        void forget() {
+            broker = UNKNOWN;
+        }
+    }
 
     /** A connection to one life of a broker. */
     private final class Link {
@@ -52,6 +102,10 @@ final class ClusterClient {
         this.random = random;
     }
 
+    Coordinator coordinator(Coordinators kind, String key) {
+        return new Coordinator(kind, key);
+    }
+
     Random random() {
         return random;
     }
@@ -63,7 +117,12 @@ final class ClusterClient {
 
     /** The broker that leads a partition, or {@link #UNKNOWN}. */
     int leaderOf(ClusterPartition partition) {
-        return leaders.getOrDefault(partition.topic() + "-" + partition.number(), UNKNOWN);
+        return leaders.getOrDefault(partition.name(), UNKNOWN);
+    }
+
+    /** The brokers that have a partition; empty if they are not known. */
+    List<Integer> replicasOf(ClusterPartition partition) {
+        return replicas.getOrDefault(partition.name(), List.of());
     }
 
     /** The broker that is the controller, or {@link #UNKNOWN}. */
@@ -99,10 +158,13 @@ final class ClusterClient {
     private void take(MetadataResponse response) {
         controller = response.controllerId();
         leaders.clear();
+        replicas.clear();
         for (MetadataResponse.MetadataResponseTopic topic : response.topics()) {
             for (MetadataResponse.MetadataResponsePartition partition : topic.partitions()) {
                 if (partition.errorCode() == ErrorCode.NONE.code()) {
-                    leaders.put(topic.name() + "-" + partition.partitionIndex(), partition.leaderId());
+                    String name = topic.name() + "-" + partition.partitionIndex();
+                    leaders.put(name, partition.leaderId());
+                    replicas.put(name, partition.replicaNodes());
                 }
             }
         }

@@ -3,21 +3,13 @@ package io.journalq.sim.cluster;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
-import io.journalq.common.record.BatchReader;
-import io.journalq.common.record.RecordBatch;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufUtil;
-import io.netty.buffer.UnpooledByteBufAllocator;
-import java.nio.charset.StandardCharsets;
+import io.journalq.sim.workload.LogReader;
+import java.util.ArrayList;
 import java.util.List;
 
-/** Reads one partition from its leader, from the beginning on. */
+/** Reads one partition, from the beginning on. */
 final class ClusterConsumer {
-    /** A version without fetch sessions and with topic names. */
-    private static final int FETCH_VERSION = 12;
-
     private static final int MAX_WAIT_MS = 20;
     private static final int MAX_BYTES = 1 << 20;
     private static final int RETRY_PAUSE_MS = 60;
@@ -26,15 +18,30 @@ final class ClusterConsumer {
     private final ClusterClient client;
     private final ClusterListener listener;
     private final ClusterPartition partition;
+    private final View view;
+    private final List<LogReader.Found> records = new ArrayList<>();
+    private final List<LogReader.Found> markers = new ArrayList<>();
+    private LogReader.Bounds bounds = new LogReader.Bounds(0, 0, Long.MAX_VALUE);
     private long next;
-    private long highWatermark = Long.MAX_VALUE;
     private ErrorCode lastError = ErrorCode.NONE;
     private boolean stopped;
 
-    ClusterConsumer(ClusterClient client, ClusterListener listener, ClusterPartition partition) {
+    /**
+     * What a consumer sees.
+     *
+     * @param committed whether it reads only committed records
+     * @param broker the replica that it reads; {@link ClusterClient#UNKNOWN} for the leader
+     */
+    record View(boolean committed, int broker) {
+        static final View EVERYTHING = new View(false, ClusterClient.UNKNOWN);
+        static final View COMMITTED = new View(true, ClusterClient.UNKNOWN);
+    }
+
+    ClusterConsumer(ClusterClient client, ClusterListener listener, ClusterPartition partition, View view) {
         this.client = client;
         this.listener = listener;
         this.partition = partition;
+        this.view = view;
     }
 
     void start() {
@@ -51,77 +58,66 @@ final class ClusterConsumer {
 
     /** Whether everything up to the high watermark of the last response was read. */
     boolean isAtEnd() {
-        return next >= highWatermark;
+        return next >= bounds.highWatermark();
     }
 
-    /** The error of the last response. */
-    ErrorCode lastError() {
-        return lastError;
+    /** What was read, up to now. */
+    LogReader.Reading reading() {
+        return new LogReader.Reading(
+                partition.name() + (view.broker() == ClusterClient.UNKNOWN ? "" : " on broker " + view.broker()),
+                records,
+                markers,
+                bounds);
+    }
+
+    /** The partition, with the error of the last response. */
+    @Override
+    public String toString() {
+        return reading().partition() + (view.committed() ? " committed: " : ": ") + lastError + " at " + next + " of "
+                + bounds;
     }
 
     private void act() {
         if (stopped) {
             return;
         }
-        int leader = client.leaderOf(partition);
-        if (leader == ClusterClient.UNKNOWN) {
+        int broker = view.broker() == ClusterClient.UNKNOWN ? client.leaderOf(partition) : view.broker();
+        if (broker == ClusterClient.UNKNOWN) {
             client.refresh(() -> client.later(RETRY_PAUSE_MS, this::act));
             return;
         }
-        FetchRequest request = new FetchRequest()
-                .setMaxWaitMs(MAX_WAIT_MS)
-                .setMinBytes(1)
-                .setMaxBytes(MAX_BYTES)
-                .setSessionEpoch(-1)
-                .setTopics(List.of(new FetchRequest.FetchTopic()
-                        .setTopic(partition.topic())
-                        .setPartitions(List.of(new FetchRequest.FetchPartition()
-                                .setPartition(partition.number())
-                                .setFetchOffset(next)
-                                .setLastFetchedEpoch(-1)
-                                .setPartitionMaxBytes(MAX_BYTES)))));
-        client.send(leader, ApiKey.FETCH, FETCH_VERSION, request, message -> {}, this::onResult);
+        LogReader.Ask ask = new LogReader.Ask(partition, next, -1, MAX_WAIT_MS, MAX_BYTES, view.committed());
+        client.send(
+                broker,
+                ApiKey.FETCH,
+                LogReader.FETCH_VERSION,
+                ask.request(),
+                message -> {},
+                message -> onResult(ask, message));
     }
 
-    private void onResult(ApiMessage message) {
+    private void onResult(LogReader.Ask ask, ApiMessage message) {
         if (!(message instanceof FetchResponse response)) {
             lastError = ErrorCode.NETWORK_EXCEPTION;
             client.refresh(() -> client.later(RETRY_PAUSE_MS, this::act));
             return;
         }
-        FetchResponse.PartitionData data =
-                response.responses().get(0).partitions().get(0);
-        lastError = ErrorCode.of(data.errorCode());
+        LogReader.Page page = LogReader.read(ask, response);
+        lastError = page.error();
         if (lastError == ErrorCode.NONE) {
-            highWatermark = data.highWatermark();
-            read(data);
+            bounds = page.bounds();
+            next = page.nextOffset();
+            records.addAll(page.records());
+            markers.addAll(page.markers());
+            page.records().forEach(found -> listener.onRead(partition, found, view.committed()));
             client.later(LONGEST_PAUSE_MS, this::act);
             return;
         }
         if (lastError == ErrorCode.OFFSET_OUT_OF_RANGE) {
             next = 0; // The partition has lost its end.
+            records.clear();
+            markers.clear();
         }
         client.refresh(() -> client.later(RETRY_PAUSE_MS, this::act));
-    }
-
-    private void read(FetchResponse.PartitionData data) {
-        ByteBuf batches = data.records() == null ? null : data.records().buffer();
-        if (batches == null) {
-            return;
-        }
-        try (BatchReader reader = new BatchReader(UnpooledByteBufAllocator.DEFAULT, MAX_BYTES, true)) {
-            reader.reset(batches);
-            while (reader.nextBatch()) {
-                int epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
-                while (reader.next()) {
-                    if (reader.offset() >= next) {
-                        String id = new String(ByteBufUtil.getBytes(reader.value()), StandardCharsets.US_ASCII);
-                        listener.onRead(partition, reader.offset(), epoch, id);
-                    }
-                }
-                next = Math.max(next, reader.nextOffset());
-            }
-        }
-        data.records().release();
     }
 }

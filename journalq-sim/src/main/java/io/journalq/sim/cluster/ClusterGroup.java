@@ -3,8 +3,6 @@ package io.journalq.sim.cluster;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
-import io.journalq.common.protocol.message.FindCoordinatorRequest;
-import io.journalq.common.protocol.message.FindCoordinatorResponse;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.common.protocol.message.OffsetFetchRequest;
@@ -13,10 +11,8 @@ import java.util.List;
 
 /** Commits rising offsets as a group, one at a time, to whichever broker coordinates the group. */
 final class ClusterGroup {
-    private static final int FIND_VERSION = 4;
     private static final int COMMIT_VERSION = 8;
     private static final int FETCH_VERSION = 7;
-    private static final byte GROUP = 0;
     private static final int RETRY_PAUSE_MS = 60;
     private static final int LONGEST_PAUSE_MS = 40;
 
@@ -24,7 +20,7 @@ final class ClusterGroup {
     private final ClusterListener listener;
     private final ClusterPartition partition;
     private final String id;
-    private int coordinator = ClusterClient.UNKNOWN;
+    private final ClusterClient.Coordinator coordinator;
     private long last;
     private ErrorCode lastError = ErrorCode.NONE;
     private boolean reading;
@@ -37,6 +33,7 @@ final class ClusterGroup {
         this.listener = listener;
         this.partition = partition;
         this.id = id;
+        this.coordinator = client.coordinator(ClusterClient.Coordinators.GROUPS, id);
     }
 
     void start() {
@@ -66,42 +63,27 @@ final class ClusterGroup {
     }
 
     private void act() {
-        if (stopped) {
-            return;
-        }
-        if (coordinator == ClusterClient.UNKNOWN) {
-            find();
-        } else if (reading) {
-            fetch();
-        } else {
-            commit();
-        }
-    }
-
-    private void retry() {
-        coordinator = ClusterClient.UNKNOWN;
-        client.later(RETRY_PAUSE_MS, this::act);
-    }
-
-    private void find() {
-        FindCoordinatorRequest request =
-                new FindCoordinatorRequest().setKeyType(GROUP).setCoordinatorKeys(List.of(id));
-        client.send(client.anyBroker(), ApiKey.FIND_COORDINATOR, FIND_VERSION, request, message -> {}, message -> {
-            if (message instanceof FindCoordinatorResponse response) {
-                FindCoordinatorResponse.Coordinator found =
-                        response.coordinators().get(0);
-                lastError = ErrorCode.of(found.errorCode());
-                if (lastError == ErrorCode.NONE) {
-                    coordinator = found.nodeId();
-                    act();
-                    return;
-                }
+        coordinator.find(broker -> {
+            if (stopped) {
+                return;
             }
-            retry();
+            if (broker == ClusterClient.UNKNOWN) {
+                lastError = ErrorCode.COORDINATOR_NOT_AVAILABLE;
+                retry();
+            } else if (reading) {
+                fetch(broker);
+            } else {
+                commit(broker);
+            }
         });
     }
 
-    private void commit() {
+    private void retry() {
+        coordinator.forget();
+        client.later(RETRY_PAUSE_MS, this::act);
+    }
+
+    private void commit(int broker) {
         long offset = ++last;
         OffsetCommitRequest request = new OffsetCommitRequest()
                 .setGroupId(id)
@@ -110,11 +92,12 @@ final class ClusterGroup {
                 .setTopics(List.of(new OffsetCommitRequest.OffsetCommitRequestTopic()
                         .setName(partition.topic())
                         .setPartitions(List.of(new OffsetCommitRequest.OffsetCommitRequestPartition()
-                                .setPartitionIndex(partition.number())
+                                .setPartitionIndex(partition.partition())
                                 .setCommittedOffset(offset)
                                 .setCommittedMetadata("")))));
+        listener.onCommit(id, offset);
         client.send(
-                coordinator,
+                broker,
                 ApiKey.OFFSET_COMMIT,
                 COMMIT_VERSION,
                 request,
@@ -130,7 +113,6 @@ final class ClusterGroup {
                     if (lastError == ErrorCode.NONE) {
                         client.later(LONGEST_PAUSE_MS, this::act);
                     } else {
-                        listener.onCommitUnknown(id, offset);
                         retry();
                     }
                 });
@@ -140,14 +122,14 @@ final class ClusterGroup {
         return ErrorCode.of(response.topics().get(0).partitions().get(0).errorCode());
     }
 
-    private void fetch() {
+    private void fetch(int broker) {
         OffsetFetchRequest request = new OffsetFetchRequest()
                 .setGroupId(id)
                 .setRequireStable(true)
                 .setTopics(List.of(new OffsetFetchRequest.OffsetFetchRequestTopic()
                         .setName(partition.topic())
-                        .setPartitionIndexes(List.of(partition.number()))));
-        client.send(coordinator, ApiKey.OFFSET_FETCH, FETCH_VERSION, request, message -> {}, this::onFetched);
+                        .setPartitionIndexes(List.of(partition.partition()))));
+        client.send(broker, ApiKey.OFFSET_FETCH, FETCH_VERSION, request, message -> {}, this::onFetched);
     }
 
     private void onFetched(ApiMessage message) {

@@ -17,6 +17,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * An idempotent producer of one partition, with one request in flight. After a request whose outcome it does not know,
@@ -104,8 +105,10 @@ final class ClusterProducer {
                 .setTopicData(List.of(new ProduceRequest.TopicProduceData()
                         .setName(partition.topic())
                         .setPartitionData(List.of(new ProduceRequest.PartitionProduceData()
-                                .setIndex(partition.number())
-                                .setRecords(RecordsData.of(encode(ids)))))));
+                                .setIndex(partition.partition())
+                                .setRecords(RecordsData.of(encode(
+                                        builder -> builder.setProducerState(producerId, (short) 0, nextSequence, false),
+                                        ids)))))));
         nextSequence += ids.size();
         client.send(
                 leader,
@@ -146,9 +149,14 @@ final class ClusterProducer {
                 .get(0);
     }
 
-    private ByteBuf encode(List<String> ids) {
+    /**
+     * Encodes records as one batch.
+     *
+     * @param setProducer sets the state of the producer
+     */
+    static ByteBuf encode(Consumer<BatchBuilder> setProducer, List<String> ids) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
-            builder.setProducerState(producerId, (short) 0, nextSequence, false);
+            setProducer.accept(builder);
             for (String id : ids) {
                 builder.append(TIMESTAMP_MS, null, id.getBytes(StandardCharsets.US_ASCII), List.of());
             }

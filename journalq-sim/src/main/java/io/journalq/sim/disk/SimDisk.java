@@ -160,6 +160,15 @@ public final class SimDisk implements FileStore {
         return damage;
     }
 
+    /** Flips one bit of a byte, in the page cache and on the disk, while the process runs. */
+    public Damage flipBit(Path path, int position) {
+        SimFile file = (SimFile) find(path);
+        byte[] before = file.content();
+        file.flipBit(position, random.nextInt(Byte.SIZE));
+        harmed = true;
+        return new Damage(path, position, before, file.content()[position]);
+    }
+
     @Override
     public String bootId() {
         return surroundings.bootId();
@@ -171,6 +180,13 @@ public final class SimDisk implements FileStore {
             file.truncate(sizeBytes);
             file.sync(file.unsyncedCount());
         }
+    }
+
+    /** Removes a file or directory, on the disk as well. */
+    public void lose(Path path) throws IOException {
+        SimDirectory parent = parent(path);
+        parent.remove(name(path));
+        parent.sync();
     }
 
     private static List<Path> files(Path path, SimDirectory directory, List<Path> into) {

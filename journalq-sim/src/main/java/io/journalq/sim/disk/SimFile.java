@@ -148,13 +148,18 @@ final class SimFile implements SimDisk.Node {
             return -1;
         }
         int at = random.nextInt(cached.size());
-        cached.flipBit(at, random.nextInt(Byte.SIZE));
+        flipBit(at, random.nextInt(Byte.SIZE));
+        return at;
+    }
+
+    /** Flips a bit of the byte at {@code at}. */
+    void flipBit(int at, int bit) {
+        cached.flipBit(at, bit);
         byte[] flipped = {cached.toArray()[at]};
         if (unsynced.isEmpty()) {
             onDisk.write(flipped, at);
         } else {
             unsynced.add(new Change(flipped, at)); // The flip comes after the writes that are still due.
         }
-        return at;
     }
 }

@@ -4,12 +4,14 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.Header;
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -19,7 +21,7 @@ public final class LogReader {
     private static final int MAX_DECOMPRESSED_BYTES = 1 << 20;
     private static final int EVERYTHING = 1 << 20;
     /** A version without fetch sessions and with topic names. */
-    static final int FETCH_VERSION = 12;
+    public static final int FETCH_VERSION = 12;
 
     private final Ask ask;
     private final Aborted aborted;
@@ -46,20 +48,15 @@ public final class LogReader {
     /**
      * One record.
      *
-     * @param record null for a marker, and for a record that no producer sent
+     * @param id id of the record; null for a marker, and for a record that no producer sent
      * @param leaderEpoch leader epoch of its batch
      * @param producerId producer id of its batch; -1 for none
      */
-    public record Found(long offset, SentRecord record, int leaderEpoch, long producerId, Kind kind) {
+    public record Found(long offset, String id, int leaderEpoch, long producerId, Kind kind) {
         @Override
         public String toString() {
-            return id() + " at " + offset + " of epoch " + leaderEpoch + " and producer " + producerId + " (" + kind
+            return id + " at " + offset + " of epoch " + leaderEpoch + " and producer " + producerId + " (" + kind
                     + ")";
-        }
-
-        /** Id of the record; null for a marker, and for a record that no producer sent. */
-        public String id() {
-            return record == null ? null : record.id();
         }
 
         /** Whether this is a transaction marker. */
@@ -100,19 +97,41 @@ public final class LogReader {
     public record Bounds(long logStartOffset, long lastStableOffset, long highWatermark) {}
 
     /**
+     * What was read of a partition.
+     *
+     * @param partition its name
+     * @param bounds those of the last response
+     */
+    public record Reading(String partition, List<Found> records, List<Found> markers, Bounds bounds) {
+        /** Records and markers in the order of the log, without those before its start. */
+        public List<Found> all() {
+            List<Found> all = new ArrayList<>(records);
+            all.addAll(markers);
+            all.removeIf(found -> found.offset() < bounds.logStartOffset());
+            all.sort(Comparator.comparingLong(Found::offset));
+            return all;
+        }
+    }
+
+    /** A partition, and how its records are told apart. */
+    public interface Source {
+        String topic();
+
+        int partition();
+
+        /** The id of a record with this content; null if no producer sent it. */
+        String idOf(byte[] key, byte[] value, List<Header> headers, long timestampMs);
+    }
+
+    /**
      * A request.
      *
      * @param lastFetchedEpoch leader epoch of the record before {@code offset}; -1 if it is not known
      * @param readCommitted whether to read only committed records
      */
-    record Ask(
-            PartitionHistory partition,
-            long offset,
-            int lastFetchedEpoch,
-            int maxWaitMs,
-            int maxBytes,
-            boolean readCommitted) {
-        FetchRequest request() {
+    public record Ask(
+            Source source, long offset, int lastFetchedEpoch, int maxWaitMs, int maxBytes, boolean readCommitted) {
+        public FetchRequest request() {
             return new FetchRequest()
                     .setMaxWaitMs(maxWaitMs)
                     .setMinBytes(1)
@@ -120,9 +139,9 @@ public final class LogReader {
                     .setIsolationLevel((byte) (readCommitted ? 1 : 0))
                     .setSessionEpoch(-1)
                     .setTopics(List.of(new FetchRequest.FetchTopic()
-                            .setTopic(partition.topic())
+                            .setTopic(source.topic())
                             .setPartitions(List.of(new FetchRequest.FetchPartition()
-                                    .setPartition(partition.partition())
+                                    .setPartition(source.partition())
                                     .setFetchOffset(offset)
                                     .setLastFetchedEpoch(lastFetchedEpoch)
                                     .setPartitionMaxBytes(maxBytes)))));
@@ -130,7 +149,7 @@ public final class LogReader {
     }
 
     /** Reads the partition of the request, and releases the buffers of the response. */
-    static Page read(Ask ask, FetchResponse response) {
+    public static Page read(Ask ask, FetchResponse response) {
         FetchResponse.PartitionData data =
                 response.responses().get(0).partitions().get(0);
         LogReader reader = new LogReader(ask, data);
@@ -182,7 +201,7 @@ public final class LogReader {
         boolean transactional = reader.isTransactional();
         if (wanted && !(transactional && aborted.contains(reader.producerId()))) {
             Kind kind = transactional ? Kind.TRANSACTIONAL : Kind.PLAIN;
-            records.add(new Found(reader.offset(), record(reader), epoch, reader.producerId(), kind));
+            records.add(new Found(reader.offset(), idOf(reader), epoch, reader.producerId(), kind));
         }
     }
 
@@ -191,12 +210,8 @@ public final class LogReader {
         return key.getShort(key.readerIndex() + Short.BYTES) == 1 ? Kind.COMMIT : Kind.ABORT;
     }
 
-    /** The sent record; null if no producer sent it. */
-    private SentRecord record(BatchReader reader) {
-        byte[] value = bytes(reader.value());
-        String id = SentRecord.claimedId(value, reader.headers());
-        SentRecord record = id == null ? null : ask.partition().find(id);
-        return record != null && record.isHeldBy(bytes(reader.key()), value, reader.timestampMs()) ? record : null;
+    private String idOf(BatchReader reader) {
+        return ask.source().idOf(bytes(reader.key()), bytes(reader.value()), reader.headers(), reader.timestampMs());
     }
 
     private static byte[] bytes(ByteBuf buffer) {

@@ -1,15 +1,17 @@
 package io.journalq.sim.workload;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.common.record.Header;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 
 /** What all clients know about one partition. */
-public final class PartitionHistory {
+public final class PartitionHistory implements LogReader.Source {
     private static final int KEYS = 6;
     private static final int TOMBSTONE_ODDS = 6;
 
@@ -50,6 +52,7 @@ public final class PartitionHistory {
         this.partition = partition;
     }
 
+    @Override
     public String topic() {
         return topic.name();
     }
@@ -67,6 +70,7 @@ public final class PartitionHistory {
         return topic.isGone();
     }
 
+    @Override
     public int partition() {
         return partition;
     }
@@ -123,6 +127,13 @@ public final class PartitionHistory {
     /** The record with an id; null if no producer sent it. */
     public SentRecord find(String id) {
         return sent.get(id);
+    }
+
+    @Override
+    public String idOf(byte[] key, byte[] value, List<Header> headers, long timestampMs) {
+        String id = SentRecord.claimedId(value, headers);
+        SentRecord record = id == null ? null : find(id);
+        return record != null && record.isHeldBy(key, value, timestampMs) ? id : null;
     }
 
     /** All records that may have been appended. */

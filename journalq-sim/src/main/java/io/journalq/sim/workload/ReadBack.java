@@ -74,11 +74,6 @@ public final class ReadBack {
         return bounds.highWatermark();
     }
 
-    /** Offset of the first record of an open transaction; the high watermark if there is none. */
-    public long lastStableOffset() {
-        return bounds.lastStableOffset();
-    }
-
     private long end() {
         return readCommitted ? bounds.lastStableOffset() : bounds.highWatermark();
     }
@@ -91,6 +86,11 @@ public final class ReadBack {
         return bounds.highWatermark() < 0 || offset < end();
     }
 
+    /** What was read, up to now. */
+    public LogReader.Reading reading() {
+        return new LogReader.Reading(partition.toString(), records, markers, bounds);
+    }
+
     public List<LogReader.Found> records() {
         return records;
     }
@@ -98,11 +98,6 @@ public final class ReadBack {
     /** Offsets at which the broker responded that it cannot read. */
     public Set<Long> unreadable() {
         return unreadable;
-    }
-
-    /** Transaction markers. */
-    public List<LogReader.Found> markers() {
-        return markers;
     }
 
     private void fetch(World world, SimBroker.Connection connection) {

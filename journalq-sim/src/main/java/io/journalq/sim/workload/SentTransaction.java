@@ -1,18 +1,18 @@
 package io.journalq.sim.workload;
 
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /** A transaction of a simulated producer. */
-public final class SentTransaction {
+public class SentTransaction {
     private final String name;
-    private final Map<PartitionHistory, List<SentRecord>> records = new LinkedHashMap<>();
+    private final Map<String, String> places = new LinkedHashMap<>();
     private Boolean commitRequested;
     private boolean acknowledged;
+    private boolean refused;
 
-    SentTransaction(String name) {
+    public SentTransaction(String name) {
         this.name = name;
     }
 
@@ -20,31 +20,34 @@ public final class SentTransaction {
         return name;
     }
 
-    /** Its records by partition, whether or not they arrived. */
-    public Map<PartitionHistory, List<SentRecord>> records() {
-        return records;
+    /** The ids of its records, with the names of their partitions, whether or not they arrived. */
+    public Map<String, String> places() {
+        return Collections.unmodifiableMap(places);
     }
 
-    PartitionHistory firstPartition() {
-        return records.keySet().iterator().next();
+    /** A record of the transaction is about to be sent. */
+    public void add(String recordId, String partition) {
+        places.put(recordId, partition);
     }
 
-    void add(PartitionHistory partition, SentRecord record) {
-        records.computeIfAbsent(partition, none -> new ArrayList<>()).add(record);
-        record.setTransaction(this);
-    }
-
-    void onEnding(boolean commit) {
+    /** Its producer is about to commit or to abort it. */
+    public void onEnding(boolean commit) {
         commitRequested = commit;
     }
 
-    void onAcknowledged() {
+    /** Its end was acknowledged. */
+    public void onAcknowledged() {
         acknowledged = true;
     }
 
-    /** Whether its producer asked to commit it. */
+    /** Its coordinator has refused the only attempt to end it, for good. */
+    public void onRefused() {
+        refused = true;
+    }
+
+    /** Whether its producer asked to commit it, and the coordinator may have done so. */
     public boolean mayBeCommitted() {
-        return commitRequested != null && commitRequested;
+        return commitRequested != null && commitRequested && !refused;
     }
 
     /** Whether its commit was acknowledged. */
@@ -60,6 +63,6 @@ public final class SentTransaction {
     @Override
     public String toString() {
         String end = commitRequested == null ? "not ended" : commitRequested ? "to commit" : "to abort";
-        return "transaction " + name + " (" + end + (acknowledged ? ", acknowledged)" : ")");
+        return "transaction " + name + " (" + end + (acknowledged ? ", acknowledged)" : refused ? ", refused)" : ")");
     }
 }

@@ -25,6 +25,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -59,7 +60,7 @@ public final class SimTransactionalProducer {
     private final World world;
     private final List<Topic> topics;
     private final String id;
-    private final List<SentTransaction> transactions = new ArrayList<>();
+    private final List<Sent> transactions = new ArrayList<>();
     private final Map<PartitionHistory, Integer> sequences = new HashMap<>();
     private SimBroker.Connection connection;
     private long producerId;
@@ -68,6 +69,25 @@ public final class SimTransactionalProducer {
     private int generation;
     private int waiting;
     private boolean failed;
+
+    /** A transaction with its records by partition. */
+    private static final class Sent extends SentTransaction {
+        private final Map<PartitionHistory, List<SentRecord>> records = new LinkedHashMap<>();
+
+        Sent(String name) {
+            super(name);
+        }
+
+        void add(PartitionHistory partition, SentRecord record) {
+            add(record.id(), partition.toString());
+            records.computeIfAbsent(partition, none -> new ArrayList<>()).add(record);
+            record.setTransaction(this);
+        }
+
+        PartitionHistory firstPartition() {
+            return records.keySet().iterator().next();
+        }
+    }
 
     /** @param topics all topics; later ones are added */
     public SimTransactionalProducer(World world, List<Topic> topics, String id) {
@@ -78,7 +98,7 @@ public final class SimTransactionalProducer {
 
     /** All transactions that were begun. */
     public List<SentTransaction> transactions() {
-        return transactions;
+        return List.copyOf(transactions);
     }
 
     /** A life of the broker begins. Requests in flight get no response. */
@@ -86,7 +106,7 @@ public final class SimTransactionalProducer {
         connection = world.broker().connect();
         transactions.stream()
                 .skip(Math.max(0, transactions.size() - ENDED_AGAIN))
-                .flatMap(ended -> ended.records().keySet().stream())
+                .flatMap(ended -> ended.records.keySet().stream())
                 .forEach(partition -> partition.onMarker(TransactionMarker.BATCH_SIZE_BYTES));
         FindCoordinatorRequest request =
                 new FindCoordinatorRequest().setKeyType(TRANSACTIONS).setCoordinatorKeys(List.of(id));
@@ -136,7 +156,7 @@ public final class SimTransactionalProducer {
             world.later(RETRY_PAUSE_MS, this::begin);
             return;
         }
-        SentTransaction transaction = new SentTransaction(id + "." + transactions.size());
+        Sent transaction = new Sent(id + "." + transactions.size());
         transactions.add(transaction);
         List<AddPartitionsToTxnRequest.AddPartitionsToTxnTopic> added = new ArrayList<>();
         for (PartitionHistory partition : partitions) {
@@ -174,10 +194,10 @@ public final class SimTransactionalProducer {
                 }));
     }
 
-    private void write(SentTransaction transaction) {
-        waiting = transaction.records().size();
+    private void write(Sent transaction) {
+        waiting = transaction.records.size();
         failed = false;
-        transaction.records().forEach((partition, records) -> {
+        transaction.records.forEach((partition, records) -> {
             ProduceRequest request = new ProduceRequest()
                     .setTransactionalId(id)
                     .setAcks((short) -1)
@@ -210,7 +230,7 @@ public final class SimTransactionalProducer {
         }
     }
 
-    private void onWritten(SentTransaction transaction, boolean stored) {
+    private void onWritten(Sent transaction, boolean stored) {
         failed |= !stored;
         waiting--;
         if (waiting > 0) {
@@ -229,11 +249,11 @@ public final class SimTransactionalProducer {
         }
     }
 
-    private CommitHistory history(SentTransaction transaction) {
+    private CommitHistory history(Sent transaction) {
         return world.commits("offsets-" + id, transaction.firstPartition());
     }
 
-    private void addOffsets(SentTransaction transaction) {
+    private void addOffsets(Sent transaction) {
         AddOffsetsToTxnRequest request = new AddOffsetsToTxnRequest()
                 .setTransactionalId(id)
                 .setProducerId(producerId)
@@ -252,7 +272,7 @@ public final class SimTransactionalProducer {
                 }));
     }
 
-    private void commitOffsets(SentTransaction transaction) {
+    private void commitOffsets(Sent transaction) {
         PartitionHistory partition = transaction.firstPartition();
         OffsetCommitSender.Position position = partition.readPosition();
         TxnOffsetCommitRequest request = new TxnOffsetCommitRequest()
@@ -282,7 +302,7 @@ public final class SimTransactionalProducer {
     }
 
     /** @param position the position to commit in the transaction; null for none */
-    private void end(SentTransaction transaction, OffsetCommitSender.Position position) {
+    private void end(Sent transaction, OffsetCommitSender.Position position) {
         boolean commit = world.random().nextInt(4) > 0;
         transaction.onEnding(commit);
         CommitHistory.Commit offsets = commit && position != null

@@ -186,7 +186,7 @@ public final class World {
     void onRead(PartitionHistory partition, List<LogReader.Found> found, boolean readCommitted) {
         records += found.size();
         for (LogReader.Found one : found) {
-            scheduler.trace().add(one.record() == null ? 0 : one.id().hashCode(), one.offset());
+            scheduler.trace().add(one.id() == null ? 0 : one.id().hashCode(), one.offset());
             listener.onRead(partition, one, nowMs());
             if (readCommitted) {
                 listener.onCommittedRead(partition, one);

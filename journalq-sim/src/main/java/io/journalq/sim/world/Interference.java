@@ -41,6 +41,11 @@ public interface Interference {
         return true;
     }
 
+    /** Whether a bug in a cluster concerns transactions. Searches for other bugs are faster without them. */
+    default boolean concernsTransactions() {
+        return false;
+    }
+
     /** The settings of a broker of a cluster instead of {@code config}. */
     default BrokerConfig config(BrokerConfig config) {
         return config;
@@ -54,6 +59,11 @@ public interface Interference {
     /** What a broker says about its last registration instead of {@code previousEpoch}. */
     default long onRegistration(long previousEpoch) {
         return previousEpoch;
+    }
+
+    /** Whether brokers do not tell the controllers of other brokers that replicas have lost records. */
+    default boolean keepsQuietAboutLoss() {
+        return false;
     }
 
     /** Whether a message of the broker is logged. */

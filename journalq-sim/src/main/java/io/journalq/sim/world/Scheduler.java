@@ -50,6 +50,10 @@ public final class Scheduler {
 
     /** Work that runs at a time. */
     record Event(long atNanos, long number, Runnable work) implements Comparable<Event> {
+        Event notBefore(long nanos) {
+            return atNanos >= nanos ? this : new Event(nanos, number, work);
+        }
+
         @Override
         public int compareTo(Event other) {
             int byTime = Long.compare(atNanos, other.atNanos);

@@ -65,6 +65,9 @@ public final class SimBroker {
          * @param onResponse takes the response at the moment when the broker sends it; null if there is none
          */
         public void send(ApiKey key, int version, ApiMessage request, Consumer<ApiMessage> onResponse) {
+            if (!isRunning()) {
+                return; // The connection is closed.
+            }
             ApiMessage forged = interference.forge(request);
             if (forged != null) {
                 onResponse.accept(forged);
@@ -209,6 +212,13 @@ public final class SimBroker {
     /** The broker has crashed. */
     public void forget() {
         running = false;
+    }
+
+    /** Stops a broker of a cluster as an operator does: others take over first. Other events may run meanwhile. */
+    void leave() throws IOException {
+        core.handOver();
+        running = false;
+        core.close();
     }
 
     /** Stops the broker as an operator does. Other events may run meanwhile. */

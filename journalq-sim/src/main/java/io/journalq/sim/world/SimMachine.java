@@ -17,6 +17,7 @@ public final class SimMachine {
     private ControllerOperations controller;
 
     private boolean down = true;
+    private boolean leaving;
     private long servedUntilMs;
 
     SimMachine(SimWorld world, SimNode node, SimSlices slices, SimBroker.Plan plan) {
@@ -78,11 +79,41 @@ public final class SimMachine {
         }
     }
 
+    /** Whether {@link #stop} has begun and not ended. */
+    public boolean isLeaving() {
+        return leaving;
+    }
+
+    /**
+     * Stops the broker, which serves clients, as an operator does: others take over first. Then the process ends.
+     *
+     * @param onStopped called then, unless the process crashes before
+     */
+    public void stop(Runnable onStopped) {
+        SimProcess process = node.process();
+        SimBroker stopping = broker;
+        leaving = true;
+        process.after(Scheduler.Kind.POOL, 0, () -> {
+            try {
+                stopping.leave();
+            } catch (IOException | IllegalStateException failure) {
+                world.violations().report("BrokerStops", "broker " + node.id() + ": " + failure);
+            }
+            world.scheduler().after(0, () -> {
+                if (!process.isStopped()) {
+                    crash(CrashKind.KILL);
+                    onStopped.run();
+                }
+            });
+        });
+    }
+
     /** The process ends at once. */
     public void crash(CrashKind kind) {
         SimProcess gone = node.process();
-        servedUntilMs = broker == null ? servedUntilMs : world.scheduler().nowMs();
+        servedUntilMs = broker == null ? servedUntilMs : gone.inTimeUntilMs();
         down = true;
+        leaving = false;
         broker = null;
         controller = null;
         node.crash();

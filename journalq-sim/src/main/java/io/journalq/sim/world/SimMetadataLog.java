@@ -57,6 +57,11 @@ public final class SimMetadataLog implements MetadataLog {
         return voter;
     }
 
+    /** Whether it takes part in the quorum at the moment. */
+    boolean isActive() {
+        return isOpen() && !process.isFrozen();
+    }
+
     boolean isOpen() {
         return open && !process.isStopped();
     }

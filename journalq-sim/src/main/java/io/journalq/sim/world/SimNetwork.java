@@ -75,6 +75,11 @@ public final class SimNetwork {
                 scheduler.after(RETRANSMISSION_NANOS, () -> deliver(connection));
                 return;
             }
+            if (this == connection.there && connection.server.isFrozen()) {
+                waiting = true;
+                scheduler.after(connection.server.frozenNanos(), () -> deliver(connection));
+                return;
+            }
             Message next = messages.poll();
             if (!connection.isServed()) {
                 connection.reset();

@@ -10,6 +10,8 @@ import io.journalq.server.peer.PeerChannels;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -131,12 +133,21 @@ final class SimPeerChannels implements PeerChannels {
         return response;
     }
 
+    /** A request that was sent over a channel. Two of them can have the same listener. */
+    private static final class Request {
+        private final PeerChannel.ResponseListener listener;
+
+        Request(PeerChannel.ResponseListener listener) {
+            this.listener = listener;
+        }
+    }
+
     /** A connection for one loop. On that loop, except for what the network calls. */
     private final class Channel implements PeerChannel {
         private final Loop loop;
         private final Link link;
-        /** The listener of the current request; null if there is none. */
-        private ResponseListener waiting;
+        /** The requests without a response. */
+        private final List<Request> waiting = new ArrayList<>();
 
         private boolean closed;
 
@@ -147,30 +158,30 @@ final class SimPeerChannels implements PeerChannels {
 
         @Override
         public void send(ApiMessage request, int version, int timeoutMs, ResponseListener listener) {
-            waiting = listener;
-            link.send(request, version, response -> loop.execute(() -> deliver(listener, response)));
+            Request sent = new Request(listener);
+            waiting.add(sent);
+            link.send(request, version, response -> loop.execute(() -> deliver(sent, response)));
             loop.schedule(
                     () -> {
-                        if (waiting == listener) {
+                        if (waiting.contains(sent)) {
                             fail("there is no response in time");
                         }
                     },
                     timeoutMs);
         }
 
-        private void deliver(ResponseListener listener, ApiMessage response) {
-            if (!closed && waiting == listener) {
-                waiting = null;
-                listener.onResponse(response);
+        private void deliver(Request request, ApiMessage response) {
+            if (!closed && waiting.remove(request)) {
+                request.listener.onResponse(response);
             }
         }
 
         private void fail(String reason) {
             link.close();
-            ResponseListener failed = waiting;
-            waiting = null;
-            if (!closed && failed != null) {
-                failed.onFailure(new IOException(reason));
+            List<Request> failed = List.copyOf(waiting);
+            waiting.clear();
+            if (!closed) {
+                failed.forEach(request -> request.listener.onFailure(new IOException(reason)));
             }
         }
 

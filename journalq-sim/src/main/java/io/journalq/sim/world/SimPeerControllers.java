@@ -1,5 +1,7 @@
 package io.journalq.sim.world;
 
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.NotControllerException;
@@ -10,6 +12,7 @@ import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -51,6 +54,14 @@ final class SimPeerControllers implements PeerControllers {
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
             long told = world.interference().onRegistration(previousEpoch);
             return call(controller -> controller.registerBroker(registration, told));
+        }
+
+        @Override
+        public CompletableFuture<ErrorCode> loseRecords(
+                int nodeId, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
+            return world.interference().keepsQuietAboutLoss()
+                    ? CompletableFuture.completedFuture(ErrorCode.NONE)
+                    : call(controller -> controller.loseRecords(nodeId, brokerEpoch, partitions));
         }
 
         @Override

@@ -18,6 +18,7 @@ import java.util.function.BooleanSupplier;
  */
 public final class SimProcess {
     private static final Kind[] KINDS = Kind.values();
+    private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final Scheduler scheduler;
     private final Random random;
@@ -28,6 +29,9 @@ public final class SimProcess {
 
     private boolean controlRuns;
     private boolean stopped;
+    private long frozenFromNanos;
+    private long frozenTotalNanos;
+    private long frozenUntilNanos = -LATE_NANOS;
 
     SimProcess(Scheduler scheduler, Random random, SimClock clock) {
         this.scheduler = scheduler;
@@ -56,6 +60,35 @@ public final class SimProcess {
     /** Like {@link #after}, with a delay that the clock of the machine measures. */
     void onTimer(Kind kind, long delayMs, Runnable work) {
         after(kind, clock.simulatedNanos(TimeUnit.MILLISECONDS.toNanos(delayMs)), work);
+    }
+
+    /** Lets no thread run for a time, as SIGSTOP does. What is due in the meantime runs afterwards. */
+    public void freeze(long nanos) {
+        if (!isFrozen()) {
+            frozenFromNanos = scheduler.nowNanos();
+            frozenUntilNanos = frozenFromNanos + nanos;
+            frozenTotalNanos += nanos;
+        }
+    }
+
+    /** Time in which it has not been frozen, since any moment before it began. */
+    public long runningMs() {
+        return TimeUnit.NANOSECONDS.toMillis(scheduler.nowNanos() - frozenTotalNanos + frozenNanos());
+    }
+
+    boolean isFrozen() {
+        return frozenNanos() > 0;
+    }
+
+    /** How much longer it is frozen. */
+    long frozenNanos() {
+        return Math.max(0, frozenUntilNanos - scheduler.nowNanos());
+    }
+
+    /** When it last did everything in time: it may have much to do after {@link #freeze}. */
+    long inTimeUntilMs() {
+        boolean late = scheduler.nowNanos() < frozenUntilNanos + LATE_NANOS;
+        return TimeUnit.NANOSECONDS.toMillis(late ? frozenFromNanos : scheduler.nowNanos());
     }
 
     /** The process has crashed. */
@@ -114,14 +147,14 @@ public final class SimProcess {
      */
     Event head(boolean all) {
         Kind kind = nextKind(all);
-        return kind == null ? null : queue(kind).peek();
+        return kind == null ? null : queue(kind).peek().notBefore(frozenUntilNanos);
     }
 
     /** Runs the next event, which exists. */
     void runHead(boolean all) {
         Kind kind = nextKind(all);
         Event event = queue(kind).poll();
-        scheduler.advance(kind, event.atNanos());
+        scheduler.advance(kind, Math.max(event.atNanos(), frozenUntilNanos));
         boolean control = kind == Kind.CONTROL;
         controlRuns |= control;
         try {

@@ -197,13 +197,13 @@ public final class SimQuorum {
 
     /** Whether the entries of the leader reach a voter. */
     boolean isFed(Voter voter) {
-        return leader != null && isAlive(leader) && !network.isCut(leader.id, voter.id);
+        return leader != null && isActive(leader) && !network.isCut(leader.id, voter.id);
     }
 
     /** A voter that runs, that this one hears, and that has applied more; null if there is none. */
     SimMetadataLog ahead(Voter behind, int index) {
         return voters.stream()
-                .filter(voter -> isAlive(voter) && !network.isCut(voter.id, behind.id))
+                .filter(voter -> isActive(voter) && !network.isCut(voter.id, behind.id))
                 .map(voter -> voter.log)
                 .filter(log -> log.appliedIndex() > index)
                 .findFirst()
@@ -214,16 +214,20 @@ public final class SimQuorum {
         return voter.log != null && voter.log.isOpen();
     }
 
+    private static boolean isActive(Voter voter) {
+        return voter.log != null && voter.log.isActive();
+    }
+
     private boolean hasMajority(Voter voter) {
         long reached = voters.stream()
-                .filter(other -> isAlive(other) && network.isConnected(voter.id, other.id))
+                .filter(other -> isActive(other) && network.isConnected(voter.id, other.id))
                 .count();
-        return isAlive(voter) && 2 * reached > voters.size();
+        return isActive(voter) && 2 * reached > voters.size();
     }
 
     private boolean reachesAnother(Voter voter) {
         return voters.stream()
-                .anyMatch(other -> other != voter && isAlive(other) && !network.isCut(voter.id, other.id));
+                .anyMatch(other -> other != voter && isActive(other) && !network.isCut(voter.id, other.id));
     }
 
     // ---- proposals

@@ -14,7 +14,7 @@ import java.util.List;
  * change what is read.
  */
 public final class JsonRecordsTarget implements FuzzTarget {
-    private static final Targets.Target TOPIC = new Targets.Target("t", 3, 0, 1 << 20, () -> 1);
+    private static final Targets.Target TOPIC = new Targets.Target("t", 3, 0, 1 << 20, () -> 1, null);
 
     private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
 

@@ -52,7 +52,8 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
             } else {
                 denied.add(new CreatePartitionsTopicResult()
                         .setName(topic.name())
-                        .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code()));
+                        .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
+                        .setErrorMessage(context.denial()));
             }
         }
         CompletableFuture<List<Outcome>> creation = controller.createPartitions(specs, request.validateOnly());

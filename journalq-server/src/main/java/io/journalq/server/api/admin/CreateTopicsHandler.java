@@ -80,8 +80,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                         topic.name(), refused(topic.name(), ErrorCode.INVALID_REQUEST, "the topic is named twice"));
             } else if (!mayCreateAll && !context.allows(Right.CREATE_TOPIC, topic.name())) {
                 resultByName.put(
-                        topic.name(),
-                        refused(topic.name(), ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed."));
+                        topic.name(), refused(topic.name(), ErrorCode.TOPIC_AUTHORIZATION_FAILED, context.denial()));
             } else if (!numbersPartitions(topic.assignments())) {
                 resultByName.put(
                         topic.name(),

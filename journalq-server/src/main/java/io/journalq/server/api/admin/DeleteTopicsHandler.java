@@ -106,7 +106,10 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
 
     private DeletableTopicResult byName(RequestContext context, String name) {
         if (!mayDelete(context, name)) {
-            return new DeletableTopicResult().setName(name).setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
+            return new DeletableTopicResult()
+                    .setName(name)
+                    .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial());
         }
         TopicImage topic = metadata.current().topic(name);
         DeletableTopicResult result = new DeletableTopicResult().setName(name);
@@ -123,7 +126,8 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
             return new DeletableTopicResult()
                     .setName(context.sees(Right.DESCRIBE_TOPIC, topic.name()) ? topic.name() : null)
                     .setTopicId(id)
-                    .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
+                    .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial());
         }
         DeletableTopicResult result = new DeletableTopicResult().setTopicId(id);
         return topic == null

@@ -6,6 +6,7 @@ import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.peer.PeerGate;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
+import io.journalq.server.config.ReplicationSettings;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
@@ -50,7 +51,10 @@ public final class DataHandlers {
                 config.get(BrokerSettings.FETCH_SESSIONS_MAX_PARTITIONS),
                 sessionMemory,
                 damage,
-                gate);
+                gate,
+                gate != null && ReplicationSettings.isRackAware(config.get(ReplicationSettings.REPLICA_SELECTOR_CLASS))
+                        ? new NearestReplica(brokers)
+                        : null);
         registry.register(new ProduceHandler(brokers, shards, transactions, refusals));
         registry.register(fetch);
         registry.register(new ListOffsetsHandler(images, shards, blockingPool));

@@ -49,18 +49,20 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
                     .setName(wanted.name())
                     .setPartitions(responses));
             boolean mayRead = context.allows(Right.READ_TOPIC, wanted.name());
+            String denial = mayRead ? null : context.denial();
             for (int partition : wanted.partitionIndexes()) {
-                responses.add(mayRead ? ask(fanOut, wanted.name(), partition) : denied(partition));
+                responses.add(mayRead ? ask(fanOut, wanted.name(), partition) : denied(partition, denial));
             }
         }
         fanOut.start(() -> context.respond(new DescribeProducersResponse().setTopics(topics)));
     }
 
-    private static DescribeProducersResponse.PartitionResponse denied(int partition) {
+    private static DescribeProducersResponse.PartitionResponse denied(int partition, String reason) {
         return new DescribeProducersResponse.PartitionResponse()
                 .setPartitionIndex(partition)
                 .setActiveProducers(List.of())
-                .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code());
+                .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
+                .setErrorMessage(reason);
     }
 
     private DescribeProducersResponse.PartitionResponse ask(PartitionFanOut fanOut, String name, int partition) {

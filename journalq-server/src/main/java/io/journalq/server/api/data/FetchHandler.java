@@ -33,6 +33,8 @@ import java.util.function.Supplier;
  * <li>Topics are named up to version 12, and identified by id from version 13 (KIP-516).
  * <li>Leader epochs are checked (KIP-320), and diverging epochs are reported (KIP-595).
  * <li>Read-committed consumers read up to the last stable offset. The response lists the aborted transactions (KIP-98).
+ * <li>From version 11, a consumer names its rack, and the leader names the replica there that it should read from. An
+ *     in-sync follower serves consumers up to the high watermark that its leader has told (KIP-392).
  * <li>From version 15, other replicas fetch at the listener of brokers. They read up to the end of the leader's log, and
  *     their fetches acknowledge what they have (KIP-903). They must be the current process of their broker.
  * </ul>
@@ -41,6 +43,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
     /** Maximum wait time of a fetch, even if the client requests more. */
     static final int MAX_WAIT_MS = 60_000;
 
+    private static final short FIRST_VERSION_WITH_RACKS = 11;
     private static final short FIRST_VERSION_WITH_TOPIC_IDS = 13;
     private static final int NEW_SESSION_EPOCH = 0;
     private static final int NO_SESSION_EPOCH = -1;
@@ -52,6 +55,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private final SessionBudget budget;
     private final DamageListener damage;
     private final PeerGate gate;
+    private final NearestReplica nearest;
     private final LeaderHints hints;
     private final Set<FetchSessions> connections = ConcurrentHashMap.newKeySet();
     private volatile boolean stopping;
@@ -67,6 +71,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
      * @param sessionMemory is charged for sessions
      * @param damage learns of damage
      * @param gate admits the fetches of other replicas; null for a broker that is alone, where they read like consumers
+     * @param nearest chooses the replicas of consumers; null if they read from leaders
      */
     public FetchHandler(
             ClusterBrokers brokers,
@@ -76,7 +81,8 @@ public final class FetchHandler implements Handler<FetchRequest> {
             int maxSessionPartitions,
             MemoryAccount sessionMemory,
             DamageListener damage,
-            PeerGate gate) {
+            PeerGate gate,
+            NearestReplica nearest) {
         this.images = brokers.images();
         this.hints = new LeaderHints(brokers);
         this.shards = shards;
@@ -85,6 +91,7 @@ public final class FetchHandler implements Handler<FetchRequest> {
         this.budget = new SessionBudget(maxSessionPartitions, sessionMemory);
         this.damage = damage;
         this.gate = gate;
+        this.nearest = nearest;
     }
 
     @Override
@@ -189,14 +196,16 @@ public final class FetchHandler implements Handler<FetchRequest> {
     private void fetch(
             RequestContext context, FetchRequest request, FetchSessions sessions, FetchSession session, boolean full) {
         session.update(request);
+        boolean ofBroker = request.replicaId() >= 0 || isReplica(request);
         if (gate != null) {
             session.setReplica(
                     request.replicaState().replicaId(), request.replicaState().replicaEpoch());
+            boolean knowsReplicas = !ofBroker && context.apiVersion() >= FIRST_VERSION_WITH_RACKS;
+            session.setReader(knowsReplicas, request.rackId(), knowsReplicas ? nearest : null);
         }
         int maxWaitMs = stopping ? 0 : Math.min(request.maxWaitMs(), MAX_WAIT_MS);
         int maxSizeBytes = Math.min(Math.max(0, request.maxBytes()), maxResponseSizeBytes);
         PendingFetch.Limits limits = new PendingFetch.Limits(request.minBytes(), maxSizeBytes, maxWaitMs);
-        boolean ofBroker = request.replicaId() >= 0 || request.replicaState().replicaId() >= 0;
         FetchResponder responder = new FetchResponder(sessions, blockingPool, hints, damage, full);
         new PendingFetch(context, session, responder, limits, part -> locate(context, ofBroker, part)).start(maxWaitMs);
     }

@@ -27,6 +27,8 @@ final class FetchPart extends PartitionReader {
     private int maxSizeBytes;
     private int currentLeaderEpoch;
     private int lastFetchedEpoch;
+    /** The first offset of the replica that fetches. */
+    private long replicaStartOffset;
 
     private Shard shard;
     private PartitionHost host;
@@ -45,6 +47,8 @@ final class FetchPart extends PartitionReader {
     private boolean forgotten;
     /** Whether a replica has not read everything, as of the last read. */
     private boolean hasMore;
+    /** The broker that the consumer should read from instead, as of the last read. */
+    private int preferredReplica = NearestReplica.LEADER;
 
     private long highWatermark = UNKNOWN;
     private long lastStableOffset = UNKNOWN;
@@ -60,6 +64,12 @@ final class FetchPart extends PartitionReader {
 
         /** Whether the client reads records only after their transactions have ended. Changes only between requests. */
         boolean readsCommitted();
+
+        /** Whether an in-sync follower may serve the consumer. Changes only between requests. */
+        boolean readsAnyReplica();
+
+        /** The replica that the consumer should read from, see {@link NearestReplica#find}. On the partition's loop. */
+        int nearestReplica(PartitionHost host, long offset);
 
         /** Broker id of the replica that fetches; -1 for a consumer. Changes only between requests. */
         int replicaId();
@@ -88,6 +98,7 @@ final class FetchPart extends PartitionReader {
         maxSizeBytes = Math.max(0, wanted.partitionMaxBytes());
         currentLeaderEpoch = wanted.currentLeaderEpoch();
         lastFetchedEpoch = wanted.lastFetchedEpoch();
+        replicaStartOffset = wanted.logStartOffset();
         // A follower can have dropped a response, and then it says so (KIP-1166).
         toldHighWatermark = Math.min(toldHighWatermark, wanted.highWatermark());
     }
@@ -236,7 +247,18 @@ final class FetchPart extends PartitionReader {
                 || logStartOffset != toldLogStartOffset;
     }
 
+    /** Whether the last read found another replica that the consumer should read from. */
+    boolean isRedirected() {
+        return preferredReplica != NearestReplica.LEADER;
+    }
+
+    /** The broker that the consumer should read from; {@link NearestReplica#LEADER} for this one. */
+    int preferredReplica() {
+        return preferredReplica;
+    }
+
     void markTold() {
+        preferredReplica = NearestReplica.LEADER;
         toldHighWatermark = highWatermark;
         toldLastStableOffset = lastStableOffset;
         toldLogStartOffset = logStartOffset;
@@ -258,13 +280,14 @@ final class FetchPart extends PartitionReader {
         if (listener.replicaId() >= 0) {
             return readAsReplica(budgetBytes, atLeastOneBatch, wantedBytes);
         }
-        found = host.read(
-                fetchOffset,
-                currentLeaderEpoch,
-                lastFetchedEpoch,
-                Math.min(budgetBytes, maxSizeBytes),
-                atLeastOneBatch,
-                readsCommitted());
+        preferredReplica = listener.nearestReplica(host, fetchOffset);
+        found = readAsConsumer(isRedirected() ? 0 : budgetBytes, atLeastOneBatch && !isRedirected());
+        if (found.error() != ErrorCode.NONE || found.divergingEpoch() != null) {
+            preferredReplica = NearestReplica.LEADER;
+        }
+        if (isRedirected()) {
+            return 0;
+        }
         host.log().markRead(this);
         int sizeBytes = found.sizeBytes();
         if (sizeBytes < wantedBytes) {
@@ -273,7 +296,28 @@ final class FetchPart extends PartitionReader {
         return sizeBytes;
     }
 
+    private PartitionRead readAsConsumer(int budgetBytes, boolean atLeastOneBatch) {
+        int sizeBytes = Math.min(budgetBytes, maxSizeBytes);
+        return listener.readsAnyReplica() && !host.leads()
+                ? host.replication()
+                        .readAsFollower(
+                                fetchOffset,
+                                currentLeaderEpoch,
+                                lastFetchedEpoch,
+                                sizeBytes,
+                                atLeastOneBatch,
+                                readsCommitted())
+                : host.read(
+                        fetchOffset,
+                        currentLeaderEpoch,
+                        lastFetchedEpoch,
+                        sizeBytes,
+                        atLeastOneBatch,
+                        readsCommitted());
+    }
+
     private int readAsReplica(int budgetBytes, boolean atLeastOneBatch, int wantedBytes) {
+        host.replication().onReplicaStart(listener.replicaId(), replicaStartOffset);
         found = host.replication()
                 .readAsReplica(
                         listener.replicaId(),

@@ -253,6 +253,7 @@ final class FetchResponder {
         if (found.slice() != null
                 || found.error() != ErrorCode.NONE
                 || found.divergingEpoch() != null
+                || part.isRedirected()
                 || part.hasNewOffsets()) {
             add(part);
         }
@@ -291,6 +292,7 @@ final class FetchResponder {
                 .setHighWatermark(part.highWatermark())
                 .setLastStableOffset(part.lastStableOffset())
                 .setLogStartOffset(part.logStartOffset())
+                .setPreferredReadReplica(part.preferredReplica())
                 .setAbortedTransactions(session.readsCommitted() ? aborted(part) : null)
                 .setRecords(records == null ? RecordsData.EMPTY : records);
         PartitionRead found = part.found();

@@ -5,6 +5,7 @@ import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.TextSize;
 import io.journalq.server.shard.Shard;
+import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,7 +28,7 @@ final class FetchSession implements FetchPart.Listener {
     static final int NO_SESSION = 0;
 
     /** Estimated heap of a partition that is parked on its shard. */
-    private static final int PARTITION_BYTES = 220;
+    private static final int PARTITION_BYTES = 236;
 
     /** Estimated heap of a topic without its partitions and the characters of its name. */
     private static final int TOPIC_BYTES = 300;
@@ -54,6 +55,11 @@ final class FetchSession implements FetchPart.Listener {
     private boolean readsCommitted;
     private int replicaId = NO_REPLICA;
     private long replicaEpoch;
+    /** Chooses the replica of a consumer; null if it reads from the leader. */
+    private NearestReplica nearest;
+
+    private String rack = "";
+    private boolean readsAnyReplica;
     private boolean closed;
 
     /** The current fetch of a session. */
@@ -141,6 +147,29 @@ final class FetchSession implements FetchPart.Listener {
     @Override
     public boolean readsCommitted() {
         return readsCommitted;
+    }
+
+    /**
+     * Sets where a consumer reads.
+     *
+     * @param anyReplica whether it may read from a follower
+     * @param consumerRack empty if it has none
+     * @param chosenBy chooses the replica; null for the leader
+     */
+    void setReader(boolean anyReplica, String consumerRack, NearestReplica chosenBy) {
+        readsAnyReplica = anyReplica;
+        rack = consumerRack;
+        nearest = chosenBy;
+    }
+
+    @Override
+    public boolean readsAnyReplica() {
+        return readsAnyReplica;
+    }
+
+    @Override
+    public int nearestReplica(PartitionHost host, long offset) {
+        return nearest == null ? NearestReplica.LEADER : nearest.find(rack, host, offset);
     }
 
     /** Sets which replica fetches; -1 for a consumer. */

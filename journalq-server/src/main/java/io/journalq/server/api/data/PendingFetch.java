@@ -235,7 +235,8 @@ final class PendingFetch implements FetchSession.PendingRequest {
     private boolean hasErrors() {
         for (FetchPart part : parts) {
             PartitionRead found = part.found();
-            if (found != null && (found.error() != ErrorCode.NONE || found.divergingEpoch() != null)) {
+            if (found != null
+                    && (found.error() != ErrorCode.NONE || found.divergingEpoch() != null || part.isRedirected())) {
                 return true;
             }
         }

@@ -61,8 +61,20 @@ final class PendingProduce {
 
     /** Adds the error of a partition that cannot be appended to. */
     void refuse(ProduceRequest.TopicProduceData topic, ProduceRequest.PartitionProduceData data, ErrorCode error) {
+        refuse(topic, data, error, null);
+    }
+
+    /**
+     * As {@link #refuse(ProduceRequest.TopicProduceData, ProduceRequest.PartitionProduceData, ErrorCode)}, with a text for
+     * the client.
+     */
+    void refuse(
+            ProduceRequest.TopicProduceData topic,
+            ProduceRequest.PartitionProduceData data,
+            ErrorCode error,
+            String message) {
         onRefusal(topic.name(), error, null);
-        newResult(data.index()).setErrorCode(error.code());
+        newResult(data.index()).setErrorCode(error.code()).setErrorMessage(message);
         context.cycle().counters().onProduceError(error);
         failure = error.words();
     }

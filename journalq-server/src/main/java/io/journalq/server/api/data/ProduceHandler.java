@@ -62,6 +62,7 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
     public void handle(RequestContext context, ProduceRequest request) {
         PendingProduce produce = new PendingProduce(context, request, refusals, hints);
         ErrorCode refusal = refusal(context, request);
+        String refusalMessage = refusal == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED ? context.denial() : null;
         MetadataImage image = images.get();
         boolean byId = context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS;
         for (ProduceRequest.TopicProduceData topicData : request.topicData()) {
@@ -70,12 +71,13 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
             // A client that may not write does not learn whether a topic of that name exists.
             boolean mayWrite = (byId && topic == null)
                     || context.allows(Right.WRITE_TOPIC, byId ? topic.name() : topicData.name());
+            String denial = mayWrite ? null : context.denial();
             produce.beginTopic(topicData);
             for (ProduceRequest.PartitionProduceData data : topicData.partitionData()) {
                 if (refusal != ErrorCode.NONE) {
-                    produce.refuse(topicData, data, refusal);
+                    produce.refuse(topicData, data, refusal, refusalMessage);
                 } else if (!mayWrite) {
-                    produce.refuse(topicData, data, ErrorCode.TOPIC_AUTHORIZATION_FAILED);
+                    produce.refuse(topicData, data, ErrorCode.TOPIC_AUTHORIZATION_FAILED, denial);
                 } else if (topic == null) {
                     produce.refuse(topicData, data, missing);
                 } else if (InternalTopics.contains(topic.name())) {

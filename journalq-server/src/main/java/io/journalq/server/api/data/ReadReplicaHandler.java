@@ -81,7 +81,7 @@ public final class ReadReplicaHandler implements Handler<ReadReplicaRequest> {
     @Override
     public void handle(RequestContext context, ReadReplicaRequest request) {
         if (!isAllowed(context, request)) {
-            fail(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null);
+            fail(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial());
             return;
         }
         TopicImage topic = images.get().topic(request.topicId());

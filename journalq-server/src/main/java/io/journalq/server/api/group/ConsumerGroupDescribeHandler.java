@@ -58,7 +58,9 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
             String groupId = wanted.get(i);
             int index = i;
             if (!context.allows(Right.DESCRIBE_GROUP, groupId)) {
-                results.set(index, refusal(groupId, ErrorCode.GROUP_AUTHORIZATION_FAILED));
+                results.set(
+                        index,
+                        refusal(groupId, ErrorCode.GROUP_AUTHORIZATION_FAILED).setErrorMessage(context.denial()));
                 continue;
             }
             groups.submit(

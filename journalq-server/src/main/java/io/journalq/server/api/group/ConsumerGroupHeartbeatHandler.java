@@ -56,7 +56,7 @@ public final class ConsumerGroupHeartbeatHandler implements Handler<ConsumerGrou
         }
         ErrorCode denial = denial(context, request);
         if (denial != ErrorCode.NONE) {
-            context.respond(refusal(denial));
+            context.respond(refusal(denial).setErrorMessage(context.denial()));
             return;
         }
         Origin origin = MemberLimits.originOf(context);

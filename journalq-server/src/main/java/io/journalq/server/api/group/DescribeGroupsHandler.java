@@ -43,7 +43,14 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
             String groupId = wanted.get(i);
             int index = i;
             if (!context.allows(Right.DESCRIBE_GROUP, groupId)) {
-                results.set(index, refusal(groupId, ErrorCode.GROUP_AUTHORIZATION_FAILED, null));
+                // Older versions have no message.
+                results.set(
+                        index,
+                        refusal(groupId, ErrorCode.GROUP_AUTHORIZATION_FAILED, null)
+                                .setErrorMessage(
+                                        context.apiVersion() >= FIRST_VERSION_WITH_NOT_FOUND
+                                                ? context.denial()
+                                                : null));
                 continue;
             }
             groups.submit(

@@ -66,6 +66,7 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
             return;
         }
         Set<String> allowed = new TreeSet<>();
+        Map<String, Coordinator> denied = new TreeMap<>();
         Right right = request.keyType() == GROUP ? Right.DESCRIBE_GROUP : Right.DESCRIBE_TRANSACTIONAL_ID;
         ErrorCode denial = request.keyType() == GROUP
                 ? ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -73,11 +74,13 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
         for (String key : keys(context, request)) {
             if (context.allows(right, key)) {
                 allowed.add(key);
+            } else {
+                denied.put(key, refusal(key, denial).setErrorMessage(context.denial()));
             }
         }
         if (allowed.isEmpty()) {
             // A client without rights does not create the topic of the coordinators.
-            context.respond(response(context, request, key -> refusal(key, denial)));
+            context.respond(response(context, request, denied::get));
             return;
         }
         DeferredResponse.within(
@@ -87,7 +90,7 @@ public final class FindCoordinatorHandler implements Handler<FindCoordinatorRequ
                 (done, failure) -> response(
                         context,
                         request,
-                        key -> allowed.contains(key) ? coordinator(context, key, topic) : refusal(key, denial)));
+                        key -> allowed.contains(key) ? coordinator(context, key, topic) : denied.get(key)));
     }
 
     private static boolean isBatched(RequestContext context) {

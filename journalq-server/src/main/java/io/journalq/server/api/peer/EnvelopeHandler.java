@@ -19,7 +19,8 @@ import io.netty.buffer.ByteBuf;
 
 /**
  * Serves the requests of clients that another broker passes on, because this broker is the controller (KIP-590). If it
- * is not, the response in the envelope is NOT_CONTROLLER, and the client sends its request again. Version 0.
+ * is not, the response in the envelope is NOT_CONTROLLER, and the client sends its request again. Requests of {@link
+ * RoutedCalls} are served as if the client had sent them here, except that no quotas apply. Version 0.
  */
 public final class EnvelopeHandler implements Handler<EnvelopeRequest> {
     private final HandlerRegistry registry;
@@ -57,10 +58,12 @@ public final class EnvelopeHandler implements Handler<EnvelopeRequest> {
         HandlerRegistry.Served served = registry.find(header.requestApiKey());
         if (served == null
                 || !served.serves(header.requestApiVersion())
-                || !(served.handler() instanceof ForwardingHandler<?> forwarded)) {
+                || !(served.handler() instanceof ForwardingHandler<?>
+                        || RoutedCalls.serves(served.api().key()))) {
             respond(context, ErrorCode.UNSUPPORTED_VERSION, null);
             return;
         }
+        context.exemptFromQuotas(); // They apply where the client is connected.
         ApiMessage request = ApiMessages.readRequest(served.api().key(), in, header.requestApiVersion());
         EnvelopedRequest inner = new EnvelopedRequest(
                 context,
@@ -69,7 +72,16 @@ public final class EnvelopeHandler implements Handler<EnvelopeRequest> {
                 Envelopes.principal(envelope.requestPrincipal()),
                 Envelopes.address(envelope.clientHostAddress()),
                 response -> respond(context, ErrorCode.NONE, response));
-        forwarded.handleEnveloped(inner, request);
+        if (served.handler() instanceof ForwardingHandler<?> forwarded) {
+            forwarded.handleEnveloped(inner, request);
+        } else {
+            handle(served.handler(), inner, request);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // of the API of the handler
+    private static <Q extends ApiMessage> void handle(Handler<Q> handler, RequestContext inner, ApiMessage request) {
+        handler.handle(inner, (Q) request);
     }
 
     private static void respond(RequestContext context, ErrorCode error, ByteBuf response) {

@@ -22,6 +22,7 @@ final class EnvelopedRequest implements RequestContext {
     private final Principal principal;
     private final SocketAddress client;
     private final Consumer<ByteBuf> onResponse;
+    private Authorizer.Denial denial;
 
     /**
      * Creates a request.
@@ -77,7 +78,13 @@ final class EnvelopedRequest implements RequestContext {
     @Override
     public boolean allows(Right right, String name) {
         Authorizer authorizer = served.authorizer();
-        return authorizer.allows(authorizer.acls(), served.api().asker(right, this), right, name);
+        denial = authorizer.check(authorizer.acls(), served.api().asker(right, this), right, name);
+        return denial == null;
+    }
+
+    @Override
+    public String denial() {
+        return denial == null ? null : denial.message();
     }
 
     @Override
@@ -128,6 +135,22 @@ final class EnvelopedRequest implements RequestContext {
     @Override
     public boolean isConnected() {
         return envelope.isConnected();
+    }
+
+    /** The response is encoded again. */
+    @Override
+    public boolean wantsMemory() {
+        return true;
+    }
+
+    @Override
+    public void whenRead(Runnable work) {
+        envelope.whenRead(work);
+    }
+
+    @Override
+    public void whenRoom(long sizeBytes, Runnable work) {
+        envelope.whenRoom(sizeBytes, work);
     }
 
     @Override

@@ -50,6 +50,7 @@ public final class PeerHandlers {
         registry.register(new BrokerHeartbeatHandler(controller, gate));
         registry.register(new AllocateProducerIdsHandler(controller, gate, producerIdBlockSize));
         registry.register(new AlterPartitionHandler(controller, gate));
+        registry.register(new AssignReplicasToDirsHandler(controller, gate));
         registry.register(new EnvelopeHandler(registry, gate, maxEntries));
         FORWARDED.forEach(key -> registry.replace(key, handler -> forwarding(handler, forwarder)));
     }

@@ -1,11 +1,14 @@
 package io.journalq.server.api.peer;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AllocateProducerIdsRequest;
 import io.journalq.common.protocol.message.AllocateProducerIdsResponse;
 import io.journalq.common.protocol.message.AlterPartitionRequest;
 import io.journalq.common.protocol.message.AlterPartitionResponse;
+import io.journalq.common.protocol.message.AssignReplicasToDirsRequest;
+import io.journalq.common.protocol.message.AssignReplicasToDirsResponse;
 import io.journalq.common.protocol.message.BrokerHeartbeatRequest;
 import io.journalq.common.protocol.message.BrokerHeartbeatResponse;
 import io.journalq.common.protocol.message.BrokerRegistrationRequest;
@@ -25,6 +28,7 @@ import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.peer.PeerChannels;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.IntFunction;
@@ -37,6 +41,7 @@ public final class RemoteControllers implements PeerControllers {
     private static final int HEARTBEAT_VERSION = 2;
     private static final int ALTER_PARTITION_VERSION = 3;
     private static final int ALLOCATION_VERSION = 0;
+    private static final int ASSIGNMENT_VERSION = 0;
     private static final int TIMEOUT_MS = 10_000;
     /** A controller that responds later is frozen or cut off, and another one is being elected. */
     private static final int HEARTBEAT_TIMEOUT_MS = 1_000;
@@ -86,6 +91,18 @@ public final class RemoteControllers implements PeerControllers {
                         ErrorCode error = ErrorCode.of(((BrokerRegistrationResponse) response).errorCode());
                         return new Outcome(checked(error), problem(error, registration), null);
                     });
+        }
+
+        @Override
+        public CompletableFuture<ErrorCode> loseRecords(
+                int loser, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
+            AssignReplicasToDirsRequest request = new AssignReplicasToDirsRequest()
+                    .setBrokerId(loser)
+                    .setBrokerEpoch(brokerEpoch)
+                    .setDirectories(List.of(AssignReplicasToDirsHandler.lost(partitions)));
+            return ask(request, ASSIGNMENT_VERSION)
+                    .thenApply(
+                            response -> checked(ErrorCode.of(((AssignReplicasToDirsResponse) response).errorCode())));
         }
 
         @Override

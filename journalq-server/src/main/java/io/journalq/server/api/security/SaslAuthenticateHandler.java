@@ -8,13 +8,15 @@ import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.Login;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.security.Authorizer.Denial;
 import io.journalq.server.security.sasl.SaslStep;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 
 /**
  * SaslAuthenticate, versions 0 to 2 (KIP-152, KIP-368): a message of the mechanism that the client has chosen. The
- * response to a wrong user and to a wrong password is the same, and is sent after 100 ms.
+ * response to a wrong user and to a wrong password is the same, except for the id of the event in the audit log. It is
+ * sent after 100 ms.
  */
 public final class SaslAuthenticateHandler implements Handler<SaslAuthenticateRequest> {
     @Override
@@ -28,13 +30,16 @@ public final class SaslAuthenticateHandler implements Handler<SaslAuthenticateRe
         if (login == null) {
             context.respond(outOfOrder("this listener requires no authentication by SASL"));
         } else if (!login.isExchanging()) {
-            login.fail(context, outOfOrder("SaslAuthenticate without SaslHandshake"), false);
+            String event = login.refused(
+                    api().asker(context), null, "(none)", "a login begins with the choice of a mechanism");
+            String message = Denial.message("SaslAuthenticate without SaslHandshake", event);
+            login.fail(context, outOfOrder(message), false);
         } else {
             login.next(context, ByteBufUtil.getBytes(request.authBytes()), step -> respond(context, login, step));
         }
     }
 
-    private static void respond(RequestContext context, Login login, SaslStep step) {
+    private void respond(RequestContext context, Login login, SaslStep step) {
         if (step instanceof SaslStep.Challenge challenge) {
             context.respond(new SaslAuthenticateResponse()
                     .setErrorMessage(null)
@@ -46,12 +51,15 @@ public final class SaslAuthenticateHandler implements Handler<SaslAuthenticateRe
                         .setAuthBytes(Unpooled.wrappedBuffer(success.message()))
                         .setSessionLifetimeMs(login.sessionLifetimeMs()));
             } else {
-                login.fail(context, refusal("the user of a connection cannot change"), true);
+                String reason = "the user of a connection cannot change";
+                String event = login.refused(api().asker(context), success.user(), login.mechanism(), reason);
+                login.fail(context, refusal(Denial.message(reason, event)), true);
             }
         } else if (step instanceof SaslStep.Failure failure) {
             String message = "Authentication failed during authentication due to invalid credentials with SASL"
                     + " mechanism " + login.mechanism();
-            login.fail(context, refusal(message), failure.wellFormed());
+            String event = login.refused(api().asker(context), failure.user(), login.mechanism(), failure.reason());
+            login.fail(context, refusal(Denial.message(message, event)), failure.wellFormed());
         }
     }
 

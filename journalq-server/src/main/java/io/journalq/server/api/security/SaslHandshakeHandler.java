@@ -33,6 +33,13 @@ public final class SaslHandshakeHandler implements Handler<SaslHandshakeRequest>
         if (error == ErrorCode.NONE) {
             context.respond(response);
         } else {
+            login.refused(
+                    api().asker(context),
+                    null,
+                    request.mechanism(),
+                    error == ErrorCode.UNSUPPORTED_SASL_MECHANISM
+                            ? "the listener does not offer the mechanism"
+                            : "a login has begun, or another is not due");
             login.fail(context, response, false);
         }
     }

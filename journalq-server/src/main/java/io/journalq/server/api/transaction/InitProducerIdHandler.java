@@ -15,6 +15,7 @@ import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.transaction.ProducerIds;
 import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
+import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -99,8 +100,11 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
             if (failure == null) {
                 context.respond(new InitProducerIdResponse().setProducerId(id).setProducerEpoch((short) 0));
             } else {
-                log.error("cannot allocate producer ids", failure);
-                context.respond(refusal(ErrorCode.COORDINATOR_NOT_AVAILABLE));
+                Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                log.warn("cannot allocate producer ids: reason=\"{}\"", cause.toString());
+                log.debug("cannot allocate producer ids", failure);
+                // As in Kafka. After COORDINATOR_NOT_AVAILABLE, kafka-clients look for the coordinator of no id.
+                context.respond(refusal(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS));
             }
         });
     }

@@ -5,40 +5,32 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
-import io.journalq.common.protocol.message.OffsetCommitRequest;
-import io.journalq.common.protocol.message.OffsetCommitResponse;
-import io.journalq.common.protocol.message.OffsetFetchRequest;
 import io.journalq.common.protocol.message.OffsetFetchResponse;
-import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.Caller;
 import io.journalq.server.gateway.problem.Problem;
-import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A connection as a member of a consumer group of the consumer protocol: it sends heartbeats, gives partitions up and
- * takes them over, and commits what the client has acknowledged. The group's coordinator must be on this broker. The
- * member leaves when its connection ends. On the connection's loop.
+ * A client of HTTP as a member of a consumer group of the consumer protocol: it sends heartbeats, gives partitions up and
+ * takes them over. The group's coordinator can be on any broker. The member leaves when it is closed. A client that never
+ * joins can use the {@link #offsets} of the group. On the loop of its caller.
  *
  * <p>Source: KIP-848.
  */
 public final class GroupSeat {
     private static final int HEARTBEAT_VERSION = 1;
-    private static final int OFFSET_VERSION = 9;
     private static final int JOIN = 0;
     private static final int LEAVE = -1;
 
@@ -48,13 +40,11 @@ public final class GroupSeat {
     /** Time until something that cannot be done now is tried again. */
     private static final int RETRY_MS = 200;
 
-    /** How often a commit is tried while the group changes or its coordinator loads. */
-    private static final int COMMIT_ATTEMPTS = 50;
-
-    private final HttpExchange exchange;
+    private final Caller caller;
     private final Supplier<MetadataImage> images;
     private final String group;
     private final Reader reader;
+    private final GroupOffsets offsets;
     private final String memberId = UUID.randomUUID().toString();
     private final Set<String> topics = new TreeSet<>();
 
@@ -63,8 +53,11 @@ public final class GroupSeat {
 
     private final Map<String, Set<Integer>> target = new TreeMap<>();
 
-    /** Commits without a result. The first one is tried. */
-    private final Queue<Commit> commits = new ArrayDeque<>();
+    /** Topics whose offsets are being committed, before their partitions are given up. */
+    private final Set<String> givingUp = new TreeSet<>();
+
+    /** The pattern of topics; null if there never was one. */
+    private String pattern;
 
     private int epoch = JOIN;
     private int intervalMs = RETRY_MS;
@@ -73,11 +66,10 @@ public final class GroupSeat {
     private boolean topicsChanged;
     private boolean ownedChanged;
     private boolean ended;
+    private Runnable onLeft = () -> {};
 
     /** For the next heartbeat; null if none is planned. */
     private Loop.Timer timer;
-
-    private record Commit(String topic, Map<Integer, Long> offsets, Consumer<Problem> done) {}
 
     /** What reads for the member. */
     public interface Reader {
@@ -91,6 +83,13 @@ public final class GroupSeat {
          */
         void onAssigned(String topic, Map<Integer, Long> committed);
 
+        /**
+         * The member has to give partitions up. Returns the offsets to commit before it does. Each is returned once.
+         */
+        default Map<Integer, Long> takeUncommitted(String topic, Set<Integer> partitions) {
+            return Map.of();
+        }
+
         /** The member has these partitions no longer. */
         void onRevoked(String topic, Set<Integer> partitions);
 
@@ -103,16 +102,35 @@ public final class GroupSeat {
      *
      * @param images supplies the newest image
      */
-    public GroupSeat(HttpExchange exchange, Supplier<MetadataImage> images, String group, Reader reader) {
-        this.exchange = exchange;
+    public GroupSeat(Caller caller, Supplier<MetadataImage> images, String group, Reader reader) {
+        this.caller = caller;
         this.images = images;
         this.group = group;
         this.reader = reader;
+        this.offsets = new GroupOffsets(caller, this);
     }
 
     /** Id of the group. */
     public String group() {
         return group;
+    }
+
+    /** The committed offsets of the group. */
+    public GroupOffsets offsets() {
+        return offsets;
+    }
+
+    /** Whether the client is a member, or becomes one. */
+    boolean isMember() {
+        return hasPattern() || !topics.isEmpty();
+    }
+
+    String memberId() {
+        return memberId;
+    }
+
+    int epoch() {
+        return epoch;
     }
 
     /** Whether the member has a partition. */
@@ -123,6 +141,19 @@ public final class GroupSeat {
     /** Wants partitions of one more topic. Takes the seat if it is the first. */
     public void add(String topic) {
         topics.add(topic);
+        topicsChanged = true;
+        beatIn(0);
+    }
+
+    /**
+     * Wants partitions of these topics, instead of those before. Takes the seat if it is the first call.
+     *
+     * @param matching a regular expression of RE2; the member wants the topics whose whole names match, too. Null for none
+     */
+    public void subscribe(Collection<String> names, String matching) {
+        topics.clear();
+        topics.addAll(names);
+        pattern = matching == null && pattern != null ? "" : matching;
         topicsChanged = true;
         beatIn(0);
     }
@@ -143,20 +174,36 @@ public final class GroupSeat {
 
     /** Leaves the group. Nothing is called any more. */
     public void close() {
+        close(() -> {});
+    }
+
+    /**
+     * Leaves the group. Nothing but {@code left} is called any more.
+     *
+     * @param left is called when the member has left, as far as its coordinator can be asked
+     */
+    public void close(Runnable left) {
         if (ended) {
+            left.run();
             return;
         }
         ended = true;
+        offsets.close();
+        onLeft = left;
         if (timer != null) {
             timer.cancel();
         }
-        if (epoch != JOIN && !heartbeats) {
+        if (!heartbeats) {
             leave();
         }
     }
 
     private void leave() {
-        exchange.call(ApiKey.CONSUMER_GROUP_HEARTBEAT, HEARTBEAT_VERSION, request(LEAVE), 0, left -> {});
+        if (epoch == JOIN) {
+            onLeft.run();
+            return;
+        }
+        caller.call(ApiKey.CONSUMER_GROUP_HEARTBEAT, HEARTBEAT_VERSION, request(LEAVE), 0, response -> onLeft.run());
     }
 
     private ConsumerGroupHeartbeatRequest request(int memberEpoch) {
@@ -173,7 +220,7 @@ public final class GroupSeat {
         if (timer != null) {
             timer.cancel();
         }
-        timer = exchange.schedule(this::beat, delayMs);
+        timer = caller.schedule(this::beat, delayMs);
     }
 
     private void beat() {
@@ -181,10 +228,28 @@ public final class GroupSeat {
         if (ended || heartbeats) {
             return; // the response plans the next one
         }
-        ConsumerGroupHeartbeatRequest request = request(epoch);
         boolean joins = epoch == JOIN;
+        if (joins) {
+            heartbeats = true;
+            offsets.findCoordinator(() -> {
+                heartbeats = false;
+                if (ended) {
+                    leave();
+                } else {
+                    send(true);
+                }
+            });
+        } else {
+            send(false);
+        }
+    }
+
+    private void send(boolean joins) {
+        ConsumerGroupHeartbeatRequest request = request(epoch);
         if (joins || topicsChanged) {
-            request.setSubscribedTopicNames(List.copyOf(topics)).setRebalanceTimeoutMs(REBALANCE_TIMEOUT_MS);
+            request.setSubscribedTopicNames(List.copyOf(topics))
+                    .setSubscribedTopicRegex(pattern)
+                    .setRebalanceTimeoutMs(REBALANCE_TIMEOUT_MS);
         }
         if (joins || ownedChanged) {
             request.setTopicPartitions(ownedById());
@@ -193,7 +258,7 @@ public final class GroupSeat {
         ownedChanged = false;
         heartbeats = true;
         List<String> wanted = List.copyOf(topics);
-        exchange.call(ApiKey.CONSUMER_GROUP_HEARTBEAT, HEARTBEAT_VERSION, request, 0, response -> {
+        caller.call(ApiKey.CONSUMER_GROUP_HEARTBEAT, HEARTBEAT_VERSION, request, 0, response -> {
             heartbeats = false;
             onResponse(response, wanted);
         });
@@ -214,6 +279,9 @@ public final class GroupSeat {
 
     private void onResponse(ApiMessage message, List<String> wanted) {
         if (!(message instanceof ConsumerGroupHeartbeatResponse response)) {
+            if (ended) {
+                onLeft.run();
+            }
             end(ProtocolErrors.problem(ErrorCode.UNKNOWN_SERVER_ERROR, null, "group " + group));
             return;
         }
@@ -233,7 +301,9 @@ public final class GroupSeat {
             if (timer == null) {
                 beatIn(topicsChanged || ownedChanged ? 0 : intervalMs);
             }
-        } else if (!ended) {
+        } else if (ended) {
+            leave();
+        } else {
             onError(error, response.errorMessage());
         }
     }
@@ -246,10 +316,11 @@ public final class GroupSeat {
             case UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH -> {
                 epoch = JOIN;
                 target.clear();
-                giveUp();
+                giveUp(false);
                 beatIn(RETRY_MS);
             }
-            case COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, REQUEST_TIMED_OUT -> beatIn(RETRY_MS);
+            case COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, REQUEST_TIMED_OUT ->
+                beatIn(RETRY_MS);
             default -> end(ProtocolErrors.problem(error, message, "group " + group));
         }
     }
@@ -258,6 +329,7 @@ public final class GroupSeat {
         if (!ended) {
             close();
             owned.clear();
+            offsets.failCommits(problem);
             reader.onEnd(problem);
         }
     }
@@ -266,7 +338,7 @@ public final class GroupSeat {
         target.clear();
         for (ConsumerGroupHeartbeatResponse.TopicPartitions partitions : assignment.topicPartitions()) {
             TopicImage topic = images.get().topic(partitions.topicId());
-            if (topic != null && topics.contains(topic.name())) {
+            if (topic != null && (hasPattern() || topics.contains(topic.name()))) {
                 target.put(topic.name(), new TreeSet<>(partitions.partitions()));
             }
         }
@@ -274,7 +346,7 @@ public final class GroupSeat {
 
     /** Gives partitions up, and asks for the offsets of those that it does not have yet. */
     private void reconcile() {
-        giveUp();
+        giveUp(true);
         Map<String, Set<Integer>> missing = new TreeMap<>();
         target.forEach((topic, partitions) -> {
             Set<Integer> more = new TreeSet<>(partitions);
@@ -288,11 +360,23 @@ public final class GroupSeat {
         }
     }
 
-    private void giveUp() {
+    /** @param commits whether offsets can be committed before */
+    private void giveUp(boolean commits) {
         for (String topic : List.copyOf(owned.keySet())) {
             Set<Integer> lost = new TreeSet<>(owned.getOrDefault(topic, Set.of()));
             lost.removeAll(target.getOrDefault(topic, Set.of()));
-            if (!lost.isEmpty()) {
+            if (lost.isEmpty() || (commits && givingUp.contains(topic))) {
+                continue;
+            }
+            Map<Integer, Long> uncommitted = commits ? reader.takeUncommitted(topic, lost) : Map.of();
+            if (!uncommitted.isEmpty()) {
+                givingUp.add(topic);
+                offsets.commit(topic, uncommitted, problem -> {
+                    givingUp.remove(topic);
+                    reconcile();
+                    beatIn(0);
+                });
+            } else {
                 owned.get(topic).removeAll(lost);
                 ownedChanged = true;
                 reader.onRevoked(topic, lost);
@@ -302,23 +386,16 @@ public final class GroupSeat {
 
     private void fetchOffsets(Map<String, Set<Integer>> missing) {
         fetchesOffsets = true;
-        OffsetFetchRequest request = new OffsetFetchRequest()
-                .setRequireStable(true)
-                .setGroups(List.of(new OffsetFetchRequest.OffsetFetchRequestGroup()
-                        .setGroupId(group)
-                        .setMemberId(memberId)
-                        .setMemberEpoch(epoch)
-                        .setTopics(missing.entrySet().stream()
-                                .map(topic -> new OffsetFetchRequest.OffsetFetchRequestTopics()
-                                        .setName(topic.getKey())
-                                        .setPartitionIndexes(List.copyOf(topic.getValue())))
-                                .toList())));
-        exchange.call(ApiKey.OFFSET_FETCH, OFFSET_VERSION, request, 0, response -> {
+        offsets.fetchAsMember(missing, response -> {
             fetchesOffsets = false;
             if (!ended) {
                 onOffsets(response);
             }
         });
+    }
+
+    private boolean hasPattern() {
+        return pattern != null && !pattern.isEmpty();
     }
 
     private void onOffsets(ApiMessage message) {
@@ -347,89 +424,5 @@ public final class GroupSeat {
             }
         }
         beatIn(unstable ? RETRY_MS : 0);
-    }
-
-    /**
-     * Commits offsets of partitions that the member has. Commits follow each other in their order.
-     *
-     * @param offsets the next offset of each partition
-     * @param done receives null, or why they are not committed. Not called after the end
-     */
-    public void commit(String topic, Map<Integer, Long> offsets, Consumer<Problem> done) {
-        commits.add(new Commit(topic, offsets, done));
-        if (commits.size() == 1) {
-            commitFirst(COMMIT_ATTEMPTS);
-        }
-    }
-
-    /** Number of commits without a result. */
-    public int openCommits() {
-        return commits.size();
-    }
-
-    private void commitFirst(int attempts) {
-        if (ended) {
-            return;
-        }
-        Commit commit = commits.element();
-        if (!commit.offsets.keySet().stream().allMatch(partition -> owns(commit.topic, partition))) {
-            finishFirst(new Problem(
-                    ProblemType.CONFLICT,
-                    "a partition was revoked before its offset was committed",
-                    "nothing is lost: the member that has it now receives the records again"));
-            return;
-        }
-        OffsetCommitRequest request = new OffsetCommitRequest()
-                .setGroupId(group)
-                .setMemberId(memberId)
-                .setGenerationIdOrMemberEpoch(epoch)
-                .setTopics(List.of(new OffsetCommitRequest.OffsetCommitRequestTopic()
-                        .setName(commit.topic)
-                        .setPartitions(commit.offsets.entrySet().stream()
-                                .map(offset -> new OffsetCommitRequest.OffsetCommitRequestPartition()
-                                        .setPartitionIndex(offset.getKey())
-                                        .setCommittedOffset(offset.getValue())
-                                        .setCommittedMetadata(""))
-                                .toList())));
-        exchange.call(ApiKey.OFFSET_COMMIT, OFFSET_VERSION, request, 0, response -> {
-            if (!ended) {
-                onCommit(firstError(response), attempts);
-            }
-        });
-    }
-
-    private void onCommit(ErrorCode error, int attempts) {
-        boolean temporary =
-                switch (error) {
-                    case STALE_MEMBER_EPOCH,
-                            COORDINATOR_LOAD_IN_PROGRESS,
-                            COORDINATOR_NOT_AVAILABLE,
-                            REQUEST_TIMED_OUT -> true;
-                    default -> false;
-                };
-        if (temporary && attempts > 1) {
-            exchange.schedule(() -> commitFirst(attempts - 1), RETRY_MS);
-        } else {
-            finishFirst(error == ErrorCode.NONE ? null : ProtocolErrors.problem(error, null, "group " + group));
-        }
-    }
-
-    private void finishFirst(Problem problem) {
-        commits.remove().done.accept(problem);
-        if (!commits.isEmpty() && !ended) {
-            exchange.later(() -> commitFirst(COMMIT_ATTEMPTS));
-        }
-    }
-
-    private static ErrorCode firstError(ApiMessage message) {
-        if (!(message instanceof OffsetCommitResponse response)) {
-            return ErrorCode.UNKNOWN_SERVER_ERROR;
-        }
-        return response.topics().stream()
-                .flatMap(topic -> topic.partitions().stream())
-                .map(partition -> ErrorCode.of(partition.errorCode()))
-                .filter(error -> error != ErrorCode.NONE)
-                .findFirst()
-                .orElse(ErrorCode.NONE);
     }
 }

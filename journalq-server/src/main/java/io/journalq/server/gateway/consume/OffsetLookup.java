@@ -5,7 +5,7 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
-import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.Caller;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import java.util.Collection;
@@ -15,20 +15,20 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * Looks up offsets of a topic for one request: the ends of its partitions, and where a reader begins. Nothing is called
- * any more when the request has ended. On the connection's loop.
+ * Looks up offsets of a topic for a client: the ends of its partitions, and where a reader begins. Nothing is called any
+ * more when its caller has ended. On the loop of its caller.
  */
 public final class OffsetLookup {
     private static final int VERSION = 7;
     private static final byte READ_COMMITTED = 1;
 
-    private final HttpExchange exchange;
+    private final Caller caller;
     private final String topic;
     private final Consumer<Problem> onProblem;
 
     /** @param onProblem is called instead of the consumer of a result */
-    public OffsetLookup(HttpExchange exchange, String topic, Consumer<Problem> onProblem) {
-        this.exchange = exchange;
+    public OffsetLookup(Caller caller, String topic, Consumer<Problem> onProblem) {
+        this.caller = caller;
         this.topic = topic;
         this.onProblem = onProblem;
     }
@@ -89,8 +89,8 @@ public final class OffsetLookup {
                                         .setPartitionIndex(number)
                                         .setTimestamp(timestamp))
                                 .toList())));
-        exchange.call(ApiKey.LIST_OFFSETS, VERSION, request, 0, response -> {
-            if (!exchange.isClosed()) {
+        caller.call(ApiKey.LIST_OFFSETS, VERSION, request, 0, response -> {
+            if (!caller.isClosed()) {
                 onResponse(response, partitions, next);
             }
         });

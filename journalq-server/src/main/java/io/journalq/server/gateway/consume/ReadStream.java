@@ -125,7 +125,7 @@ final class ReadStream implements RequestBody {
                     turnBytes += lines.sizeBytes();
                     sendPart();
                     if (!exchange.isWritable()) {
-                        tail.awaitClient(this::write);
+                        tail.awaitClient(exchange, this::write);
                         return;
                     }
                     if (turnBytes >= RecordLines.TURN_BYTES) {

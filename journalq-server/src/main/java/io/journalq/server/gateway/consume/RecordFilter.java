@@ -9,6 +9,7 @@ import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RouteDescription.Parameter;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufInputStream;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +32,7 @@ final class RecordFilter {
     private static final JsonFactory JSON = new JsonFactory();
 
     private final String lowerText;
-    private final byte[] lowerBytes;
+    private final ByteSearch search;
     private final Place place;
     private final List<String> path;
 
@@ -45,7 +46,7 @@ final class RecordFilter {
 
     private RecordFilter(String text, Place place, List<String> path) {
         this.lowerText = text.toLowerCase(Locale.ROOT);
-        this.lowerBytes = lowered(text.getBytes(StandardCharsets.UTF_8));
+        this.search = new ByteSearch(text.getBytes(StandardCharsets.UTF_8));
         this.place = place;
         this.path = path;
     }
@@ -95,18 +96,6 @@ final class RecordFilter {
         return segments;
     }
 
-    private static byte[] lowered(byte[] bytes) {
-        byte[] lower = bytes.clone();
-        for (int i = 0; i < lower.length; i++) {
-            lower[i] = lower(lower[i]);
-        }
-        return lower;
-    }
-
-    private static byte lower(byte b) {
-        return b >= 'A' && b <= 'Z' ? (byte) (b + ('a' - 'A')) : b;
-    }
-
     /** Whether the current record matches. */
     boolean matches(BatchReader record) {
         return switch (place) {
@@ -121,20 +110,7 @@ final class RecordFilter {
     private boolean headersContain(BatchReader record) {
         for (Header header : record.headers()) {
             if (header.key().toLowerCase(Locale.ROOT).contains(lowerText)
-                    || (header.value() != null && contains(header.value()))) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    private boolean contains(byte[] bytes) {
-        for (int from = 0; from + lowerBytes.length <= bytes.length; from++) {
-            int same = 0;
-            while (same < lowerBytes.length && lower(bytes[from + same]) == lowerBytes[same]) {
-                same++;
-            }
-            if (same == lowerBytes.length) {
+                    || (header.value() != null && contains(Unpooled.wrappedBuffer(header.value())))) {
                 return true;
             }
         }
@@ -142,20 +118,7 @@ final class RecordFilter {
     }
 
     private boolean contains(ByteBuf bytes) {
-        if (bytes == null) {
-            return false;
-        }
-        int last = bytes.writerIndex() - lowerBytes.length;
-        for (int from = bytes.readerIndex(); from <= last; from++) {
-            int same = 0;
-            while (same < lowerBytes.length && lower(bytes.getByte(from + same)) == lowerBytes[same]) {
-                same++;
-            }
-            if (same == lowerBytes.length) {
-                return true;
-            }
-        }
-        return false;
+        return bytes != null && search.isIn(bytes);
     }
 
     /** Whether the member at the path, or a member of it, contains the text. A value that is not JSON has no members. */

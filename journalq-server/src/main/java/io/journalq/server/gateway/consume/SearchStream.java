@@ -180,7 +180,7 @@ final class SearchStream implements RequestBody {
         if (exchange.isWritable()) {
             exchange.later(next);
         } else {
-            tail.awaitClient(next);
+            tail.awaitClient(exchange, next);
         }
     }
 

@@ -164,7 +164,7 @@ final class SseStream implements RequestBody {
                     turnBytes += lines.sizeBytes();
                     send();
                     if (!exchange.isWritable()) {
-                        tail.awaitClient(this::write);
+                        tail.awaitClient(exchange, this::write);
                         return;
                     }
                     if (turnBytes >= RecordLines.TURN_BYTES) {

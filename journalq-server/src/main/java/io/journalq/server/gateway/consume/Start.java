@@ -45,10 +45,10 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
     public static final List<String> NAMES =
             PARAMETERS.stream().map(Parameter::name).toList();
 
-    /** Special timestamps of ListOffsets. */
+    /** Special timestamps of ListOffsets: the end and the start of the log. */
     public static final long END = -1;
 
-    static final long START = -2;
+    public static final long START = -2;
 
     private static final String LAST_EVENT_ID = "Last-Event-ID";
 

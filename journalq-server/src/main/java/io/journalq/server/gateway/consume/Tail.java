@@ -1,5 +1,6 @@
 package io.journalq.server.gateway.consume;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
@@ -8,21 +9,27 @@ import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.InvalidBatchException;
+import io.journalq.server.gateway.http.Caller;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.IntFunction;
 
 /**
- * Reads records of a topic for one request, through the broker's Fetch handler. The log is the buffer: fetched records are
+ * Reads records for a client, through the broker's Fetch handler. It knows partitions by numbers: those in their topic,
+ * or, if it reads several topics, numbers that its owner has given. The log is the buffer: fetched records are
  * kept only while the client reads. If it stops for {@link #DROP_MS}, or if the memory for responses is used up, they are
- * dropped, and fetched again when the client goes on. On the connection's loop.
+ * dropped, and fetched again when the client goes on. On the loop of its caller.
  */
 public final class Tail {
     private static final int FETCH_VERSION = 12;
@@ -40,8 +47,8 @@ public final class Tail {
     /** Time until the next attempt to fetch while the memory for responses is used up. */
     private static final int SHORTAGE_MS = 20;
 
-    private final HttpExchange exchange;
-    private final String topic;
+    private final Caller caller;
+    private final IntFunction<TopicPartition> names;
     private final int fetchBytes;
     private final BatchReader reader;
 
@@ -52,7 +59,7 @@ public final class Tail {
     private final Map<Integer, Long> ends = new TreeMap<>();
 
     /** Results of the last fetch that were not begun. */
-    private final ArrayDeque<FetchResponse.PartitionData> fetched = new ArrayDeque<>();
+    private final ArrayDeque<Fetched> fetched = new ArrayDeque<>();
 
     /** The records that are being read; null if there are none. */
     private RecordsData records;
@@ -96,12 +103,30 @@ public final class Tail {
         FETCH
     }
 
-    /** @param fetchBytes size of a fetch, unless a single batch is larger */
-    public Tail(HttpExchange exchange, String topic, int fetchBytes) {
-        this.exchange = exchange;
-        this.topic = topic;
+    /** Results of the partition with a number. */
+    private record Fetched(int number, FetchResponse.PartitionData data) {}
+
+    /**
+     * Reads one topic.
+     *
+     * @param fetchBytes size of a fetch, unless a single batch is larger
+     */
+    public Tail(Caller caller, String topic, int fetchBytes) {
+        this(caller, number -> new TopicPartition(topic, number), fetchBytes);
+    }
+
+    /**
+     * Reads several topics.
+     *
+     * @param names the partition with a number. A partition that is read again from another position gets another number
+     *     first
+     * @param fetchBytes size of a fetch, unless a single batch is larger
+     */
+    public Tail(Caller caller, IntFunction<TopicPartition> names, int fetchBytes) {
+        this.caller = caller;
+        this.names = names;
         this.fetchBytes = fetchBytes;
-        this.reader = new BatchReader(exchange.allocator(), MAX_DECOMPRESSED_BYTES, false);
+        this.reader = new BatchReader(caller.allocator(), MAX_DECOMPRESSED_BYTES, false);
     }
 
     /** Sets the positions at which the reading begins. */
@@ -154,21 +179,32 @@ public final class Tail {
      *
      * @param partitions in the order in which they have their turns
      * @param waitMs how long the broker may wait for a record
-     * @param onFetched is called when {@link #next} can be called, unless the request has ended before
+     * @param onFetched is called when {@link #next} can be called, unless the reading has ended before
      */
     public void fetch(Collection<Integer> partitions, int waitMs, Runnable onFetched) {
         if (closed) {
             return;
         }
-        if (exchange.isMemoryShort()) {
-            exchange.schedule(() -> fetch(partitions, waitMs, onFetched), SHORTAGE_MS);
+        if (caller.isMemoryShort()) {
+            caller.schedule(() -> fetch(partitions, waitMs, onFetched), SHORTAGE_MS);
             return;
         }
         if (throttleMs > 0) {
             int delayMs = throttleMs;
             throttleMs = 0;
-            exchange.schedule(() -> fetch(partitions, waitMs, onFetched), delayMs);
+            caller.schedule(() -> fetch(partitions, waitMs, onFetched), delayMs);
             return;
+        }
+        Map<TopicPartition, Integer> asked = new HashMap<>();
+        Map<String, List<FetchRequest.FetchPartition>> byTopic = new LinkedHashMap<>();
+        for (int number : partitions) {
+            TopicPartition name = names.apply(number);
+            asked.put(name, number);
+            byTopic.computeIfAbsent(name.topic(), topic -> new ArrayList<>())
+                    .add(new FetchRequest.FetchPartition()
+                            .setPartition(name.partition())
+                            .setFetchOffset(positions.get(number))
+                            .setPartitionMaxBytes(fetchBytes));
         }
         FetchRequest request = new FetchRequest()
                 .setMaxWaitMs(waitMs)
@@ -176,26 +212,24 @@ public final class Tail {
                 .setMaxBytes(fetchBytes)
                 .setSessionEpoch(NO_SESSION)
                 .setIsolationLevel(READ_COMMITTED)
-                .setTopics(List.of(new FetchRequest.FetchTopic()
-                        .setTopic(topic)
-                        .setPartitions(partitions.stream()
-                                .map(number -> new FetchRequest.FetchPartition()
-                                        .setPartition(number)
-                                        .setFetchOffset(positions.get(number))
-                                        .setPartitionMaxBytes(fetchBytes))
-                                .toList())));
+                .setTopics(byTopic.entrySet().stream()
+                        .map(topic -> new FetchRequest.FetchTopic()
+                                .setTopic(topic.getKey())
+                                .setPartitions(topic.getValue()))
+                        .toList());
         fetching = true;
-        exchange.call(ApiKey.FETCH, FETCH_VERSION, request, 0, response -> onFetched(response, onFetched));
+        caller.call(ApiKey.FETCH, FETCH_VERSION, request, 0, response -> onFetched(response, asked, onFetched));
     }
 
-    private void onFetched(ApiMessage message, Runnable onFetched) {
+    private void onFetched(ApiMessage message, Map<TopicPartition, Integer> asked, Runnable onFetched) {
         fetching = false;
         refused = !(message instanceof FetchResponse);
         if (message instanceof FetchResponse response) {
             throttleMs = response.throttleTimeMs();
             for (FetchResponse.FetchableTopicResponse each : response.responses()) {
                 for (FetchResponse.PartitionData data : each.partitions()) {
-                    fetched.add(data);
+                    TopicPartition name = new TopicPartition(each.topic(), data.partitionIndex());
+                    fetched.add(new Fetched(asked.get(name), data));
                     hold(data.records().sizeBytes());
                 }
             }
@@ -211,7 +245,7 @@ public final class Tail {
     /** Counts memory that the fetched records use. */
     private void hold(long bytes) {
         heldBytes += bytes;
-        exchange.takeMemory(bytes);
+        caller.takeMemory(bytes);
     }
 
     /**
@@ -301,16 +335,21 @@ public final class Tail {
         positions.merge(partition, Math.min(offset, end(partition)), Math::max);
     }
 
-    private Step beginPartition(FetchResponse.PartitionData data) {
-        partition = data.partitionIndex();
+    private Step beginPartition(Fetched next) {
+        FetchResponse.PartitionData data = next.data;
+        partition = next.number;
         error = ErrorCode.of(data.errorCode());
-        if (error == ErrorCode.NONE && data.records().sizeBytes() > 0) {
+        boolean forgotten = !positions.containsKey(partition);
+        if (error == ErrorCode.NONE && data.records().sizeBytes() > 0 && !forgotten) {
             records = data.records();
             aborted = new AbortedRecords(data.abortedTransactions());
             reader.reset(records.buffer());
             return Step.PARTITION;
         }
         data.records().release();
+        if (forgotten) {
+            return Step.PARTITION;
+        }
         return switch (error) {
             case NONE -> Step.PARTITION;
             case OFFSET_OUT_OF_RANGE -> Step.OUT_OF_RANGE;
@@ -322,7 +361,7 @@ public final class Tail {
     public Problem problem(InvalidBatchException unreadable) {
         return new Problem(
                 ProblemType.INTERNAL_ERROR,
-                "a batch of partition " + partition + " at offset " + positions.get(partition)
+                "a batch of partition " + names.apply(partition).partition() + " at offset " + positions.get(partition)
                         + " cannot be decompressed here: " + unreadable.getMessage(),
                 "read it with a Kafka client");
     }
@@ -332,17 +371,29 @@ public final class Tail {
         positions.put(number, offset);
     }
 
-    /** Runs {@code work} when the client has read most of the response. Keeps the fetched records for a while. */
-    public void awaitClient(Runnable work) {
+    /** Reads a partition no more, nor what was fetched of it. */
+    public void forget(int number) {
+        positions.remove(number);
+        if (records != null && partition == number) {
+            releaseRecords();
+        }
+    }
+
+    /**
+     * Runs {@code work} when the client has read most of a response. Keeps the fetched records for a while.
+     *
+     * @param response to which the records are written
+     */
+    public void awaitClient(HttpExchange response, Runnable work) {
         long decompressedBytes = Math.max(0, reader.decompressedBytes() - heldDecompressedBytes);
         heldDecompressedBytes += decompressedBytes;
         hold(decompressedBytes);
-        if (exchange.isMemoryShort()) {
+        if (caller.isMemoryShort()) {
             drop();
         } else {
             keep();
         }
-        exchange.whenWritable(() -> {
+        response.whenWritable(() -> {
             goOn();
             work.run();
         });
@@ -351,7 +402,7 @@ public final class Tail {
     /** Keeps the fetched records for a while, because the client takes no more now. */
     public void keep() {
         if (drop == null && heldBytes > 0) {
-            drop = exchange.schedule(this::drop, DROP_MS);
+            drop = caller.schedule(this::drop, DROP_MS);
         }
     }
 
@@ -375,22 +426,23 @@ public final class Tail {
     /** Drops what was fetched and not read. It can be fetched again. */
     public void drop() {
         goOn();
+        refused = false;
         releaseRecords();
-        fetched.forEach(data -> data.records().release());
+        fetched.forEach(each -> each.data.records().release());
         fetched.clear();
-        exchange.giveBackMemory(heldBytes);
+        caller.giveBackMemory(heldBytes);
         heldBytes = 0;
         heldDecompressedBytes = 0;
     }
 
-    /** The request has ended. */
+    /** Ends the reading. */
     public void close() {
         closed = true;
         drop();
     }
 
     /**
-     * Ends the reading while the request goes on.
+     * Ends the reading while its caller goes on.
      *
      * @param idle is called when no fetch is in flight any more; not called if none is
      * @return whether a fetch is in flight

@@ -7,8 +7,10 @@ import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Transport;
+import io.journalq.server.security.Authorizer.Denial;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
+import io.journalq.server.security.sasl.PasswordLogin;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
@@ -73,29 +75,29 @@ final class ClientIdentity implements AutoCloseable {
     /**
      * Checks the password of a request.
      *
-     * @param onUser receives the user, or null if there is none or the password is wrong, on the loop: now if that is
-     *     known, and otherwise later
+     * @param onLogin receives the result, on the loop: now if the password is known to be right, and otherwise later
      * @throws io.journalq.server.gateway.problem.ProblemException if too many passwords are being checked
      */
-    void logIn(HttpRequest request, Consumer<String> onUser) {
-        CompletableFuture<String> check = check(request);
-        if (check.isDone() && check.getNow(null) != null) {
-            onUser.accept(check.getNow(null));
+    void logIn(HttpRequest request, Consumer<PasswordLogin> onLogin) {
+        CompletableFuture<PasswordLogin> check = check(request);
+        if (check.isDone() && check.getNow(PasswordLogin.NONE).succeeded()) {
+            onLogin.accept(check.getNow(PasswordLogin.NONE));
             return;
         }
-        var unused = check.whenComplete((user, defect) -> cycle.execute(() -> {
-            if (user == null) {
-                cycle.loop().schedule(() -> onUser.accept(null), REFUSAL_DELAY_MS);
+        var unused = check.whenComplete((login, defect) -> cycle.execute(() -> {
+            if (defect == null && login.succeeded()) {
+                onLogin.accept(login);
             } else {
-                onUser.accept(user);
+                PasswordLogin refused = defect == null ? login : PasswordLogin.NONE;
+                cycle.loop().schedule(() -> onLogin.accept(refused), REFUSAL_DELAY_MS);
             }
         }));
     }
 
-    private CompletableFuture<String> check(HttpRequest request) {
+    private CompletableFuture<PasswordLogin> check(HttpRequest request) {
         List<String> headers = request.headers().getAll(HttpHeaderNames.AUTHORIZATION);
         if (headers.size() != 1) {
-            return CompletableFuture.completedFuture(null);
+            return CompletableFuture.completedFuture(PasswordLogin.NONE);
         }
         try {
             return services.clients()
@@ -110,17 +112,17 @@ final class ClientIdentity implements AutoCloseable {
     /**
      * Takes the identity and the client id of a request, which apply until the next request.
      *
-     * @param user who has sent a right password; null if there is none
+     * @param login null if the listener requires no password
      * @throws io.journalq.server.gateway.problem.ProblemException if the client has no identity
      */
-    void begin(HttpRequest request, String user) {
+    void begin(HttpRequest request, PasswordLogin login) {
         String clientId = request.headers().get(CLIENT_ID, DEFAULT_CLIENT_ID);
         if (clientId.length() > MAX_CLIENT_ID_LENGTH) {
             throw HttpExchange.invalid(
                     "the header " + CLIENT_ID + " has more than " + MAX_CLIENT_ID_LENGTH + " characters",
                     "send a shorter one");
         }
-        Principal now = principalOf(user);
+        Principal now = principalOf(login);
         if (!now.equals(principal)) {
             close(); // A proxy sends requests of several users over one connection.
             principal = now;
@@ -133,14 +135,14 @@ final class ClientIdentity implements AutoCloseable {
         }
     }
 
-    private Principal principalOf(String user) {
-        if (user != null) {
-            return Principal.user(user);
+    private Principal principalOf(PasswordLogin login) {
+        if (login != null && login.succeeded()) {
+            return Principal.user(login.user());
         }
         if (needsLogin()) {
             throw new Problem(
                             ProblemType.UNAUTHENTICATED,
-                            "the user or the password is missing or wrong",
+                            Denial.message("the user or the password is missing or wrong", login.event()),
                             "send both as HTTP Basic (Authorization)",
                             Map.of(HttpHeaderNames.WWW_AUTHENTICATE.toString(), CHALLENGE))
                     .exception();
@@ -157,6 +159,22 @@ final class ClientIdentity implements AutoCloseable {
                             "present another certificate, or change the rules")
                     .exception();
         }
+    }
+
+    /**
+     * The client of the current request, with a session of its own.
+     *
+     * @param paused receives by how many ms the client is to be delayed. Any thread
+     */
+    LocalCall.Client lasting(IntConsumer paused) {
+        return new LocalCall.Client(
+                services.clients().sessions().apply(principal, paused),
+                cycle,
+                client.clientId(),
+                client.remoteAddress(),
+                client.localAddress(),
+                listenerName,
+                true);
     }
 
     /** The sender of calls of the current request. */
@@ -193,9 +211,9 @@ final class ClientIdentity implements AutoCloseable {
     void checkRight(HandlerRegistry.Served served, Right right, String name) {
         LocalCall call = new LocalCall(client, served, served.api().highestVersion(), 0, response -> {});
         if (!call.allows(right, name)) {
-            throw Problem.denied("the client has no right to " + right.operation() + " this "
-                            + right.type().name().toLowerCase(Locale.ROOT))
-                    .exception();
+            String detail = "the client has no right to " + right.operation() + " this "
+                    + right.type().name().toLowerCase(Locale.ROOT);
+            throw Problem.denied(detail + ": " + call.denial()).exception();
         }
     }
 

@@ -10,6 +10,7 @@ import io.journalq.server.network.FairScheduler;
 import io.journalq.server.network.FrameReservation;
 import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
+import io.journalq.server.security.sasl.PasswordLogin;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -130,6 +131,11 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
 
     LoopContext loop() {
         return loop;
+    }
+
+    /** How errors of the current request are described. */
+    ErrorForm errors() {
+        return route == null ? ErrorForm.PROBLEM : route.errors();
     }
 
     @Override
@@ -291,7 +297,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         if (identity.needsLogin()) {
             HttpExchange current = exchange;
             waitsForLogin = true;
-            identity.logIn(request, user -> endLogin(current, () -> open(request, match, head, user)));
+            identity.logIn(request, login -> endLogin(current, () -> open(request, match, head, login)));
         } else {
             open(request, match, head, null);
         }
@@ -306,9 +312,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** @param user who has sent a right password; null if there is none */
-    private void open(HttpRequest request, Routes.Match match, RequestHead head, String user) {
-        identity.begin(request, user);
+    /** @param login null if the listener requires no password */
+    private void open(HttpRequest request, Routes.Match match, RequestHead head, PasswordLogin login) {
+        identity.begin(request, login);
         exchange.begin(match, head.bodyLength());
         RequestBody opened = route.open(exchange);
         if (state != State.BODY) {

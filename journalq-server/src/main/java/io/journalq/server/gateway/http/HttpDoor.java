@@ -2,6 +2,7 @@ package io.journalq.server.gateway.http;
 
 import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
+import io.journalq.server.api.LocalCalls;
 import io.journalq.server.gateway.guard.RequestGuard;
 import io.journalq.server.network.AcceptedConnection;
 import io.journalq.server.network.Door;
@@ -9,6 +10,7 @@ import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
+import io.journalq.server.security.sasl.PasswordLogin;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.RecvByteBufAllocator;
@@ -39,7 +41,8 @@ public final class HttpDoor implements Door {
     /**
      * What all connections share.
      *
-     * @param handlers serve the requests to the broker
+     * @param handlers the APIs of the broker
+     * @param calls calls their handlers, here or at other brokers
      * @param clients knows who they are
      * @param throttles know which clients have used up their quotas
      */
@@ -47,6 +50,7 @@ public final class HttpDoor implements Door {
             Routes routes,
             RequestGuard guard,
             HandlerRegistry handlers,
+            LocalCalls calls,
             Clients clients,
             ClientThrottles throttles,
             GatewayCounters counters) {}
@@ -56,13 +60,13 @@ public final class HttpDoor implements Door {
      *
      * @param byCertificate the owner of a certificate, or the anonymous one of null. Throws {@link
      *     IllegalArgumentException} if the certificate gives the client no identity
-     * @param byPassword the user that the header {@code Authorization} names, or null if the password is wrong. A
-     *     rejected execution means that too many checks wait. Null if clients need no password
+     * @param byPassword checks the header {@code Authorization} of a client. A rejected execution means that too many
+     *     checks wait. Null if clients need no password
      * @param sessions opens a session; see {@link ClientSession}
      */
     public record Clients(
             Function<X509Certificate, Principal> byCertificate,
-            BiFunction<String, SocketAddress, CompletionStage<String>> byPassword,
+            BiFunction<String, SocketAddress, CompletionStage<PasswordLogin>> byPassword,
             BiFunction<Principal, IntConsumer, ClientSession> sessions) {}
 
     /** @param transport carries requests and responses */

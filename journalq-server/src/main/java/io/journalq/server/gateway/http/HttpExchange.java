@@ -16,13 +16,14 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.net.SocketAddress;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
 
 /** One request and its response, as its route sees them. On the loop of the connection. */
-public final class HttpExchange {
+public final class HttpExchange implements Caller {
     /** The body has no Content-Length, or its size after decompression is not known. */
     public static final long UNKNOWN_LENGTH = -1;
 
@@ -64,10 +65,12 @@ public final class HttpExchange {
         return bodyLength;
     }
 
+    @Override
     public LoopCycle cycle() {
         return connection.loop().cycle();
     }
 
+    @Override
     public ByteBufAllocator allocator() {
         return connection.channel().alloc();
     }
@@ -77,6 +80,7 @@ public final class HttpExchange {
     }
 
     /** Whether the request has ended, because its response is complete or its client has left. */
+    @Override
     public boolean isClosed() {
         return closed;
     }
@@ -129,25 +133,38 @@ public final class HttpExchange {
         return connection.identity().client().session().principal();
     }
 
+    /** The address of the client. */
+    public SocketAddress remoteAddress() {
+        return connection.channel().remoteAddress();
+    }
+
+    /**
+     * Begins something that the client leaves in the broker when the request has ended. It runs on the loop of this
+     * request.
+     *
+     * @param onFailure is called if it fails unexpectedly
+     */
+    public LastingCaller lasting(Runnable onFailure) {
+        return new LastingCaller(connection, onFailure);
+    }
+
     /** Whether rights are enforced. If not, every client may do everything. */
     public boolean enforcesRights() {
         return connection.services().handlers().authorizer().isOn();
     }
 
-    /**
-     * Calls the broker's handler of an API.
-     *
-     * @param sizeBytes counts against the quota of produced bytes
-     * @param onResponse receives the response, also after the client has left
-     */
+    @Override
     public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
-        new LocalCall(
+        connection
+                .services()
+                .calls()
+                .call(
                         connection.identity().client(),
-                        connection.services().handlers().find(api.id()),
+                        api,
                         version,
+                        message,
                         sizeBytes,
-                        response -> connection.guarded(this, () -> onResponse.accept(response)))
-                .start(message);
+                        response -> connection.guarded(this, () -> onResponse.accept(response)));
     }
 
     /** Counts work, so that the connection ends its turn when it has used its share of the loop's time. */
@@ -180,27 +197,27 @@ public final class HttpExchange {
         connection.output().whenWritable(() -> connection.guarded(this, work));
     }
 
-    /** Runs {@code work} in another iteration of the loop, also after the client has left. */
+    @Override
     public void later(Runnable work) {
         cycle().enqueue(() -> connection.guarded(this, work));
     }
 
-    /** Runs {@code work} after a time, also after the client has left, unless the timer is cancelled. */
+    @Override
     public Loop.Timer schedule(Runnable work, long delayMs) {
         return cycle().loop().schedule(() -> connection.guarded(this, work), delayMs);
     }
 
-    /** Counts memory for the response that is allocated already. */
+    @Override
     public void takeMemory(long bytes) {
         connection.loop().memory().takeForResponse(bytes);
     }
 
-    /** Ends the effect of {@link #takeMemory}. */
+    @Override
     public void giveBackMemory(long bytes) {
         connection.loop().memory().giveBackFromResponse(bytes);
     }
 
-    /** Whether the responses to all clients have used up their memory. */
+    @Override
     public boolean isMemoryShort() {
         return connection.loop().memory().isFullOfResponses();
     }
@@ -232,11 +249,12 @@ public final class HttpExchange {
     /** Sends a problem with additional members. */
     public void fail(Problem problem, JsonOut.Document more) {
         connection.services().counters().onProblem(problem.type());
+        ErrorForm form = connection.errors();
         ByteBuf document = JsonOut.object(allocator(), json -> {
-            problem.writeMembers(json);
+            form.write(json, problem);
             more.write(json);
         });
-        respond(problem.type().status(), Problem.MEDIA_TYPE, document, problem.headers());
+        respond(problem.type().status(), form.type(), document, problem.headers());
     }
 
     /** Begins a response whose size is not known. */

@@ -51,7 +51,11 @@ final class HttpResponses {
         HttpResponse response =
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, headOnly ? Unpooled.EMPTY_BUFFER : document);
         setHeaders(response.headers(), type, keepAlive);
-        response.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, length);
+        if (status.equals(HttpResponseStatus.NO_CONTENT)) {
+            response.headers().remove(HttpHeaderNames.CONTENT_TYPE);
+        } else {
+            response.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, length);
+        }
         more.forEach(response.headers()::set);
         return response;
     }

@@ -15,18 +15,37 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * {@code GET /v1/openapi.json}: describes the routes below {@code /v1}, for generators of clients. The document is derived
- * from the routes themselves. Immutable, any thread.
+ * {@code GET /v1/openapi.json}: describes all routes but those of the console, for generators of clients. The document is
+ * derived from the routes themselves. Immutable, any thread.
  *
  * <p>Source: OpenAPI 3.1.0.
  */
 public final class OpenApiRoute implements Route {
     private static final String BEGIN = "/v1/";
+
+    /** The beginnings of the paths that are described. All but the first are those of other REST proxies. */
+    private static final List<String> BEGINNINGS = List.of(BEGIN, "/v3/", "/topics/", "/consumers/");
+
+    private static final String FOREIGN = "confluent";
+    private static final List<String> NUMBERS = List.of("status", "error_code");
     private static final RouteDescription DESCRIPTION = RouteDescription.of("describes the gateway: this document");
 
     /** Values of parameters in paths, with which the examples of the document work in this order. */
-    private static final Map<String, String> PATH_EXAMPLES =
-            Map.of("topic", "orders", "group", "billing", "broker", "0", "id", "payments");
+    private static final Map<String, String> PATH_EXAMPLES = Map.of(
+            "topic",
+            "orders",
+            "group",
+            "billing",
+            "broker",
+            "0",
+            "id",
+            "payments",
+            "partition",
+            "0",
+            "cluster",
+            "any",
+            "instance",
+            "consumer-1");
 
     private final byte[] document;
 
@@ -51,7 +70,7 @@ public final class OpenApiRoute implements Route {
     private static void writeDocument(JsonGenerator json, List<Route> routes, String version) throws IOException {
         Map<String, List<Route>> byPath = new LinkedHashMap<>();
         for (Route route : routes) {
-            if (route.template().startsWith(BEGIN)) {
+            if (isDescribed(route)) {
                 byPath.computeIfAbsent(route.template(), path -> new ArrayList<>())
                         .add(route);
             }
@@ -74,6 +93,14 @@ public final class OpenApiRoute implements Route {
         json.writeEndObject();
         writeProblem(json);
         json.writeEndObject();
+    }
+
+    private static boolean isDescribed(Route route) {
+        return BEGINNINGS.stream().anyMatch(route.template()::startsWith);
+    }
+
+    private static boolean isForeign(Route route) {
+        return !route.template().startsWith(BEGIN);
     }
 
     private static void writePathParameters(JsonGenerator json, String template) throws IOException {
@@ -105,7 +132,10 @@ public final class OpenApiRoute implements Route {
         json.writeStringField("operationId", operationId(route));
         json.writeStringField("summary", description.summary());
         json.writeArrayFieldStart("tags");
-        json.writeString(route.template().substring(BEGIN.length()).split("/", -1)[0]);
+        json.writeString(
+                isForeign(route)
+                        ? FOREIGN
+                        : route.template().substring(BEGIN.length()).split("/", -1)[0]);
         json.writeEndArray();
         json.writeArrayFieldStart("parameters");
         for (RouteDescription.Parameter parameter : description.parameters()) {
@@ -141,16 +171,21 @@ public final class OpenApiRoute implements Route {
         }
         json.writeEndObject();
         json.writeObjectFieldStart("default");
-        json.writeStringField("$ref", "#/components/responses/Problem");
+        json.writeStringField("$ref", "#/components/responses/" + (isForeign(route) ? "ConfluentError" : "Problem"));
         json.writeEndObject();
         json.writeEndObject();
         json.writeEndObject();
     }
 
-    /** {@code GET /v1/topics/{topic}/records} is {@code getTopicsTopicRecords}. */
+    /**
+     * {@code GET /v1/topics/{topic}/records} is {@code getTopicsTopicRecords}, and {@code POST /topics/{topic}} is {@code
+     * postConfluentTopicsTopic}.
+     */
     private static String operationId(Route route) {
         StringBuilder id = new StringBuilder(route.method().name().toLowerCase(Locale.ROOT));
-        for (String word : route.template().substring(BEGIN.length()).split("[^a-zA-Z0-9]+", -1)) {
+        String name =
+                isForeign(route) ? FOREIGN + route.template() : route.template().substring(BEGIN.length());
+        for (String word : name.split("[^a-zA-Z0-9]+", -1)) {
             if (!word.isEmpty()) {
                 id.append(Character.toUpperCase(word.charAt(0))).append(word, 1, word.length());
             }
@@ -175,25 +210,45 @@ public final class OpenApiRoute implements Route {
         json.writeEndObject();
     }
 
-    /** The form of all errors, as RFC 9457 says. */
+    /** The forms of errors: RFC 9457, and that of Confluent's REST proxy. */
     private static void writeProblem(JsonGenerator json) throws IOException {
         json.writeObjectFieldStart("components");
         json.writeObjectFieldStart("responses");
-        json.writeObjectFieldStart("Problem");
+        writeError(
+                json,
+                "Problem",
+                List.of("application/problem+json"),
+                List.of("type", "title", "status", "detail", "remedy"));
+        writeError(
+                json,
+                "ConfluentError",
+                List.of("application/vnd.kafka.v2+json", "application/json"),
+                List.of("error_code", "message"));
+        json.writeEndObject();
+        json.writeEndObject();
+    }
+
+    private static void writeError(JsonGenerator json, String name, List<String> types, List<String> members)
+            throws IOException {
+        json.writeObjectFieldStart(name);
         json.writeStringField("description", "The request was refused, or has failed.");
         json.writeObjectFieldStart("content");
-        json.writeObjectFieldStart("application/problem+json");
-        json.writeObjectFieldStart("schema");
-        json.writeStringField("type", "object");
-        json.writeObjectFieldStart("properties");
-        for (String member : List.of("type", "title", "status", "detail", "remedy")) {
-            json.writeObjectFieldStart(member);
-            json.writeStringField("type", member.equals("status") ? "integer" : "string");
+        for (String type : types) {
+            json.writeObjectFieldStart(type);
+            json.writeObjectFieldStart("schema");
+            json.writeStringField("type", "object");
+            json.writeObjectFieldStart("properties");
+            for (String member : members) {
+                json.writeObjectFieldStart(member);
+                json.writeStringField("type", NUMBERS.contains(member) ? "integer" : "string");
+                json.writeEndObject();
+            }
+            json.writeEndObject();
+            json.writeEndObject();
             json.writeEndObject();
         }
-        for (int objects = 0; objects < 7; objects++) {
-            json.writeEndObject();
-        }
+        json.writeEndObject();
+        json.writeEndObject();
     }
 
     @Override

@@ -13,6 +13,11 @@ public interface Route {
     /** What it does and takes. The routes below {@code /v1} refuse other parameters. */
     RouteDescription description();
 
+    /** How it describes errors. */
+    default ErrorForm errors() {
+        return ErrorForm.PROBLEM;
+    }
+
     /**
      * Begins a request whose head has arrived. On the loop of the connection.
      *

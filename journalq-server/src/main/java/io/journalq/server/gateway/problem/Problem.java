@@ -22,7 +22,7 @@ public record Problem(ProblemType type, String detail, String remedy, Map<String
         this(type, detail, remedy, Map.of());
     }
 
-    /** The client does not have a right. */
+    /** The client does not have a right. An operator finds the reason by the event that {@code detail} names. */
     public static Problem denied(String detail) {
         return new Problem(ProblemType.NOT_ALLOWED, detail, "ask an administrator for the right");
     }

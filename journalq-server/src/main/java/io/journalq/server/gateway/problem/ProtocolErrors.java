@@ -32,7 +32,7 @@ public final class ProtocolErrors {
                     GROUP_AUTHORIZATION_FAILED,
                     CLUSTER_AUTHORIZATION_FAILED,
                     TRANSACTIONAL_ID_AUTHORIZATION_FAILED ->
-                Problem.denied(subject + ": the client has no right to this");
+                Problem.denied(subject + ": " + (message == null ? "the client has no right to this" : message));
             case SECURITY_DISABLED ->
                 new Problem(ProblemType.CONFLICT, detail, "set authorization.enabled=true and restart the broker");
             case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
@@ -64,11 +64,10 @@ public final class ProtocolErrors {
             case OFFSET_OUT_OF_RANGE ->
                 new Problem(ProblemType.OFFSET_OUT_OF_RANGE, detail, "send an offset that exists");
             case NOT_LEADER_OR_FOLLOWER ->
-                new Problem(
-                        ProblemType.UNAVAILABLE, detail, "ask the broker that leads it; GET /v1/cluster lists them");
+                new Problem(ProblemType.UNAVAILABLE, detail, "try again in a moment: another broker will lead it");
             case NOT_COORDINATOR ->
                 new Problem(
-                        ProblemType.UNAVAILABLE, detail, "ask the broker that coordinates it; it is another broker");
+                        ProblemType.UNAVAILABLE, detail, "try again in a moment: another broker will coordinate it");
             default ->
                 error.retriable()
                         ? new Problem(ProblemType.UNAVAILABLE, detail, "try again in a moment")

@@ -20,6 +20,8 @@ import java.util.List;
  * <li>Any other type, or {@code format=raw}: the body is the value of one record, and headers describe the rest.
  * </ul>
  *
+ * <p>With a {@link ProducerToken}, a request that is repeated is appended once.
+ *
  * <p>Any thread.
  */
 public final class ProduceRoute implements Route {
@@ -65,23 +67,26 @@ public final class ProduceRoute implements Route {
     @Override
     public RequestBody open(HttpExchange exchange) {
         exchange.checkParameters(DESCRIPTION);
-        Targets.Target target = targets.find(exchange, exchange.pathParameter("topic"));
+        Targets.Target found = targets.find(exchange, exchange.pathParameter("topic"));
         String format = exchange.parameter("format");
         if (format != null && !format.equals(RAW)) {
             throw HttpExchange.invalid("unknown format", "use format=raw, or leave it out");
         }
         String type = exchange.bodyType();
+        if (format == null && type.equals(NDJSON)) {
+            ProducerToken.refuse(exchange, "send application/json, whose records are appended together");
+            return new RecordsBody(exchange, found, true);
+        }
+        if (format == null && type.equals(BatchBody.TYPE)) {
+            ProducerToken.refuse(exchange, "send batches that carry their producer id, epoch and sequence number");
+            return new BatchBody(exchange, found);
+        }
+        Targets.Target target = found.of(ProducerToken.of(exchange));
         if (format == null && exchange.header(EVENT_VERSION) != null) {
             return RawBody.ofCloudEvent(exchange, target);
         }
         if (format == null && type.equals(JSON)) {
             return new RecordsBody(exchange, target, false);
-        }
-        if (format == null && type.equals(NDJSON)) {
-            return new RecordsBody(exchange, target, true);
-        }
-        if (format == null && type.equals(BatchBody.TYPE)) {
-            return new BatchBody(exchange, target);
         }
         if (format == null && (type.equals(CloudEventsBody.TYPE) || type.equals(CloudEventsBody.BATCH_TYPE))) {
             return new CloudEventsBody(exchange, target, type.equals(CloudEventsBody.BATCH_TYPE));

@@ -22,14 +22,19 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * Collects the records of one request into batches, appends them through the broker's Produce handler, and responds with
  * their offsets. The requests to the handler are sent without waiting for each other; a partition appends their batches in
  * this order. On the connection's loop.
+ *
+ * <p>With a {@link ProducerToken}, the batches depend on nothing but the records and the token, and each request waits for
+ * the one before it: after a failure, nothing may be appended behind what is missing.
  */
 final class RecordSink implements JsonRecord.Receiver {
     /** Maximum size of a batch, unless the topic's limit is lower or one record is larger. */
@@ -39,6 +44,9 @@ final class RecordSink implements JsonRecord.Receiver {
 
     /** Size of batches without a response at which the body pauses. */
     static final int MAX_IN_FLIGHT_BYTES = 256 * 1024;
+
+    /** Batches of a producer whose repetition a partition recognizes. */
+    private static final int MAX_PRODUCER_BATCHES = 5;
 
     private static final int PRODUCE_VERSION = 12;
     private static final short ACKS_ALL = -1;
@@ -62,16 +70,40 @@ final class RecordSink implements JsonRecord.Receiver {
 
     /** The batches of a partition that are not sent. */
     private static final class Batches {
+        private final ProducerToken producer;
         private BatchBuilder builder;
         private final ArrayDeque<ByteBuf> full = new ArrayDeque<>(0);
+        private int sequence;
+        private int built;
 
-        Batches(BatchBuilder builder) {
+        /** Maximum size of the current batch, which is the same for each attempt. */
+        private long boundBytes = RecordBatch.HEADER_SIZE_BYTES;
+
+        Batches(int partition, ProducerToken producer, BatchBuilder builder) {
+            this.producer = producer;
             this.builder = builder;
+            this.sequence = producer == null ? 0 : producer.sequence(partition);
+        }
+
+        /** The size of the current batch, by which it is decided whether another record fits. */
+        long sizeBytes() {
+            return producer == null ? builder.sizeBytes() : boundBytes;
+        }
+
+        ByteBuf build() {
+            if (producer != null) {
+                int count = builder.recordCount();
+                builder.setProducerState(producer.id(), producer.epoch(), sequence, false);
+                sequence = ProducerToken.next(sequence, count);
+                boundBytes = RecordBatch.HEADER_SIZE_BYTES;
+                built++;
+            }
+            return builder.build();
         }
 
         ByteBuf poll() {
             if (full.isEmpty() && builder.recordCount() > 0) {
-                return builder.build();
+                return build();
             }
             return full.poll();
         }
@@ -144,13 +176,15 @@ final class RecordSink implements JsonRecord.Receiver {
         count(1);
         Batches batches = open.computeIfAbsent(
                 partition,
-                number ->
-                        new Batches(new BatchBuilder(exchange.allocator(), CompressionCodec.NONE, FIRST_BATCH_BYTES)));
+                number -> new Batches(
+                        number,
+                        target.producer(),
+                        new BatchBuilder(exchange.allocator(), CompressionCodec.NONE, FIRST_BATCH_BYTES)));
         int maxBytes = BatchBuilder.maxRecordSizeBytes(
                 key == null ? 0 : key.length, value == null ? 0 : value.readableBytes(), headers);
         BatchBuilder builder = batches.builder;
-        if (builder.recordCount() > 0 && builder.sizeBytes() + maxBytes > maxBatchBytes) {
-            batches.full.add(builder.build());
+        if (builder.recordCount() > 0 && batches.sizeBytes() + maxBytes > maxBatchBytes) {
+            batches.full.add(batches.build());
             builder.close();
             // Others of this size probably follow, and do not have to grow step by step.
             builder = new BatchBuilder(exchange.allocator(), CompressionCodec.NONE, maxBatchBytes);
@@ -158,7 +192,30 @@ final class RecordSink implements JsonRecord.Receiver {
         }
         long beforeBytes = builder.sizeBytes();
         builder.append(timestampMs, key == null ? null : Unpooled.wrappedBuffer(key), value, headers);
+        batches.boundBytes += maxBytes;
         bufferedBytes += builder.sizeBytes() - beforeBytes;
+        if (target.producer() != null) {
+            checkProducer(batches);
+        }
+    }
+
+    /** Refuses what cannot be recognized when it is repeated. */
+    private void checkProducer(Batches batches) {
+        Set<Integer> all = new HashSet<>(target.producer().sequences().keySet());
+        all.addAll(open.keySet());
+        if (all.size() > ProducerToken.MAX_PARTITIONS) {
+            throw HttpExchange.invalid(
+                    "a producer appends to " + ProducerToken.MAX_PARTITIONS + " partitions at most",
+                    "use several producers, each for some of the partitions");
+        }
+        if (batches.built == MAX_PRODUCER_BATCHES) {
+            throw new Problem(
+                            ProblemType.BODY_TOO_LARGE,
+                            "the records of a partition fill more than " + MAX_PRODUCER_BATCHES + " batches of "
+                                    + maxBatchBytes + " bytes, which cannot be repeated exactly",
+                            "send several requests, or leave out " + ProducerToken.HEADER)
+                    .exception();
+        }
     }
 
     private void count(int more) {
@@ -200,11 +257,11 @@ final class RecordSink implements JsonRecord.Receiver {
         return inFlight == 0;
     }
 
-    /** Appends what was added. */
+    /** Appends what was added. For a producer, continues until it has to wait for a response. */
     void send() {
         bufferedBytes = 0;
         sending = true;
-        while (true) {
+        while (target.producer() == null || (inFlight == 0 && failure == null)) {
             List<Sent> round = new ArrayList<>();
             open.forEach((partition, batches) -> {
                 ByteBuf batch = batches.poll();
@@ -213,11 +270,11 @@ final class RecordSink implements JsonRecord.Receiver {
                 }
             });
             if (round.isEmpty()) {
-                sending = false;
-                return;
+                break;
             }
             send(round); // may have its response when it returns
         }
+        sending = false;
     }
 
     private void send(List<Sent> round) {
@@ -272,6 +329,9 @@ final class RecordSink implements JsonRecord.Receiver {
             ended = true;
         }
         if (ended) {
+            if (target.producer() != null && !sending) {
+                send();
+            }
             respondIfDone();
         } else if (inFlightBytes <= MAX_IN_FLIGHT_BYTES) {
             owner.setHeld(false);
@@ -298,7 +358,7 @@ final class RecordSink implements JsonRecord.Receiver {
         }
     }
 
-    private static Problem problem(ErrorCode error, String detail) {
+    private Problem problem(ErrorCode error, String detail) {
         return switch (error) {
             case TOPIC_AUTHORIZATION_FAILED -> Problem.denied(detail);
             case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
@@ -308,12 +368,19 @@ final class RecordSink implements JsonRecord.Receiver {
             case INVALID_RECORD, INVALID_TIMESTAMP, CORRUPT_MESSAGE, INVALID_TOPIC_EXCEPTION ->
                 new Problem(ProblemType.RECORDS_REFUSED, detail, "send records that the settings of the topic allow");
             case OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, INVALID_TXN_STATE ->
-                new Problem(ProblemType.RECORDS_REFUSED, detail, "send the batches of a producer in their order");
+                new Problem(
+                        ProblemType.RECORDS_REFUSED,
+                        detail,
+                        target.producer() == null
+                                ? "send the batches of a producer in their order"
+                                : "send the \"producer\" of the last response, with one request at a time");
             case REQUEST_TIMED_OUT ->
                 new Problem(
                         ProblemType.TIMED_OUT,
                         detail,
-                        "the records may have been appended; read the topic to find out");
+                        target.producer() == null
+                                ? "the records may have been appended; read the topic to find out"
+                                : "send the same request again; it appends nothing twice");
             case KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER, LEADER_NOT_AVAILABLE, NOT_ENOUGH_REPLICAS ->
                 new Problem(ProblemType.UNAVAILABLE, detail, "try again; see the broker's log if this continues");
             default -> new Problem(ProblemType.INTERNAL_ERROR, detail, "see the broker's log");
@@ -367,6 +434,23 @@ final class RecordSink implements JsonRecord.Receiver {
             }
         }
         json.writeEndArray();
+        if (target.producer() != null) {
+            json.writeStringField("producer", nextProducer().toString());
+        }
+    }
+
+    /** Where the producer continues behind what was appended. */
+    private ProducerToken nextProducer() {
+        ProducerToken before = target.producer();
+        Map<Integer, Integer> sequences = new TreeMap<>(before.sequences());
+        appended.forEach((partition, ranges) -> {
+            long count = 0;
+            for (Range range : ranges) {
+                count += range.last() - range.first() + 1;
+            }
+            sequences.put(partition, ProducerToken.next(before.sequence(partition), (int) count));
+        });
+        return new ProducerToken(before.id(), before.epoch(), target.partitions(), sequences);
     }
 
     /** Drops what was not sent. */

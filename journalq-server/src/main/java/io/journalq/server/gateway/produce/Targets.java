@@ -40,15 +40,37 @@ public final class Targets {
      *
      * @param keyless the partition of records without a key and a partition
      * @param maxMessageBytes maximum size of a batch that the topic accepts
+     * @param producer the producer that makes retries exact; null if there is none
      */
-    record Target(String topic, int partitions, int keyless, int maxMessageBytes, LongSupplier epochMs) {
+    public record Target(
+            String topic,
+            int partitions,
+            int keyless,
+            int maxMessageBytes,
+            LongSupplier epochMs,
+            ProducerToken producer) {
         /** Chooses the partition of a record, as Kafka's Java client does. */
-        int partition(byte[] key) {
-            return key == null ? keyless : Murmur2.partition(key, partitions);
+        public int partition(byte[] key) {
+            return key == null
+                    ? keyless
+                    : Murmur2.partition(key, producer == null ? partitions : producer.partitions());
+        }
+
+        /** The same target for a producer. */
+        Target of(ProducerToken itsProducer) {
+            if (itsProducer == null) {
+                return this;
+            }
+            if (itsProducer.partitions() > partitions) {
+                throw HttpExchange.invalid(
+                        ProducerToken.HEADER + " is of a topic with more partitions",
+                        "get one for this topic from POST /v1/topics/{topic}/producers");
+            }
+            return new Target(topic, partitions, itsProducer.keyless(), maxMessageBytes, epochMs, itsProducer);
         }
 
         /** Checks a partition that a client has chosen. */
-        int checked(long partition) {
+        public int checked(long partition) {
             if (partition < 0 || partition >= partitions) {
                 throw new Problem(
                                 ProblemType.UNKNOWN_PARTITION,
@@ -66,7 +88,7 @@ public final class Targets {
      * @throws io.journalq.server.gateway.problem.ProblemException if the client may not append to it, or has used up its
      *     quota
      */
-    Target find(HttpExchange exchange, String name) {
+    public Target find(HttpExchange exchange, String name) {
         exchange.checkQuota(QuotaKeys.PRODUCE_BYTES);
         exchange.checkRight(ApiKey.PRODUCE, Right.WRITE_TOPIC, name);
         TopicImage topic = images.get().topic(name);
@@ -84,6 +106,7 @@ public final class Targets {
         }
         int partitions = topic.partitions().size();
         int maxMessageBytes = TopicConfig.of(config, topic.configs()).get(TopicSettings.MAX_MESSAGE_BYTES);
-        return new Target(name, partitions, ThreadLocalRandom.current().nextInt(partitions), maxMessageBytes, epochMs);
+        return new Target(
+                name, partitions, ThreadLocalRandom.current().nextInt(partitions), maxMessageBytes, epochMs, null);
     }
 }

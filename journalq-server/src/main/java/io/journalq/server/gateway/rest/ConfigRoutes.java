@@ -15,6 +15,7 @@ import io.journalq.server.config.ConfigKeys;
 import io.journalq.server.config.ConfigUnit;
 import io.journalq.server.config.GroupSettings;
 import io.journalq.server.config.TopicSettings;
+import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.ProtocolErrors;

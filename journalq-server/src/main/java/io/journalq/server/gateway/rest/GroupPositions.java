@@ -28,7 +28,7 @@ final class GroupPositions {
     /**
      * The position of a group in a partition.
      *
-     * @param end the end of the partition; {@link BrokerView#UNKNOWN} if this broker does not lead it
+     * @param end the end of the partition; {@link BrokerView#UNKNOWN} if its leader does not respond
      * @param lagMs age of the first record that the group has not read, in ms; 0 if it has read all; {@link
      *     BrokerView#UNKNOWN} if it is not known
      */

@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 /**
- * {@code /v1/groups}: the groups that this broker coordinates, their members, positions and lags, and the deletion of
+ * {@code /v1/groups}: the groups, their members, positions and lags, and the deletion of
  * groups. Immutable.
  *
  * @param broker knows the ages of records

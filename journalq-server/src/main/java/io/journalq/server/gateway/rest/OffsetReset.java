@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitRequest.OffsetCommitRequestPartition;
 import io.journalq.common.protocol.message.OffsetCommitRequest.OffsetCommitRequestTopic;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
+import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.problem.ProtocolErrors;
@@ -98,11 +99,11 @@ final class OffsetReset {
         boolean needsValue = to != To.START && to != To.END;
         Long value = needsValue ? body.number(member) : Long.valueOf(0);
         if (value == null || (value < 0 && to != To.SHIFT)) {
-            throw JsonObject.invalid("\"" + member + "\" is missing or negative");
+            throw JsonObject.invalid("\"" + member + "\" is missing or negative", RestRoute.REMEDY);
         }
         List<Long> partitions = body.list("partitions", Long.class);
         if (!partitions.isEmpty() && body.text("topic") == null) {
-            throw JsonObject.invalid("\"partitions\" needs a \"topic\"");
+            throw JsonObject.invalid("\"partitions\" needs a \"topic\"", RestRoute.REMEDY);
         }
         return new Wish(request.path("group"), body.text("topic"), partitions, to, value);
     }
@@ -145,7 +146,7 @@ final class OffsetReset {
     private static void target(
             RestRequest request, Wish wish, Map<TopicPartition, Long> committed, List<TopicPartition> chosen) {
         if (chosen.size() > MAX_PARTITIONS) {
-            throw JsonObject.invalid("it selects more than " + MAX_PARTITIONS + " partitions");
+            throw JsonObject.invalid("it selects more than " + MAX_PARTITIONS + " partitions", RestRoute.REMEDY);
         }
         LogOffsets.findBounds(request, chosen, bounds -> {
             if (wish.to() == To.TIMESTAMP) {

@@ -7,6 +7,7 @@ import io.journalq.common.protocol.message.AlterClientQuotasResponse;
 import io.journalq.common.protocol.message.DescribeClientQuotasRequest;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse;
 import io.journalq.common.protocol.message.DescribeClientQuotasResponse.EntryData;
+import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.ProtocolErrors;

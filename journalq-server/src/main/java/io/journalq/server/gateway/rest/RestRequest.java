@@ -3,6 +3,7 @@ package io.journalq.server.gateway.rest;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;

@@ -1,6 +1,7 @@
 package io.journalq.server.gateway.rest;
 
 import io.journalq.server.gateway.http.HttpExchange;
+import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
@@ -20,6 +21,9 @@ import java.io.UncheckedIOException;
  */
 record RestRoute(HttpMethod method, String template, RouteDescription description, Operation operation)
         implements Route {
+    /** What a client can do whose body is invalid. */
+    static final String REMEDY = "see docs/guides/http-operations.md for an example";
+
     /** Maximum size of the body of a request. */
     private static final int MAX_BODY_BYTES = 1024 * 1024;
 
@@ -77,7 +81,7 @@ record RestRoute(HttpMethod method, String template, RouteDescription descriptio
                 throw HttpExchange.invalid("a GET request has no body", "send the parameters behind the path");
             }
             if (bytes.size() + data.readableBytes() > MAX_BODY_BYTES) {
-                throw JsonObject.invalid("it is larger than 1 MiB");
+                throw JsonObject.invalid("it is larger than 1 MiB", RestRoute.REMEDY);
             }
             try {
                 data.getBytes(data.readerIndex(), bytes, data.readableBytes());
@@ -88,7 +92,7 @@ record RestRoute(HttpMethod method, String template, RouteDescription descriptio
 
         @Override
         public void onEnd() {
-            operation.run(new RestRequest(exchange, JsonObject.parse(bytes.toByteArray())));
+            operation.run(new RestRequest(exchange, JsonObject.parse(bytes.toByteArray(), REMEDY)));
         }
 
         @Override

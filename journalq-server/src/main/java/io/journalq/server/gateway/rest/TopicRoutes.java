@@ -20,6 +20,7 @@ import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponsePartition;
 import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
+import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.http.RouteDescription.Parameter;
@@ -405,7 +406,7 @@ final class TopicRoutes {
         Long only = body.number("partition");
         Long before = body.number("before");
         if (before != null && only == null) {
-            throw JsonObject.invalid("\"before\" needs a \"partition\"");
+            throw JsonObject.invalid("\"before\" needs a \"partition\"", RestRoute.REMEDY);
         }
         topic(request, topic -> {
             List<TopicPartition> partitions = topic.partitions().stream()

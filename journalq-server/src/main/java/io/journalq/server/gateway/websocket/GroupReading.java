@@ -112,7 +112,7 @@ final class GroupReading implements GroupSeat.Reader {
                         "send the offset of the next record, which is that of the last one processed plus 1");
             }
         });
-        if (seat.openCommits() == MAX_OPEN_ACKS) {
+        if (seat.offsets().openCommits() == MAX_OPEN_ACKS) {
             throw new Problem(
                             ProblemType.UNAVAILABLE,
                             MAX_OPEN_ACKS + " messages \"ack\" have no response yet",
@@ -120,7 +120,7 @@ final class GroupReading implements GroupSeat.Reader {
                     .exception();
         }
         JsonOut.Document id = command.id();
-        seat.commit(topic, offsets, problem -> {
+        seat.offsets().commit(topic, offsets, problem -> {
             if (problem == null) {
                 owner.out().send("acked", json -> {
                     id.write(json);

@@ -239,7 +239,7 @@ final class Subscription {
         send();
         if (!exchange.isWritable()) {
             busy = true;
-            tail.awaitClient(this::endWait);
+            tail.awaitClient(exchange, this::endWait);
             return false;
         }
         if (turnBytes >= TURN_BYTES) {

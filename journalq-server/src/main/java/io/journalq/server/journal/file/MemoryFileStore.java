@@ -5,10 +5,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Files in memory: for tests, for simulation, and for data that need not outlive the process. Any thread. A file keeps
@@ -19,34 +21,35 @@ public final class MemoryFileStore implements FileStore {
 
     private final TreeMap<Path, MemoryFile> files = new TreeMap<>();
 
+    /** Those that were created. Others exist as long as they hold a file. */
+    private final TreeSet<Path> directories = new TreeSet<>();
+
     @Override
-    public void createDirectories(Path directory) {
-        // A directory exists as soon as it holds a file.
+    public synchronized void createDirectories(Path directory) {
+        for (Path created = directory; created != null; created = created.getParent()) {
+            directories.add(created);
+        }
     }
 
     @Override
     public void createDurableDirectories(Path directory) {
-        // Directories are implicit, and nothing in memory is durable.
+        createDirectories(directory);
     }
 
     @Override
     public synchronized boolean isDirectory(Path path) {
         Path next = files.higherKey(path);
-        return next != null && next.startsWith(path);
+        return directories.contains(path) || (next != null && next.startsWith(path));
     }
 
     @Override
     public synchronized List<String> list(Path directory) {
-        List<String> names = new ArrayList<>();
-        for (Path file : files.keySet()) {
-            if (file.startsWith(directory) && !file.equals(directory)) {
-                String name = file.getName(directory.getNameCount()).toString();
-                if (names.isEmpty() || !names.get(names.size() - 1).equals(name)) {
-                    names.add(name);
-                }
-            }
-        }
-        return names;
+        return Stream.concat(files.keySet().stream(), directories.stream())
+                .filter(path -> path.startsWith(directory) && !path.equals(directory))
+                .map(path -> path.getName(directory.getNameCount()).toString())
+                .distinct()
+                .sorted()
+                .toList();
     }
 
     @Override
@@ -77,23 +80,33 @@ public final class MemoryFileStore implements FileStore {
 
     @Override
     public synchronized void move(Path from, Path to) throws IOException {
-        List<Path> moved = new ArrayList<>();
-        for (Path file : files.keySet()) {
-            if (file.startsWith(from)) {
-                moved.add(file);
-            }
-        }
-        if (moved.isEmpty()) {
+        List<Path> movedFiles = below(from, files.keySet());
+        List<Path> movedDirectories = below(from, directories);
+        if (movedFiles.isEmpty() && movedDirectories.isEmpty()) {
             throw new NoSuchFileException(from.toString());
         }
-        for (Path file : moved) {
-            files.put(file.equals(from) ? to : to.resolve(from.relativize(file)), files.remove(file));
+        for (Path file : movedFiles) {
+            files.put(moved(file, from, to), files.remove(file));
+        }
+        for (Path directory : movedDirectories) {
+            directories.remove(directory);
+            directories.add(moved(directory, from, to));
         }
     }
 
     @Override
     public synchronized void delete(Path path) {
         files.keySet().removeIf(file -> file.startsWith(path));
+        directories.removeIf(directory -> directory.startsWith(path));
+    }
+
+    /** {@code path} and what it holds. */
+    private static List<Path> below(Path path, Set<Path> paths) {
+        return paths.stream().filter(other -> other.startsWith(path)).toList();
+    }
+
+    private static Path moved(Path path, Path from, Path to) {
+        return path.equals(from) ? to : to.resolve(from.relativize(path));
     }
 
     @Override

@@ -199,7 +199,9 @@ final class RegionPump extends ChannelOutboundHandlerAdapter implements FairSche
     public void handlerRemoved(ChannelHandlerContext handlerContext) {
         removed = true;
         loop.turns().forget(this);
-        releaseQueue(new ClosedChannelException());
+        if (!queue.isEmpty()) {
+            releaseQueue(new ClosedChannelException());
+        }
     }
 
     private void releaseQueue(Throwable cause) {

@@ -4,6 +4,7 @@ import io.journalq.common.tls.TrustedCertificates;
 import io.journalq.server.network.tls.TlsSettings.ClientAuth;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.OpenSslCertificateCompressionConfig;
 import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.OpenSslSessionContext;
 import io.netty.handler.ssl.SslContext;
@@ -84,6 +85,11 @@ record TlsContext(
             }
             if (openSsl) {
                 builder.option(OpenSslContextOption.MAX_CERTIFICATE_LIST_BYTES, MAX_CERTIFICATE_LIST_BYTES);
+                // The certificate would be compressed for each handshake, which costs more than the bytes that it
+                // saves.
+                builder.option(
+                        OpenSslContextOption.CERTIFICATE_COMPRESSION_ALGORITHMS,
+                        OpenSslCertificateCompressionConfig.newBuilder().build());
                 // A signature of RSA takes a millisecond. BoringSSL would make it on the event loop.
                 builder.option(
                         OpenSslContextOption.USE_JDK_PROVIDER_SIGNATURES,

@@ -74,9 +74,7 @@ public final class TlsTransport implements Transport {
     @Override
     public Line open(Channel channel, LoopContext loop) {
         TlsContext used = context;
-        SslHandler tls = used.ssl().newHandler(channel.alloc(), handshakes);
-        tls.setHandshakeTimeoutMillis(MAX_HANDSHAKE_MS);
-        TlsWatch watch = new TlsWatch(loop, tls, used.certificateRequired(), used::trusts, chain -> {
+        TlsWatch watch = new TlsWatch(loop, used.certificateRequired(), used::trusts, chain -> {
             clients.put(channel, chain);
             channel.closeFuture().addListener(closed -> clients.remove(channel));
             if (!context.digest().equals(used.digest())) {
@@ -84,7 +82,9 @@ public final class TlsTransport implements Transport {
             }
         });
         RegionPump pump = new RegionPump(loop);
-        channel.pipeline().addLast(tls, watch, pump);
+        TlsStart start =
+                new TlsStart(() -> used.ssl().newHandler(channel.alloc(), handshakes), watch, MAX_HANDSHAKE_MS);
+        channel.pipeline().addLast(start, watch, pump);
         return new TlsLine(watch, pump);
     }
 

@@ -27,11 +27,13 @@ import javax.net.ssl.SSLSession;
  */
 final class TlsWatch extends ChannelInboundHandlerAdapter {
     private final LoopContext loop;
-    private final SslHandler tls;
     private final boolean certificateRequired;
     private final Predicate<X509Certificate[]> isStillTrusted;
     private final Consumer<X509Certificate[]> onCertificate;
     private final long openedMs = System.currentTimeMillis();
+    /** Null until the client begins. */
+    private SslHandler tls;
+
     private X509Certificate certificate;
     private boolean failed;
 
@@ -44,15 +46,18 @@ final class TlsWatch extends ChannelInboundHandlerAdapter {
      */
     TlsWatch(
             LoopContext loop,
-            SslHandler tls,
             boolean certificateRequired,
             Predicate<X509Certificate[]> isStillTrusted,
             Consumer<X509Certificate[]> onCertificate) {
         this.loop = loop;
-        this.tls = tls;
         this.certificateRequired = certificateRequired;
         this.isStillTrusted = isStillTrusted;
         this.onCertificate = onCertificate;
+    }
+
+    /** The client has begun the handshake. */
+    void onStart(SslHandler begun) {
+        tls = begun;
     }
 
     /** The certificate of the client; null before the handshake, and if it has presented none. */
@@ -74,6 +79,11 @@ final class TlsWatch extends ChannelInboundHandlerAdapter {
 
     private void onHandshake(ChannelHandlerContext context) {
         loop.counters().onTlsHandshake();
+        if (!certificateRequired
+                && !tls.engine().getNeedClientAuth()
+                && !tls.engine().getWantClientAuth()) {
+            return;
+        }
         try {
             SSLSession session = tls.engine().getSession();
             Certificate[] presented = session.getPeerCertificates();
@@ -107,8 +117,9 @@ final class TlsWatch extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /** Counts the failure, unless one was counted before, and closes the connection. */
     @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
-    private void fail(ChannelHandlerContext context, TlsFailure failure) {
+    void fail(ChannelHandlerContext context, TlsFailure failure) {
         if (!failed) {
             failed = true;
             loop.counters().onTlsFailure(failure);

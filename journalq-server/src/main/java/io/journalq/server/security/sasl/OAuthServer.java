@@ -35,16 +35,22 @@ final class OAuthServer implements SaslExchange {
         String text = message.length > MAX_LENGTH ? "" : new String(message, StandardCharsets.UTF_8);
         Matcher matcher = MESSAGE.matcher(text);
         if (!matcher.matches()) {
-            return CompletableFuture.completedFuture(new SaslStep.Failure(false));
+            return CompletableFuture.completedFuture(SaslStep.Failure.malformed());
         }
         Matcher token = TOKEN.matcher(matcher.group("fields"));
         if (!token.find()) {
-            return CompletableFuture.completedFuture(new SaslStep.Failure(false));
+            return CompletableFuture.completedFuture(SaslStep.Failure.malformed());
         }
         String wanted = matcher.group("user");
-        return tokens.check(token.group("token"))
-                .thenApply(owner -> owner == null || (wanted != null && !wanted.equals(owner.user()))
-                        ? new SaslStep.Failure(true)
-                        : new SaslStep.Success(NO_MESSAGE, owner.user(), owner.lifetimeMs()));
+        return tokens.check(token.group("token")).thenApply(owner -> step(owner, wanted));
+    }
+
+    private static SaslStep step(TokenValidator.Owner owner, String wanted) {
+        if (owner.refusal() != null) {
+            return new SaslStep.Failure(true, wanted, owner.refusal());
+        }
+        return wanted != null && !wanted.equals(owner.user())
+                ? new SaslStep.Failure(true, wanted, "the token belongs to another user")
+                : new SaslStep.Success(NO_MESSAGE, owner.user(), owner.lifetimeMs());
     }
 }

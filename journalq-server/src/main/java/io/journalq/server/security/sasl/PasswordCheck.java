@@ -62,6 +62,13 @@ public final class PasswordCheck {
         return CompletableFuture.supplyAsync(() -> compute(user, password, credential), passwords);
     }
 
+    /** Why the password of a user was refused, for the audit log only. */
+    String refusal(String user) {
+        boolean known = ScramImage.nameProblem(user) == null
+                && (users.has(user, ScramMechanism.SCRAM_SHA_256) || users.has(user, ScramMechanism.SCRAM_SHA_512));
+        return known ? "the password is wrong" : "there is no such user";
+    }
+
     private boolean compute(String user, byte[] password, ScramCredential credential) {
         boolean matches = credential.mechanism().isPassword(credential, password);
         if (matches) {
@@ -72,21 +79,21 @@ public final class PasswordCheck {
     }
 
     /**
-     * The user that the header {@code Authorization} of HTTP names, if the password in it is right.
+     * Checks the password in a header {@code Authorization} of HTTP. Refuses other schemes than Basic (RFC 7617).
      *
-     * @return null if the header has another scheme than Basic (RFC 7617), is malformed, or has a wrong password
      * @throws java.util.concurrent.RejectedExecutionException when too many checks wait
      */
-    public CompletionStage<String> userOf(String authorization) {
+    public CompletionStage<PasswordLogin> logIn(String authorization) {
         byte[] decoded = decode(authorization);
         int colon = decoded == null ? -1 : indexOfColon(decoded);
         if (colon < 0) {
-            return CompletableFuture.completedFuture(null);
+            return CompletableFuture.completedFuture(
+                    new PasswordLogin(null, "the header Authorization is not one of HTTP Basic", null));
         }
         String user = new String(decoded, 0, colon, StandardCharsets.UTF_8);
         byte[] password = Arrays.copyOfRange(decoded, colon + 1, decoded.length);
         Arrays.fill(decoded, (byte) 0);
-        return check(user, password).thenApply(right -> right ? user : null);
+        return check(user, password).thenApply(right -> new PasswordLogin(user, right ? null : refusal(user), null));
     }
 
     private static byte[] decode(String authorization) {

@@ -25,17 +25,19 @@ final class PlainServer implements SaslExchange {
         int first = indexOf(message, 0);
         int second = first < 0 ? -1 : indexOf(message, first + 1);
         if (second < 0 || indexOf(message, second + 1) >= 0) {
-            return CompletableFuture.completedFuture(new SaslStep.Failure(false));
+            return CompletableFuture.completedFuture(SaslStep.Failure.malformed());
         }
         String authorizationId = new String(message, 0, first, StandardCharsets.UTF_8);
         String user = new String(message, first + 1, second - first - 1, StandardCharsets.UTF_8);
         byte[] password = Arrays.copyOfRange(message, second + 1, message.length);
         if (!authorizationId.isEmpty() && !authorizationId.equals(user)) {
-            return CompletableFuture.completedFuture(new SaslStep.Failure(true));
+            return CompletableFuture.completedFuture(new SaslStep.Failure(true, user, "no user may act as another"));
         }
         return passwords
                 .check(user, password)
-                .thenApply(right -> right ? new SaslStep.Success(NO_MESSAGE, user) : new SaslStep.Failure(true));
+                .thenApply(right -> right
+                        ? new SaslStep.Success(NO_MESSAGE, user)
+                        : new SaslStep.Failure(true, user, passwords.refusal(user)));
     }
 
     private static int indexOf(byte[] message, int start) {

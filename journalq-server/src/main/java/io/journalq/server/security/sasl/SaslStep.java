@@ -22,6 +22,13 @@ public sealed interface SaslStep {
      * The exchange has failed.
      *
      * @param wellFormed whether the message was one of the mechanism, so that only the user or the password is wrong
+     * @param user the user that the client claims to be; null if that is not known
+     * @param reason for the audit log only; contains nothing that the client has sent
      */
-    record Failure(boolean wellFormed) implements SaslStep {}
+    record Failure(boolean wellFormed, String user, String reason) implements SaslStep {
+        /** The message was not one of the mechanism. */
+        public static Failure malformed() {
+            return new Failure(false, null, "a message is malformed or out of order");
+        }
+    }
 }

@@ -44,7 +44,7 @@ final class ScramServer implements SaslExchange {
         try {
             step = advance(new String(message, StandardCharsets.UTF_8));
         } catch (IllegalArgumentException malformed) {
-            step = new SaslStep.Failure(false);
+            step = SaslStep.Failure.malformed();
         }
         if (!(step instanceof SaslStep.Challenge)) {
             state = new Ended();
@@ -58,12 +58,12 @@ final class ScramServer implements SaslExchange {
         }
         return state instanceof Challenged challenged
                 ? check(challenged, ClientFinal.parse(message))
-                : new SaslStep.Failure(false);
+                : SaslStep.Failure.malformed();
     }
 
     private SaslStep challenge(ClientFirst first) {
         if (first.authorizationId() != null && !first.authorizationId().equals(first.user())) {
-            return new SaslStep.Failure(true); // No user may act as another.
+            return new SaslStep.Failure(true, first.user(), "no user may act as another");
         }
         ScramCredential credential = users.find(first.user(), mechanism);
         ServerFirst challenge =
@@ -75,11 +75,17 @@ final class ScramServer implements SaslExchange {
     private SaslStep check(Challenged before, ClientFinal last) {
         if (!last.gs2Header().equals(before.first().gs2Header())
                 || !last.nonce().equals(before.challenge().nonce())) {
-            return new SaslStep.Failure(false);
+            return SaslStep.Failure.malformed();
         }
         String authMessage = ScramMessages.authMessage(before.first(), before.challenge(), last.unproven());
         if (!mechanism.isProven(before.credential(), authMessage, last.proof())) {
-            return new SaslStep.Failure(true);
+            String user = before.first().user();
+            return new SaslStep.Failure(
+                    true,
+                    user,
+                    users.has(user, mechanism)
+                            ? "the password is wrong"
+                            : "there is no such user with a password for this mechanism");
         }
         byte[] signature = mechanism.serverSignature(before.credential(), authMessage);
         return new SaslStep.Success(

@@ -25,9 +25,15 @@ public final class TokenValidator {
     /**
      * The owner of a token.
      *
+     * @param user null if the token is refused
      * @param lifetimeMs after which the token expires, at least 1
+     * @param refusal why the token is refused, without anything of it; null if it is accepted
      */
-    public record Owner(String user, long lifetimeMs) {}
+    public record Owner(String user, long lifetimeMs, String refusal) {
+        private static Owner refused(String reason) {
+            return new Owner(null, 0, reason);
+        }
+    }
 
     /** @param checks runs the checks of signatures */
     public TokenValidator(TokenRules rules, JwksSource source, Executor checks, Clock clock) {
@@ -40,7 +46,6 @@ public final class TokenValidator {
     /**
      * Checks a token.
      *
-     * @return null if it is refused
      * @throws java.util.concurrent.RejectedExecutionException when too many checks wait
      */
     public CompletionStage<Owner> check(String text) {
@@ -50,10 +55,11 @@ public final class TokenValidator {
             token = JsonWebToken.parse(text);
             owner = ownerOf(token);
         } catch (BadTokenException refused) {
-            return CompletableFuture.completedFuture(null);
+            return CompletableFuture.completedFuture(Owner.refused(refused.getMessage()));
         }
         CompletionStage<JwksKeys> keys = source.keysFor(token.keyId());
-        return keys.thenApplyAsync(known -> known.isSigned(token) ? owner : null, checks);
+        return keys.thenApplyAsync(
+                known -> known.isSigned(token) ? owner : Owner.refused("no known key has signed the token"), checks);
     }
 
     private Owner ownerOf(JsonWebToken token) throws BadTokenException {
@@ -76,7 +82,7 @@ public final class TokenValidator {
         if (user == null || ScramImage.nameProblem(user) != null) {
             throw new BadTokenException("the token names no user");
         }
-        return new Owner(user, endMs - nowMs);
+        return new Owner(user, endMs - nowMs, null);
     }
 
     private boolean isForUs(Object audience) {

@@ -44,7 +44,10 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     /** Other replicas lack records that were acknowledged too long ago. Always false if there are no others. */
     private boolean behind;
 
-    /** Whether nothing is acknowledged from memory: while {@link #failing} or {@link #behind}. */
+    /** The broker is about to stop, so that another replica will lead. */
+    private boolean handingOver;
+
+    /** Whether nothing is acknowledged from memory: while {@link #failing}, {@link #behind} or {@link #handingOver}. */
     private boolean held;
 
     private boolean offline;
@@ -89,7 +92,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
 
     private void setFailing(boolean now) {
         failing = now;
-        held = failing || behind;
+        held = failing || behind || handingOver;
     }
 
     /**
@@ -109,10 +112,25 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
 
     private void setBehind(boolean now) {
         behind = now;
-        held = failing || behind;
-        if (!behind && !isConsistent()) {
+        held = failing || behind || handingOver;
+        if (!behind && !handingOver && !isConsistent()) {
             acknowledge(acknowledgements.completeUnheld(journal.startOffset()));
         }
+    }
+
+    /**
+     * Acknowledges appends from now on only when all in-sync replicas have them, whatever their senders ask for, because the
+     * broker is about to stop. The next leader, which is one of these replicas, then has everything that is acknowledged.
+     */
+    public void beginHandOver() {
+        writeStaged();
+        handingOver = true;
+        held = true;
+    }
+
+    /** Whether all in-sync replicas have everything that this one has acknowledged alone. */
+    public boolean isReplicated() {
+        return replica.hasReplicated(acknowledgedOffset);
     }
 
     private void acknowledge(long offset) {
@@ -198,7 +216,8 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
             if (replica.isSufficient()) {
                 acknowledgements.completeWritten(readable.highWatermark(), journal.startOffset());
             } else {
-                acknowledge(acknowledgements.replicateWritten(journal.writtenOffset(), behind, journal.startOffset()));
+                acknowledge(acknowledgements.replicateWritten(
+                        journal.writtenOffset(), behind || handingOver, journal.startOffset()));
                 completeReplicated();
             }
         }
@@ -261,7 +280,8 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
         if (replica.isSufficient()) {
             acknowledgements.completeDurable(offset, journal.startOffset());
         } else {
-            acknowledge(acknowledgements.replicateDurable(offset, isConsistent() || behind, journal.startOffset()));
+            acknowledge(acknowledgements.replicateDurable(
+                    offset, isConsistent() || behind || handingOver, journal.startOffset()));
             completeReplicated();
         }
     }
@@ -295,7 +315,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     public void endLeading() {
         writeStaged();
         behind = false;
-        held = failing;
+        held = failing || handingOver;
         acknowledgements.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
     }
 

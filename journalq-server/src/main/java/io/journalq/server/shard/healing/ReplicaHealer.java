@@ -81,7 +81,7 @@ public final class ReplicaHealer implements DamageListener {
      * Creates a healer.
      *
      * @param waiting how a thread of the pool waits for a loop
-     * @param peers requests to other brokers; null for a broker that is alone, which has nothing to heal from
+     * @param peers requests to other brokers; null for a broker that is alone, which only reports damage
      */
     public ReplicaHealer(Shards shards, Executor blockingPool, FutureWaiter waiting, PeerRequests peers) {
         this.shards = shards;
@@ -97,7 +97,7 @@ public final class ReplicaHealer implements DamageListener {
     @Override
     public synchronized void onDamage(Uuid topicId, int partition, long offset) {
         Place place = new Place(topicId, partition, offset);
-        if (peers != null && !stopped && places.size() < MAX_PLACES && places.putIfAbsent(place, State.NEW) == null) {
+        if (!stopped && places.size() < MAX_PLACES && places.putIfAbsent(place, State.NEW) == null) {
             counters.setUnhealed(places.size());
             work();
         }
@@ -202,17 +202,30 @@ public final class ReplicaHealer implements DamageListener {
                 return true;
             }
             if (isNew(place)) {
-                counters.onFound();
-                log.warn(
-                        "found damage: partition={} offset={} endOffset={}",
-                        partition.name(),
-                        checked.endOffset(),
-                        checked.damagedUntil());
+                onFound(partition, checked);
             }
-            return heal(place, shard.cycle(), partition, checked.endOffset());
+            return peers != null && heal(place, shard.cycle(), partition, checked.endOffset());
         } catch (IOException failure) {
             onFailure(place, partition, place.offset(), failure.getMessage());
             return false;
+        }
+    }
+
+    private void onFound(HealablePartition partition, CheckedRange checked) {
+        counters.onFound();
+        if (peers == null) {
+            log.error(
+                    "found damage, and no other broker has the records; restore them from a backup:"
+                            + " partition={} offset={} endOffset={}",
+                    partition.name(),
+                    checked.endOffset(),
+                    checked.damagedUntil());
+        } else {
+            log.warn(
+                    "found damage: partition={} offset={} endOffset={}",
+                    partition.name(),
+                    checked.endOffset(),
+                    checked.damagedUntil());
         }
     }
 

@@ -35,10 +35,26 @@ public record HealablePartition(
         if (offset < journal.startOffset() || offset >= highWatermark) {
             return null;
         }
-        long end = Math.min(highWatermark, journal.segmentEnd(offset));
+        return check(offset, Math.min(highWatermark, journal.segmentEnd(offset)), Integer.MAX_VALUE);
+    }
+
+    /**
+     * Reads committed records and looks for damage. Blocks.
+     *
+     * @param offset if the log begins behind it, the start of the log
+     * @param maxBytes reading stops before it exceeds this size, but not before the first batch
+     * @return null if there are no records
+     * @throws IOException if a file cannot be read
+     */
+    public CheckedRange checkFrom(long offset, int maxBytes) throws IOException {
+        long start = Math.max(offset, journal.startOffset());
+        return start >= highWatermark ? null : check(start, highWatermark, maxBytes);
+    }
+
+    private CheckedRange check(long offset, long endOffset, int maxBytes) throws IOException {
         try (RangeCheck check = journal.rangeCheck()) {
             return check.run(
-                    new Range(offset, end, Integer.MAX_VALUE, journal.rewrites().mayHaveGaps()), null);
+                    new Range(offset, endOffset, maxBytes, journal.rewrites().mayHaveGaps()), null);
         }
     }
 

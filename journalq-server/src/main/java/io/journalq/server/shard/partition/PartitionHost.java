@@ -10,15 +10,12 @@ import io.journalq.server.loop.BlockingWork;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.memory.MemoryAccount;
-import io.journalq.server.metadata.ReplicatedTopicRules;
-import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.append.AppendResources;
 import io.journalq.server.shard.append.BatchAdmission;
 import io.journalq.server.shard.append.BlockedAppends;
-import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.PartitionWriter;
 import io.journalq.server.shard.flush.Flusher;
@@ -30,10 +27,6 @@ import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Clock;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,26 +50,16 @@ public final class PartitionHost {
     private final ReadableLog readable;
     private final PartitionDurability durability;
     private final PartitionWriter writer;
-    private final BatchAdmission admission;
     private final BlockedAppends appends;
     private final TopicCounters topicCounters;
-    private final int nodeId;
-    private final Clock clock;
-    private final VerificationGuards guards;
-    private final ReplicationThrottle.Directions throttles;
-    private PartitionSettings settings;
-    private ReplicaSet replicas;
+    private final PartitionParts parts;
+    private final PartitionRole role;
     /** Null until the partition has other replicas. */
     private PartitionReplication replication;
 
     private CompactionFailure compactionFailure;
-    private boolean throttledLeader;
-    private boolean throttledFollower;
-    private boolean offline;
     /** Batches that were acknowledged from memory could not be written before the close. */
     private boolean lostAcknowledged;
-
-    private volatile boolean closed;
 
     /**
      * Hosts a partition whose journal and producer state are recovered.
@@ -89,10 +72,6 @@ public final class PartitionHost {
             TopicCounters topicCounters,
             PartitionSettings settings,
             ReplicaSet replicas) {
-        this.nodeId = resources.nodeId();
-        this.clock = resources.appends().clock();
-        this.guards = resources.appends().guards();
-        this.throttles = resources.throttles();
         this.cycle = resources.cycle();
         this.blockingWork = resources.blockingWork();
         this.topicId = recovered.topicId();
@@ -105,88 +84,24 @@ public final class PartitionHost {
         this.readable = new ReadableLog(name, journal, recovered.transactions(), replica);
         this.durability = new PartitionDurability(name, journal, resources.flusher(), resources.walBuffers());
         this.writer = new PartitionWriter(resources.appends(), name, journal, producers, replica, readable, durability);
-        this.admission =
+        BatchAdmission admission =
                 new BatchAdmission(resources.appends(), name, journal, producers, replica, writer, topicCounters);
         this.appends = new BlockedAppends(resources.appends(), name, admission);
-        admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
-        follow(settings, replicas);
-    }
-
-    private void follow(PartitionSettings newSettings, ReplicaSet newReplicas) {
-        settings = newSettings;
-        throttledLeader = newSettings.throttled().hasLeader(name.partition(), nodeId);
-        throttledFollower = newSettings.throttled().hasFollower(name.partition(), nodeId);
-        admission.follow(newSettings.append());
-        if (newReplicas.leaderEpoch() >= replica.leaderEpoch()) {
-            replicas = newReplicas;
-            if (newReplicas.leader() == nodeId) {
-                lead();
-            } else {
-                followLeader();
-            }
-        }
-        durability.follow(
-                newSettings.append().deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
-    }
-
-    private void lead() {
-        boolean isNew = !replica.isLeader() || replicas.leaderEpoch() > replica.leaderEpoch();
-        if (isNew && isReplicated()) {
-            // What is staged belongs to the epoch before.
-            writer.writeStaged();
-            if (!replica.isLeader() && settings.append().deliveryMode() == DeliveryMode.PERFORMANCE) {
-                // The last leader may have acknowledged more from its memory.
-                producers.onPossibleLoss();
-            }
-        }
-        writer.onReplicaChange(() -> replica.lead(nodeId, replicas, requiredInSync(), nowMs()));
-        if (isNew) {
-            journal.beginEpoch(replicas.leaderEpoch());
-            if (isReplicated()) {
-                producers.onLeading(guards.onMarker());
-            }
-            admission.refuseAll(offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE);
-        }
-    }
-
-    private void followLeader() {
-        boolean led = replica.isLeader();
-        if (led) {
-            admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
-            writer.endLeading();
-        }
-        replica.follow(replicas.leader(), replicas.leaderEpoch());
-        if (led) {
-            forgetEmptyEpoch();
-            readable.wakeAll();
-        }
-    }
-
-    /** An epoch without records is not in the logs of others. */
-    private void forgetEmptyEpoch() {
-        if (journal.isDirty()) {
-            return; // The disk rejects writes. The leader reports the divergence.
-        }
-        try {
-            journal.truncateTo(journal.writtenOffset());
-        } catch (IOException failure) {
-            log.error("cannot forget the last leader epoch: partition={}", name, failure);
-        }
-    }
-
-    /**
-     * How many replicas must be in sync for an append that waits for all of them. Those that are being added do not raise
-     * the number, so that producers need not wait until they have caught up.
-     */
-    private int requiredInSync() {
-        return ReplicatedTopicRules.requiredInSync(
-                settings.minInSyncReplicas(),
-                replicas.establishedSize(),
-                settings.append().deliveryMode() == DeliveryMode.CONSISTENT);
-    }
-
-    private long nowMs() {
-        return TimeUnit.NANOSECONDS.toMillis(cycle.loop().nanoTime());
+        this.parts = new PartitionParts(
+                name,
+                journal,
+                replica,
+                producers,
+                readable,
+                durability,
+                writer,
+                admission,
+                resources.appends().clock(),
+                cycle.loop(),
+                resources.throttles());
+        this.role =
+                new PartitionRole(parts, resources.nodeId(), resources.appends().guards());
+        role.follow(settings, replicas);
     }
 
     public TopicPartition name() {
@@ -199,12 +114,12 @@ public final class PartitionHost {
 
     /** Whether the partition has left this shard, so that its readers must look it up again. Any thread. */
     public boolean isClosed() {
-        return closed;
+        return role.isClosed();
     }
 
     /** Whether the partition's files cannot be used any more. */
     public boolean isOffline() {
-        return offline;
+        return role.isOffline();
     }
 
     public int leaderEpoch() {
@@ -260,7 +175,7 @@ public final class PartitionHost {
 
     /** When and how the journal is compacted. */
     public CompactionConfig compactionConfig() {
-        return settings.journal().compaction();
+        return role.settings().journal().compaction();
     }
 
     /** The compaction of the journal, for a thread that may block. */
@@ -271,22 +186,16 @@ public final class PartitionHost {
 
     /** What a thread that may block needs to heal the journal. */
     public HealablePartition healable() {
-        List<Integer> sources = new ArrayList<>();
-        if (replicas.leader() >= 0) {
-            sources.add(replicas.leader());
-        }
-        replicas.inSync().stream().filter(id -> !sources.contains(id)).forEach(sources::add);
-        sources.removeIf(id -> id == nodeId);
-        return new HealablePartition(name, journal, sources, readable.highWatermark(), this::isClosed);
+        return new HealablePartition(name, journal, role.sources(), readable.highWatermark(), this::isClosed);
     }
 
     /** Applies a changed configuration or other replicas. */
     public void update(PartitionSettings newSettings, ReplicaSet newReplicas) {
-        if (!newSettings.equals(settings)) {
+        if (!newSettings.equals(role.settings())) {
             compactionFailure = null;
         }
         journal.setConfig(newSettings.journal());
-        follow(newSettings, newReplicas);
+        role.follow(newSettings, newReplicas);
     }
 
     /**
@@ -308,6 +217,23 @@ public final class PartitionHost {
         return replica;
     }
 
+    /** The broker is about to stop, see {@link PartitionWriter#beginHandOver}. */
+    public void beginHandOver() {
+        if (isReplicated()) {
+            writer.beginHandOver();
+        }
+    }
+
+    /** Whether any other in-sync replica has everything that was acknowledged here, or another one leads already. */
+    public boolean canHandOver() {
+        return writer.isReplicated();
+    }
+
+    /** Whether this broker leads the partition. */
+    public boolean leads() {
+        return replica.isLeader();
+    }
+
     /** The replica as it is now. */
     public ReplicaStatus status() {
         return new ReplicaStatus(
@@ -315,6 +241,7 @@ public final class PartitionHost {
                 name,
                 replica.isLeader(),
                 replica.leaderEpoch(),
+                role.partitionEpoch(),
                 journal.startOffset(),
                 journal.writtenOffset(),
                 replica.highWatermark(),
@@ -328,65 +255,15 @@ public final class PartitionHost {
 
     /** Whether the partition has other replicas. */
     public boolean isReplicated() {
-        return replicas.replicas().size() > 1;
+        return role.isReplicated();
     }
 
     /** What this replica does with the others. */
     public PartitionReplication replication() {
         if (replication == null) {
-            replication = new PartitionReplication(
-                    new PartitionReplication.Partition() {
-                        @Override
-                        public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
-                            return PartitionHost.this.checkLeaderEpoch(currentLeaderEpoch);
-                        }
-
-                        @Override
-                        public DeliveryMode deliveryMode() {
-                            return settings.append().deliveryMode();
-                        }
-
-                        @Override
-                        public int recoveryEpoch() {
-                            return replicas.recoveryEpoch();
-                        }
-
-                        @Override
-                        public boolean isInSync() {
-                            return replicas.inSync().contains(nodeId);
-                        }
-
-                        @Override
-                        public boolean isThrottledLeader() {
-                            return throttledLeader;
-                        }
-
-                        @Override
-                        public boolean isThrottledFollower() {
-                            return throttledFollower;
-                        }
-                    },
-                    new PartitionReplication.Parts(
-                            name,
-                            journal,
-                            replica,
-                            producers,
-                            writer,
-                            durability,
-                            readable,
-                            clock,
-                            cycle.loop(),
-                            throttles));
+            replication = new PartitionReplication(role, parts);
         }
         return replication;
-    }
-
-    /** The error for a request that the partition cannot serve now, else NONE. */
-    private ErrorCode availability() {
-        if (offline && !closed) {
-            return ErrorCode.KAFKA_STORAGE_ERROR;
-        }
-        return closed || !replica.isLeader() ? ErrorCode.NOT_LEADER_OR_FOLLOWER : ErrorCode.NONE;
     }
 
     /**
@@ -405,7 +282,7 @@ public final class PartitionHost {
             int maxSizeBytes,
             boolean atLeastOneBatch,
             boolean readCommitted) {
-        ErrorCode epochError = checkLeaderEpoch(currentLeaderEpoch);
+        ErrorCode epochError = role.checkLeaderEpoch(currentLeaderEpoch);
         return epochError == ErrorCode.NONE
                 ? readable.read(offset, lastFetchedEpoch, maxSizeBytes, atLeastOneBatch, readCommitted)
                 : PartitionRead.failed(epochError);
@@ -413,8 +290,7 @@ public final class PartitionHost {
 
     /** Compares the leader epoch that a client knows with the current one (KIP-320); -1 always matches. */
     public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
-        ErrorCode error = availability();
-        return error == ErrorCode.NONE ? replica.checkEpoch(currentLeaderEpoch) : error;
+        return role.checkLeaderEpoch(currentLeaderEpoch);
     }
 
     /** The end of the partition, before anything is appended to it. */
@@ -431,11 +307,11 @@ public final class PartitionHost {
      *     KAFKA_STORAGE_ERROR if the records are deleted but a crash can bring them back
      */
     public void deleteRecordsBefore(long offset, Consumer<ErrorCode> done) {
-        if (availability() != ErrorCode.NONE) {
-            done.accept(availability());
+        if (role.availability() != ErrorCode.NONE) {
+            done.accept(role.availability());
             return;
         }
-        if (!settings.deletes()) {
+        if (!role.settings().deletes()) {
             done.accept(ErrorCode.POLICY_VIOLATION);
             return;
         }
@@ -474,8 +350,8 @@ public final class PartitionHost {
      *     NOT_LEADER_OR_FOLLOWER
      */
     public void flush(Consumer<ErrorCode> done) {
-        if (availability() != ErrorCode.NONE) {
-            done.accept(availability());
+        if (role.availability() != ErrorCode.NONE) {
+            done.accept(role.availability());
         } else {
             durability.flush(done);
         }
@@ -488,7 +364,7 @@ public final class PartitionHost {
      * @param transactionMaxTimeoutMs how long a transaction may be open, in milliseconds
      */
     public void maintain(long nowMs, long retentionNowMs, long transactionMaxTimeoutMs) {
-        if (offline) {
+        if (role.isOffline()) {
             return;
         }
         producers.countHanging(transactionMaxTimeoutMs, nowMs, readable.lastStableOffset());
@@ -510,8 +386,7 @@ public final class PartitionHost {
      * KAFKA_STORAGE_ERROR from now on. The files do not change.
      */
     public void takeOffline(IOException reason) {
-        offline = true;
-        admission.refuseAll(availability());
+        role.takeOffline();
         journal.fence(reason);
         writer.takeOffline(reason);
         readable.wakeAll();
@@ -532,8 +407,7 @@ public final class PartitionHost {
             lostAcknowledged = true;
         }
         producers.close();
-        closed = true;
-        admission.refuseAll(availability());
+        role.close();
         writer.close();
         readable.close();
     }
@@ -545,7 +419,7 @@ public final class PartitionHost {
      */
     public boolean closeJournal() {
         // Without the snapshot, the next start would not know which producers may continue behind a loss.
-        boolean kept = offline || producers.snapshotAtClose();
+        boolean kept = role.isOffline() || producers.snapshotAtClose();
         try {
             journal.close();
             return kept && !lostAcknowledged;
@@ -558,7 +432,7 @@ public final class PartitionHost {
     /** Deletes the journal, after {@link #close}. Any thread; blocks. */
     public void deleteJournal() {
         try {
-            if (offline) {
+            if (role.isOffline()) {
                 journal.close();
             } else {
                 journal.delete();

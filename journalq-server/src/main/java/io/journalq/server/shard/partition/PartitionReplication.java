@@ -1,24 +1,21 @@
 package io.journalq.server.shard.partition;
 
-import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
-import io.journalq.server.loop.Loop;
 import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.shard.append.DeliveryMode;
-import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.PartitionWriter;
 import io.journalq.server.shard.flush.PartitionDurability;
 import io.journalq.server.shard.read.PartitionRead;
 import io.journalq.server.shard.read.ReadableLog;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.time.Clock;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,7 +29,7 @@ public final class PartitionReplication {
     private static final Logger log = LoggerFactory.getLogger(PartitionReplication.class);
 
     private final Partition partition;
-    private final Parts parts;
+    private final PartitionParts parts;
     private final Journal journal;
     private final ReplicaMachine replica;
     private final PartitionWriter writer;
@@ -42,10 +39,15 @@ public final class PartitionReplication {
     /** The one that the leader has told last. */
     private long leaderHighWatermark = Long.MAX_VALUE;
 
+    private boolean leaderResponds = true;
+
     /** The partition as it is now. On the loop. */
     interface Partition {
         /** The error for a reader that knows a leader epoch, else NONE. */
         ErrorCode checkLeaderEpoch(int currentLeaderEpoch);
+
+        /** The error for a consumer that reads from this follower and knows a leader epoch, else NONE. */
+        ErrorCode checkFollowedEpoch(int currentLeaderEpoch);
 
         DeliveryMode deliveryMode();
 
@@ -62,26 +64,7 @@ public final class PartitionReplication {
         boolean isThrottledFollower();
     }
 
-    /**
-     * The parts of the partition.
-     *
-     * @param clock the time of day
-     * @param loop of the shard
-     * @param throttles of the broker
-     */
-    record Parts(
-            TopicPartition name,
-            Journal journal,
-            ReplicaMachine replica,
-            PartitionProducers producers,
-            PartitionWriter writer,
-            PartitionDurability durability,
-            ReadableLog readable,
-            Clock clock,
-            Loop loop,
-            ReplicationThrottle.Directions throttles) {}
-
-    PartitionReplication(Partition partition, Parts parts) {
+    PartitionReplication(Partition partition, PartitionParts parts) {
         this.partition = partition;
         this.parts = parts;
         this.journal = parts.journal();
@@ -93,6 +76,11 @@ public final class PartitionReplication {
     /** Whether a follower acknowledges only what is on its disk. Otherwise, the page cache is sufficient. */
     public boolean acknowledgesSynced() {
         return partition.deliveryMode() == DeliveryMode.CONSISTENT;
+    }
+
+    /** Whether the metadata count this replica as in sync. They may be older than those of the leader. */
+    public boolean isInSync() {
+        return partition.isInSync();
     }
 
     /** Whether everything written is on the disk. */
@@ -118,6 +106,16 @@ public final class PartitionReplication {
     /** Changes what the leader knows about the other replicas, see {@link ReadableLog#onReplicaChange}. */
     public void onReplicaChange(BooleanSupplier change) {
         writer.onReplicaChange(change);
+    }
+
+    /** Another replica has told the first offset of its log. */
+    public void onReplicaStart(int replicaId, long offset) {
+        replica.onStartOffset(replicaId, offset);
+    }
+
+    /** The replica from which a consumer can read, see {@link ReplicaMachine#readable}. */
+    public int readableReplica(IntPredicate brokers, long offset) {
+        return replica.readable(brokers, offset);
     }
 
     /**
@@ -169,6 +167,46 @@ public final class PartitionReplication {
         PartitionRead read = readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
         throttle.count(read.sizeBytes(), nowNanos);
         return read;
+    }
+
+    /**
+     * Reads whole batches for a consumer from this in-sync follower, up to the high watermark that the leader has told
+     * (KIP-392). Everything below it is final, so that the consumer never sees a record that an election takes back.
+     *
+     * @param offset the position of the consumer. If the log of this replica ends before it, the result is
+     *     OFFSET_NOT_AVAILABLE, because the leader may have more
+     * @param currentLeaderEpoch the leader epoch that the consumer knows; -1 if the request does not contain it
+     * @param lastFetchedEpoch epoch of the last record that it has; -1 if the request does not contain it
+     * @param maxSizeBytes size at which to stop
+     * @param atLeastOneBatch whether the first batch may exceed that size
+     * @param readCommitted whether to read only up to the last stable offset
+     */
+    public PartitionRead readAsFollower(
+            long offset,
+            int currentLeaderEpoch,
+            int lastFetchedEpoch,
+            int maxSizeBytes,
+            boolean atLeastOneBatch,
+            boolean readCommitted) {
+        ErrorCode error = partition.checkFollowedEpoch(currentLeaderEpoch);
+        if (error == ErrorCode.NONE && !leaderResponds) {
+            // Nobody would tell this follower that it is no longer in sync.
+            error = ErrorCode.NOT_LEADER_OR_FOLLOWER;
+        }
+        if (error == ErrorCode.NONE && offset > journal.endOffset()) {
+            error = ErrorCode.OFFSET_NOT_AVAILABLE;
+        }
+        return error == ErrorCode.NONE
+                ? readable.read(offset, lastFetchedEpoch, maxSizeBytes, atLeastOneBatch, readCommitted)
+                : PartitionRead.failed(error);
+    }
+
+    /** Sets whether the leader responds to this follower. While it does not, consumers are refused. */
+    public void setLeaderResponds(boolean responds) {
+        if (leaderResponds != responds) {
+            leaderResponds = responds;
+            readable.wakeAll();
+        }
     }
 
     /**

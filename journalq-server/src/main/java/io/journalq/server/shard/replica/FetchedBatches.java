@@ -6,6 +6,7 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.loop.Loop;
 import io.journalq.server.replication.Divergence;
 import io.journalq.server.replication.FollowerRole;
 import io.journalq.server.shard.partition.PartitionHost;
@@ -16,6 +17,7 @@ import org.slf4j.LoggerFactory;
 final class FetchedBatches {
     private static final Logger log = LoggerFactory.getLogger(FetchedBatches.class);
 
+    private final Loop loop;
     private final int leader;
     private final PartitionRewrites rewrites;
 
@@ -31,7 +33,8 @@ final class FetchedBatches {
         END
     }
 
-    FetchedBatches(int leader, PartitionRewrites rewrites) {
+    FetchedBatches(Loop loop, int leader, PartitionRewrites rewrites) {
+        this.loop = loop;
         this.leader = leader;
         this.rewrites = rewrites;
     }
@@ -59,12 +62,13 @@ final class FetchedBatches {
             return onDivergence(partition, data.divergingEpoch());
         }
         partition.onResponse();
+        partition.onLeaderHighWatermark(data.highWatermark());
         boolean appended = false;
         RecordsData records = data.records();
         if (records != null && records.sizeBytes() > 0) {
             try {
                 host.replication().appendFetched(records.buffer());
-                partition.onAppended();
+                partition.onAppended(data.highWatermark(), loop.nanoTime());
                 appended = true;
             } catch (InvalidBatchException invalid) {
                 log.warn(

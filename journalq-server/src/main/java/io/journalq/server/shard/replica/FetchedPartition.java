@@ -3,11 +3,15 @@ package io.journalq.server.shard.replica;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.shard.partition.PartitionHost;
+import java.util.concurrent.TimeUnit;
 
 /** One partition that a fetcher fetches, and what it last asked for. On the partition's loop. */
 final class FetchedPartition {
     private static final int FIRST_PAUSE_MS = 50;
     private static final int LONGEST_PAUSE_MS = 1_000;
+    private static final long UNKNOWN = -1L;
+    /** Under load, a replica has to fetch again after a fsync before it can join. For this time, one is sufficient. */
+    private static final long SYNC_SUFFICES_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final PartitionHost host;
     /** Whether the leader has it in the fetch session. */
@@ -21,11 +25,24 @@ final class FetchedPartition {
     private long askedOffset;
     private int askedLastEpoch;
     private long askedStartOffset;
+    private long askedNanos;
     /** The end of the log with what the leader has sent last. */
     private long appendedOffset;
 
+    /** The high watermark that the leader has told last, or {@link #UNKNOWN}. */
+    private long leaderHighWatermark = UNKNOWN;
+
+    /** Whether records that were acknowledged long ago, without this replica, may not be on the disk. */
+    private boolean unsynced;
+
+    /** Whether everything below the high watermark was on the disk at a time. */
+    private boolean hasSynced;
+
+    private long syncedNanos;
+
     FetchedPartition(PartitionHost host) {
         this.host = host;
+        this.unsynced = !host.replication().isInSync();
     }
 
     PartitionHost host() {
@@ -69,9 +86,45 @@ final class FetchedPartition {
         nextPauseMs = FIRST_PAUSE_MS;
     }
 
-    /** The last response had batches, which are staged. */
-    void onAppended() {
+    /**
+     * The last response had batches, which are staged.
+     *
+     * @param highWatermark of the leader, which waits for all in-sync replicas: if it is larger than the offset that was
+     *     asked for, this replica was not in sync
+     */
+    void onAppended(long highWatermark, long nowNanos) {
         appendedOffset = host.journal().endOffset();
+        boolean isBehind = highWatermark > askedOffset;
+        // A new leader may not know yet that records of earlier epochs are below the high watermark.
+        boolean mayBeOlder = askedLastEpoch < askedEpoch;
+        boolean isNew = hasSynced && nowNanos - syncedNanos < SYNC_SUFFICES_NANOS;
+        unsynced |= isBehind ? mayBeOlder || !isNew : !host.replication().isInSync();
+    }
+
+    /** The leader has told its high watermark. */
+    void onLeaderHighWatermark(long offset) {
+        leaderHighWatermark = offset;
+    }
+
+    /**
+     * Whether the log must be on the disk before the next fetch, because the leader may take this replica for in sync
+     * after that. Otherwise, a power loss could take records that were acknowledged long ago, if the replicas that had
+     * them on their disks are gone.
+     */
+    boolean mustSync() {
+        return unsynced && host.journal().endOffset() >= leaderHighWatermark;
+    }
+
+    /**
+     * The log is on the disk.
+     *
+     * @param begunNanos when the fsync was begun. If the high watermark was new then, everything that is fetched shortly
+     *     after this is acknowledged shortly before or later
+     */
+    void onSynced(long begunNanos, long nowNanos) {
+        unsynced = false;
+        hasSynced = leaderHighWatermark != UNKNOWN && begunNanos - askedNanos < SYNC_SUFFICES_NANOS;
+        syncedNanos = nowNanos;
     }
 
     /** Whether the log does not have what was appended to it, because the disk rejects writes. */
@@ -106,13 +159,14 @@ final class FetchedPartition {
     }
 
     /** Asks for the batches behind the end of the log. */
-    FetchRequest.FetchPartition ask(int maxBytes) {
+    FetchRequest.FetchPartition ask(int maxBytes, long nowNanos) {
         Journal journal = host.journal();
         inSession = true;
         askedEpoch = host.leaderEpoch();
         askedOffset = journal.endOffset();
         askedLastEpoch = journal.epochs().latest();
         askedStartOffset = journal.startOffset();
+        askedNanos = nowNanos;
         return new FetchRequest.FetchPartition()
                 .setPartition(host.name().partition())
                 .setCurrentLeaderEpoch(askedEpoch)

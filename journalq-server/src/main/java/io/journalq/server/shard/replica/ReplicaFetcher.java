@@ -89,7 +89,7 @@ final class ReplicaFetcher {
         this.leader = leader;
         this.synced = synced;
         this.peers = peers;
-        this.batches = new FetchedBatches(leader, rewrites);
+        this.batches = new FetchedBatches(cycle.loop(), leader, rewrites);
         this.restartedNanos = cycle.loop().nanoTime() - RESTART_NANOS;
     }
 
@@ -108,6 +108,7 @@ final class ReplicaFetcher {
         } else {
             known.resume();
         }
+        host.replication().setLeaderResponds(!failing);
         due.add(known);
         lookSoon();
     }
@@ -211,10 +212,15 @@ final class ReplicaFetcher {
             return;
         }
         for (FetchedPartition partition : List.copyOf(due)) {
-            if (!partition.isPaused() && partition.isRejected()) {
+            if (partition.isPaused()) {
+                continue;
+            }
+            if (partition.isRejected()) {
                 pause(partition);
-            } else if (!partition.isPaused() && partition.host().replication().isHeldBack()) {
+            } else if (partition.host().replication().isHeldBack()) {
                 holdBack(partition);
+            } else if (!synced && partition.mustSync()) {
+                syncFirst(partition);
             }
         }
         if (!hasFetchable() || (synced && awaitsSync())) {
@@ -296,7 +302,7 @@ final class ReplicaFetcher {
         for (FetchedPartition partition : due) {
             if (!partition.isPaused() && partition.isChanged()) {
                 asked.computeIfAbsent(partition.host().topicId(), none -> new ArrayList<>())
-                        .add(partition.ask(MAX_PARTITION_BYTES));
+                        .add(partition.ask(MAX_PARTITION_BYTES, askedNanos));
             }
         }
         due.clear();
@@ -349,7 +355,7 @@ final class ReplicaFetcher {
             fetchAfter(RETRY_MS);
             return;
         }
-        failing = false;
+        setFailing(false);
         sessionId = response.sessionId();
         if (sessionId == 0) {
             // The leader has no room for a session.
@@ -397,14 +403,41 @@ final class ReplicaFetcher {
                 .schedule(
                         () -> {
                             if (partition.isPaused() && isFetched(partition)) {
-                                partition.resume();
-                                due.add(partition);
-                                if (!waiting) {
-                                    lookSoon();
-                                }
+                                resume(partition);
                             }
                         },
                         HELD_BACK_MS);
+    }
+
+    /** Fetches a partition again when its log is on the disk. The fetches of other partitions go on. */
+    private void syncFirst(FetchedPartition partition) {
+        long begunNanos = cycle.loop().nanoTime();
+        if (partition.host().replication().isSynced()) {
+            partition.onSynced(begunNanos, begunNanos);
+            return;
+        }
+        partition.holdBack();
+        leaveOut(partition);
+        partition.host().replication().whenSynced(error -> {
+            if (!partition.isPaused() || !isFetched(partition)) {
+                return;
+            }
+            if (error == ErrorCode.NONE) {
+                partition.onSynced(begunNanos, cycle.loop().nanoTime());
+                resume(partition);
+            } else {
+                pause(partition);
+            }
+        });
+    }
+
+    /** Fetches a partition again, but does not interrupt the current fetch. */
+    private void resume(FetchedPartition partition) {
+        partition.resume();
+        due.add(partition);
+        if (!waiting) {
+            lookSoon();
+        }
     }
 
     private void leaveOut(FetchedPartition partition) {
@@ -437,8 +470,18 @@ final class ReplicaFetcher {
     /** Logs the first of consecutive failures. */
     private void logFailure(String reason) {
         if (!failing) {
-            failing = true;
+            setFailing(true);
             log.info("cannot fetch from a leader: broker={} reason=\"{}\"", leader, reason);
+        }
+    }
+
+    private void setFailing(boolean fails) {
+        if (failing != fails) {
+            failing = fails;
+            for (Map<Integer, FetchedPartition> ofTopic : partitions.values()) {
+                ofTopic.values()
+                        .forEach(partition -> partition.host().replication().setLeaderResponds(!fails));
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.read.PartitionRead;
 import org.junit.jupiter.api.Test;
 
@@ -23,6 +24,16 @@ class FetchPartTest {
         @Override
         public boolean readsCommitted() {
             return false;
+        }
+
+        @Override
+        public boolean readsAnyReplica() {
+            return false;
+        }
+
+        @Override
+        public int nearestReplica(PartitionHost host, long offset) {
+            return NearestReplica.LEADER;
         }
 
         @Override

@@ -29,7 +29,7 @@ class RecordsParserTest {
     private static final int DOCUMENTS = 20_000;
     private static final int PARTITIONS = 3;
     private static final long NOW = 1_000;
-    private static final Targets.Target TARGET = new Targets.Target("t", PARTITIONS, 0, 1 << 20, () -> NOW);
+    private static final Targets.Target TARGET = new Targets.Target("t", PARTITIONS, 0, 1 << 20, () -> NOW, null);
 
     private static final ObjectMapper MAPPER = new ObjectMapper()
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)

@@ -37,7 +37,8 @@ class TlsWatchTest {
                 .build()
                 .newHandler(channel.alloc());
         List<X509Certificate[]> chains = new ArrayList<>();
-        TlsWatch watch = new TlsWatch(loop, tls, required, chain -> true, chains::add);
+        TlsWatch watch = new TlsWatch(loop, required, chain -> true, chains::add);
+        watch.onStart(tls);
         channel.pipeline().addLast(watch);
 
         // when

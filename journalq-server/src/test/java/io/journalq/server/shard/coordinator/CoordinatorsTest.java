@@ -10,7 +10,6 @@ import ch.qos.logback.core.read.ListAppender;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
-import io.journalq.server.broker.FullDisk;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.coordinator.CoordinatorMachine;
@@ -18,6 +17,8 @@ import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.RecordTypes;
 import io.journalq.server.coordinator.Reply;
+import io.journalq.server.journal.FaultyFileStore;
+import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.InternalTopics;
@@ -68,7 +69,7 @@ class CoordinatorsTest {
     Path directory;
 
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(POOL_THREADS);
-    private final FullDisk disk = new FullDisk();
+    private final FaultyFileStore disk = new FaultyFileStore(new SystemFileStore());
     private CoordinatorSlice.Provider slices = CoordinatorSlice.Provider.NONE;
     /** Whether replaying the records fails. */
     private volatile boolean impossible;
@@ -180,13 +181,7 @@ class CoordinatorsTest {
                 .with("delivery.mode", mode, ConfigOrigin.COMMAND_LINE);
         loops = new EventLoops(2);
         shards = new Shards(
-                config,
-                loops.cycles(),
-                disk.store(),
-                blockingPool,
-                Clock.systemUTC(),
-                Map.of(),
-                MemoryAccount.UNBOUNDED);
+                config, loops.cycles(), disk, blockingPool, Clock.systemUTC(), Map.of(), MemoryAccount.UNBOUNDED);
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
                 new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), slices),
@@ -455,7 +450,7 @@ class CoordinatorsTest {
         run("key", (machine, nowMs, replies) -> machine.waiting.add(replyTo(replies, waiting)));
 
         // when the disk is full
-        disk.full = true;
+        disk.setFull(true);
         assertThatThrownBy(() -> put("key", 2, "lost").get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
@@ -463,7 +458,7 @@ class CoordinatorsTest {
                 .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
 
         // then it is loaded again as it was written, and continues when there is room
-        disk.full = false;
+        disk.setFull(false);
         awaitLoaded();
         assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
         assertThat(put("key", 3, "new").get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("new");
@@ -522,7 +517,7 @@ class CoordinatorsTest {
         // given a machine that appends as soon as it is loaded
         start("eventual");
         put("key", 1, DUE).get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        disk.full = true;
+        disk.setFull(true);
         assertThatThrownBy(() -> put("key", 2, "lost").get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class);
 
@@ -531,7 +526,7 @@ class CoordinatorsTest {
         assertThat(namesOf("key")).containsOnlyKeys(new Uuid(0, 1).toString());
 
         // and the due work is done when there is room
-        disk.full = false;
+        disk.setFull(false);
         await(() -> isDone("key"));
     }
 

@@ -130,6 +130,60 @@ class ReplicaRolesTest {
         assertThat(partition.host().log().highWatermark()).isEqualTo(3);
     }
 
+    private ErrorCode readFollower(long offset, int epoch, long expectedEnd) {
+        PartitionRead read = partition.host().replication().readAsFollower(offset, epoch, -1, ALL, true, false);
+        assertThat(read.slice() == null ? offset : read.slice().offsetLimit()).isEqualTo(expectedEnd);
+        if (read.slice() != null) {
+            read.slice().release();
+        }
+        return read.error();
+    }
+
+    @Test
+    void shouldServeConsumersUpToTheHighWatermarkOfItsLeaderWhenItFollows() {
+        // given three records, the first of them final as far as the leader has said
+        follow(1);
+        append(0, 1, 0);
+        append(1, 1, 1);
+        append(2, 1, 2);
+        partition.host().replication().onLeaderOffsets(1, 0);
+
+        // then
+        assertThat(readFollower(0, 1, 1)).isEqualTo(ErrorCode.NONE);
+        assertThat(readFollower(0, -1, 1)).isEqualTo(ErrorCode.NONE);
+        assertThat(readFollower(1, 1, 1)).isEqualTo(ErrorCode.NONE);
+        assertThat(readFollower(3, 1, 3)).isEqualTo(ErrorCode.NONE);
+        partition.host().replication().onLeaderOffsets(5, 0);
+        assertThat(readFollower(2, 1, 3)).isEqualTo(ErrorCode.NONE);
+
+        // and consumers that are further, or know another leader, have to read from the leader
+        assertThat(readFollower(4, 1, 4)).isEqualTo(ErrorCode.OFFSET_NOT_AVAILABLE);
+        assertThat(readFollower(0, 0, 0)).isEqualTo(ErrorCode.FENCED_LEADER_EPOCH);
+        assertThat(readFollower(0, 2, 0)).isEqualTo(ErrorCode.UNKNOWN_LEADER_EPOCH);
+        partition.host().replication().onLeaderOffsets(5, 2);
+        assertThat(readFollower(0, 1, 0)).isEqualTo(ErrorCode.OFFSET_OUT_OF_RANGE);
+        assertThat(partition.host().read(2, 1, -1, ALL, true, false).error())
+                .isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    @Test
+    void shouldRefuseConsumersWhenItIsNotInSyncOrItsLeaderIsSilent() {
+        // given
+        follow(1);
+        append(0, 1, 0);
+        partition.host().replication().onLeaderOffsets(1, 0);
+        assertThat(readFollower(0, 1, 1)).isEqualTo(ErrorCode.NONE);
+
+        // when / then
+        partition.host().replication().setLeaderResponds(false);
+        assertThat(readFollower(0, 1, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        partition.host().replication().setLeaderResponds(true);
+        assertThat(readFollower(0, 1, 1)).isEqualTo(ErrorCode.NONE);
+
+        partition.setReplicas(1, new ReplicaSet(OTHER, 1, ++partitionEpoch, REPLICAS, List.of(OTHER)));
+        assertThat(readFollower(0, 1, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
     @Test
     void shouldRefuseBatchesThatDoNotContinueTheLog() {
         follow(1);

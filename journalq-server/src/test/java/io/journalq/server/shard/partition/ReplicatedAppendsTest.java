@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Appends with acks=all wait for the other in-sync replicas. The test fetches in the place of those. */
 class ReplicatedAppendsTest {
@@ -132,6 +134,38 @@ class ReplicatedAppendsTest {
         assertThat(outcome.error()).isEqualTo(ErrorCode.NONE);
         assertThat(waiting.error()).isNull();
         assertThat(partition.host().log().highWatermark()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"EVENTUAL", "PERFORMANCE"})
+    void shouldAcknowledgeOnlyWhatAllInSyncReplicasHaveWhenTheBrokerIsAboutToStop(DeliveryMode mode)
+            throws IOException {
+        // given
+        open(mode);
+        inSync(1, FOLLOWER);
+        partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
+        assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
+
+        // when
+        partition.host().beginHandOver();
+        partition.loop().run();
+
+        // then it is not over before the follower has what was acknowledged without it
+        assertThat(partition.host().canHandOver()).isFalse();
+        Outcome held = partition.append(1, EPOCH, 1, false, "b");
+        assertThat(held.error()).isNull();
+        fetch(FOLLOWER, 1);
+        assertThat(partition.host().canHandOver()).isTrue();
+        assertThat(held.error()).isNull();
+        fetch(FOLLOWER, 2);
+        assertThat(held.error()).isEqualTo(ErrorCode.NONE);
+
+        // and what waits then can be sent to the next leader
+        Outcome refused = partition.append(1, EPOCH, 2, false, "c");
+        assertThat(refused.error()).isNull();
+        List<Integer> replicas = List.of(SteppedPartition.NODE, FOLLOWER);
+        partition.setReplicas(1, new ReplicaSet(FOLLOWER, 1, ++partitionEpoch, replicas, List.of(FOLLOWER)));
+        assertThat(refused.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
     }
 
     @Test

@@ -114,7 +114,18 @@ class ReplicaFetcherTest {
                 ? SteppedPartition.openCovered(store, directory, WRITE_AHEAD_BYTES, committing::add)
                 : SteppedPartition.open(store, directory, JournalConfig.DEFAULT, mode);
         followEpoch(EPOCH);
-        fetcher = new ReplicaFetcher(
+        fetch();
+    }
+
+    private void fetch() {
+        fetcher = newFetcher();
+        fetcher.add(partition.host());
+        partition.loop().run();
+        assertThat(leader.acknowledged()).isZero();
+    }
+
+    private ReplicaFetcher newFetcher() {
+        return new ReplicaFetcher(
                 partition.cycle(),
                 LEADER,
                 partition.host().replication().acknowledgesSynced(),
@@ -138,9 +149,6 @@ class ReplicaFetcherTest {
                         rewrites.add("offline: " + reason);
                     }
                 });
-        fetcher.add(partition.host());
-        partition.loop().run();
-        assertThat(leader.acknowledged()).isZero();
     }
 
     private void followEpoch(int epoch) {
@@ -251,6 +259,99 @@ class ReplicaFetcherTest {
         respondWithBatchBefore(10, 3);
         assertThat(leader.acknowledged()).isEqualTo(4);
         assertThat(leader.connections).isEqualTo(1);
+    }
+
+    /** Follows a partition in mode eventual whose journal is synced by {@link #commit}. */
+    private void followUnsynced() throws IOException {
+        partition =
+                SteppedPartition.open(store, directory, JournalConfig.DEFAULT, DeliveryMode.EVENTUAL, committing::add);
+        followEpoch(EPOCH);
+        fetch();
+    }
+
+    private void setInSync(Integer... inSync) {
+        List<Integer> replicas = List.of(SteppedPartition.NODE, LEADER);
+        partition.setReplicas(1, new ReplicaSet(LEADER, leaderEpoch, ++partitionEpoch, replicas, List.of(inSync)));
+    }
+
+    @Test
+    void shouldSyncRecordsThatWereAcknowledgedWithoutItBeforeItCanJoin() throws IOException {
+        // given a replica that is behind
+        followUnsynced();
+        setInSync(LEADER);
+        respondWithBatchBefore(2, 0);
+        assertThat(leader.acknowledged()).isEqualTo(1);
+
+        // when it has everything that consumers may have seen
+        respondWithBatchBefore(2, 1);
+
+        // then it acknowledges that from the disk only
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
+        assertThat(leader.requests).hasSize(2);
+        commit();
+        assertThat(partition.host().journal().flushedOffset()).isEqualTo(2);
+        assertThat(leader.requests).hasSize(3);
+        assertThat(leader.acknowledged()).isEqualTo(2);
+
+        // and what was acknowledged in the meantime can be on the disk later, so that it can join under load
+        respondWithBatchBefore(3, 2);
+        assertThat(leader.acknowledged()).isEqualTo(3);
+        partition.loop().advance(1_000);
+        respondWithBatchBefore(4, 3);
+        assertThat(leader.acknowledged()).isEqualTo(3);
+        commit();
+        assertThat(leader.acknowledged()).isEqualTo(4);
+
+        // and nothing waits for the disk when it is in sync
+        setInSync(SteppedPartition.NODE, LEADER);
+        partition.loop().advance(1_000);
+        respondWithBatchBefore(4, 4);
+        assertThat(leader.acknowledged()).isEqualTo(5);
+        assertThat(leader.connections).isEqualTo(1);
+    }
+
+    @Test
+    void shouldSyncRecordsOfEarlierEpochsBeforeItCanJoin() throws IOException {
+        // given a replica that has synced, and a new leader whose high watermark is older than some records
+        followUnsynced();
+        setInSync(LEADER);
+        respondWithBatchBefore(0, 0);
+        followEpoch(EPOCH + 1);
+        setInSync(LEADER);
+        commit();
+        int requests = leader.requests.size();
+
+        // when it sends them soon after that
+        leaderEpoch = EPOCH;
+        respondWithBatchBefore(2, 1);
+
+        // then
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
+        assertThat(leader.requests).hasSize(requests);
+        commit();
+        assertThat(leader.acknowledged()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldSyncWhatAnotherLeaderHasSentBeforeItCanJoin() throws IOException {
+        // given a replica that is not in sync, and whose log is not on the disk
+        followUnsynced();
+        setInSync(LEADER);
+        respondWithBatchBefore(5, 0);
+        assertThat(partition.host().journal().flushedOffset()).isZero();
+
+        // when it fetches from another one, over a connection of its own
+        leader.waiting = null;
+        int requests = leader.requests.size();
+        fetcher = newFetcher();
+        fetcher.add(partition.host());
+        partition.loop().run();
+
+        // then
+        assertThat(leader.requests).hasSize(requests);
+        commit();
+        assertThat(partition.host().journal().flushedOffset()).isEqualTo(1);
+        assertThat(leader.acknowledged()).isEqualTo(1);
     }
 
     @Test

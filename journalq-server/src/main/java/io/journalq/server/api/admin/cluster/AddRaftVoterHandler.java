@@ -39,7 +39,7 @@ public final class AddRaftVoterHandler implements Handler<AddRaftVoterRequest> {
     @Override
     public void handle(RequestContext context, AddRaftVoterRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            refuse(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null);
+            refuse(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial());
             return;
         }
         String clusterId = images.get().clusterId();

@@ -41,7 +41,8 @@ public final class AlterPartitionReassignmentsHandler implements Handler<AlterPa
     public void handle(RequestContext context, AlterPartitionReassignmentsRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
             context.respond(new AlterPartitionReassignmentsResponse()
-                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial()));
             return;
         }
         List<ReassignmentSpec> specs = new ArrayList<>();

@@ -51,7 +51,9 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
     @Override
     public void handle(RequestContext context, DescribeQuorumRequest request) {
         if (!context.allows(Right.DESCRIBE_CLUSTER)) {
-            context.respond(new DescribeQuorumResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            context.respond(new DescribeQuorumResponse()
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial()));
             return;
         }
         DescribeQuorumResponse response = new DescribeQuorumResponse()

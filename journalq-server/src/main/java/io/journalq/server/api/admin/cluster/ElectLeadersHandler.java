@@ -50,7 +50,7 @@ public final class ElectLeadersHandler implements Handler<ElectLeadersRequest> {
     @Override
     public void handle(RequestContext context, ElectLeadersRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            context.respond(failed(context, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null));
+            context.respond(failed(context, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial()));
             return;
         }
         boolean named = request.topicPartitions() != null;

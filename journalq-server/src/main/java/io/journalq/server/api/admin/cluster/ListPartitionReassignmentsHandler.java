@@ -39,7 +39,8 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
     public void handle(RequestContext context, ListPartitionReassignmentsRequest request) {
         if (!context.allows(Right.DESCRIBE_CLUSTER)) {
             context.respond(new ListPartitionReassignmentsResponse()
-                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial()));
             return;
         }
         MetadataImage image = images.get();

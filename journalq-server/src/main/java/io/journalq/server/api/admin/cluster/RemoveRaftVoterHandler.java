@@ -38,7 +38,7 @@ public final class RemoveRaftVoterHandler implements Handler<RemoveRaftVoterRequ
     @Override
     public void handle(RequestContext context, RemoveRaftVoterRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            refuse(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null);
+            refuse(context, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial());
             return;
         }
         String clusterId = images.get().clusterId();

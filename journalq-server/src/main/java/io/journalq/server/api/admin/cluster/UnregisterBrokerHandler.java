@@ -34,7 +34,9 @@ public final class UnregisterBrokerHandler implements Handler<UnregisterBrokerRe
     @Override
     public void handle(RequestContext context, UnregisterBrokerRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            context.respond(new UnregisterBrokerResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            context.respond(new UnregisterBrokerResponse()
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial()));
             return;
         }
         DeferredResponse.within(TIMEOUT_MS, controller.unregister(request.brokerId()), context, (outcome, failure) -> {

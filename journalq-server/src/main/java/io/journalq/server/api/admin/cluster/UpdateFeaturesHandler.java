@@ -50,7 +50,9 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
     @Override
     public void handle(RequestContext context, UpdateFeaturesRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            context.respond(new UpdateFeaturesResponse().setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+            context.respond(new UpdateFeaturesResponse()
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial()));
             return;
         }
         MetadataImage image = images.get();

@@ -78,7 +78,7 @@ final class ConfigResourceTypes {
                     case GROUP -> context.allows(Right.ALTER_GROUP_CONFIGS, name);
                     default -> context.allows(Right.ALTER_CLUSTER_CONFIGS);
                 };
-        return allowed ? null : refusal(denialOf(type), null);
+        return allowed ? null : refusal(denialOf(type), context.denial());
     }
 
     /** Why a client may not see settings; null if it may. */
@@ -89,7 +89,7 @@ final class ConfigResourceTypes {
                     case GROUP -> context.allows(Right.DESCRIBE_GROUP_CONFIGS, name);
                     default -> context.allows(Right.DESCRIBE_CLUSTER_CONFIGS);
                 };
-        return allowed ? null : refusal(denialOf(type), null);
+        return allowed ? null : refusal(denialOf(type), context.denial());
     }
 
     private static ErrorCode denialOf(byte type) {

@@ -6,8 +6,12 @@ import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ClientMetricsSettings;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.GroupSettings;
+import io.journalq.server.config.TopicSettings;
 import io.journalq.server.coordinator.BoundedPattern;
+import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.MetadataMachine.ResourceRules;
+import io.journalq.server.metadata.ReplicatedTopicRules;
+import io.journalq.server.metadata.ResourceConfigs;
 import io.journalq.server.metadata.ResourceId;
 import java.util.Map;
 
@@ -42,6 +46,15 @@ public final class ConfigRules implements ResourceRules {
         } catch (ConfigException wrong) {
             return wrong.getMessage();
         }
+    }
+
+    /** The static settings of the other brokers are not known: they should be those of this one. */
+    @Override
+    public String defaultMode(ResourceConfigs resources, int nodeId) {
+        BrokerConfig inForce = BrokerOverrides.inForce(broker, resources, nodeId);
+        return inForce.get(TopicSettings.FLUSH_MESSAGES) == 1
+                ? ReplicatedTopicRules.CONSISTENT
+                : inForce.get(TopicSettings.DELIVERY_MODE);
     }
 
     private static void checkClientMetrics(Map<String, String> configs) throws ConfigException {

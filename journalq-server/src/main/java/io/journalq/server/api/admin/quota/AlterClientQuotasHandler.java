@@ -38,7 +38,7 @@ public final class AlterClientQuotasHandler implements Handler<AlterClientQuotas
     @Override
     public void handle(RequestContext context, AlterClientQuotasRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER_CONFIGS)) {
-            Outcome denied = new Outcome(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null, null);
+            Outcome denied = new Outcome(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial(), null);
             context.respond(new AlterClientQuotasResponse()
                     .setEntries(request.entries().stream()
                             .map(entry -> result(entry, denied))

@@ -44,6 +44,7 @@ public final class DescribeClientQuotasHandler implements Handler<DescribeClient
         if (!context.allows(Right.DESCRIBE_CLUSTER_CONFIGS)) {
             context.respond(new DescribeClientQuotasResponse()
                     .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial())
                     .setEntries(null));
             return;
         }

@@ -85,7 +85,8 @@ public final class AlterUserScramCredentialsHandler implements Handler<AlterUser
             addUpsertion(wishes.computeIfAbsent(upsertion.name(), user -> new Wish()), upsertion);
         }
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            wishes.values().forEach(wish -> wish.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null));
+            String denial = context.denial();
+            wishes.values().forEach(wish -> wish.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, denial));
         }
         if (context.principal().equals(Principal.ANONYMOUS)) {
             wishes.values()

@@ -35,7 +35,7 @@ public final class CreateAclsHandler implements Handler<CreateAclsRequest> {
     @Override
     public void handle(RequestContext context, CreateAclsRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            respondToAll(context, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null);
+            respondToAll(context, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial());
             return;
         }
         if (!context.enforcesRights()) {

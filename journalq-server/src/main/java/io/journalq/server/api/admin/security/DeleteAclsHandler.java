@@ -45,7 +45,7 @@ public final class DeleteAclsHandler implements Handler<DeleteAclsRequest> {
     @Override
     public void handle(RequestContext context, DeleteAclsRequest request) {
         if (!context.allows(Right.ALTER_CLUSTER)) {
-            respondToAll(context, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null);
+            respondToAll(context, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial());
             return;
         }
         if (!context.enforcesRights()) {

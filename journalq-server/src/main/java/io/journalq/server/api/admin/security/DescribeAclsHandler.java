@@ -43,7 +43,7 @@ public final class DescribeAclsHandler implements Handler<DescribeAclsRequest> {
     @Override
     public void handle(RequestContext context, DescribeAclsRequest request) {
         if (!context.allows(Right.DESCRIBE_CLUSTER)) {
-            context.respond(refusal(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, null));
+            context.respond(refusal(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, context.denial()));
             return;
         }
         if (!context.enforcesRights()) {

@@ -43,7 +43,8 @@ public final class DescribeUserScramCredentialsHandler implements Handler<Descri
     public void handle(RequestContext context, DescribeUserScramCredentialsRequest request) {
         if (!context.allows(Right.DESCRIBE_CLUSTER)) {
             context.respond(new DescribeUserScramCredentialsResponse()
-                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code()));
+                    .setErrorCode(ErrorCode.CLUSTER_AUTHORIZATION_FAILED.code())
+                    .setErrorMessage(context.denial()));
             return;
         }
         ScramImage scram = images.get().scram();

@@ -1,0 +1,278 @@
+package io.journalq.server.broker;
+
+import static io.journalq.server.broker.GatewayClient.NDJSON;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.journalq.server.gateway.consume.Cursor;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** WebSockets as members of consumer groups. */
+@Timeout(120)
+class GatewayGroupTest {
+    private static final Duration POLL = Duration.ofMillis(50);
+
+    @TempDir
+    private static Path directory;
+
+    private static TestBroker broker;
+    private static GatewayClient gateway;
+    private static int topics;
+
+    private final String topic = "t" + ++topics;
+    private final String group = "g" + topics;
+
+    @BeforeAll
+    static void start() throws Exception {
+        broker = new TestBroker(directory)
+                .with("gateway.listener", "127.0.0.1:0")
+                .with("group.consumer.heartbeat.interval.ms", "500")
+                .with("group.consumer.min.heartbeat.interval.ms", "500")
+                .with("offsets.topic.num.partitions", "1")
+                .with("shards", "2")
+                .start();
+        gateway = new GatewayClient(broker.gatewayPort());
+    }
+
+    @AfterAll
+    static void stop() {
+        broker.close();
+    }
+
+    /** Appends the numbers of a range to a partition. */
+    private void append(int partition, int from, int to) throws Exception {
+        StringBuilder lines = new StringBuilder();
+        for (int i = from; i < to; i++) {
+            lines.append("{\"partition\":" + partition + ",\"value\":\"" + i + "\"}\n");
+        }
+        gateway.post("/v1/topics/" + topic + "/records", NDJSON, lines.toString());
+    }
+
+    private String subscribe(String more) {
+        return "{\"type\":\"subscribe\",\"id\":1,\"topic\":\"" + topic + "\",\"group\":\"" + group + "\"" + more + "}";
+    }
+
+    private String ack(String cursor) {
+        return "{\"type\":\"ack\",\"id\":\"a\",\"topic\":\"" + topic + "\",\"cursor\":\"" + cursor + "\"}";
+    }
+
+    private static JsonNode next(RawWebSocket socket, String type) throws Exception {
+        JsonNode message = socket.message();
+        assertThat(message.path("type").asText()).as(message.toString()).isEqualTo(type);
+        return message;
+    }
+
+    private long committed(int partition) throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrap()))) {
+            return admin.listConsumerGroupOffsets(group)
+                    .partitionsToOffsetAndMetadata()
+                    .get()
+                    .get(new TopicPartition(topic, partition))
+                    .offset();
+        }
+    }
+
+    @Test
+    void shouldJoinTheFirstGroupOfABroker(@TempDir Path fresh) throws Exception {
+        try (TestBroker first =
+                new TestBroker(fresh).with("gateway.listener", "127.0.0.1:0").start()) {
+            first.createTopic(topic, 1, Map.of());
+            try (RawWebSocket socket = RawWebSocket.open(new GatewayClient(first.gatewayPort()), RawWebSocket.JSON)) {
+                socket.send(subscribe(",\"from\":\"start\",\"credit\":10"));
+
+                next(socket, "subscribed");
+                assertThat(next(socket, "assigned").path("cursor").asText()).isEqualTo("0:0");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {RawWebSocket.JSON, RawWebSocket.BATCH})
+    void shouldContinueBehindWhatWasAcknowledgedWhenItConnectsAgain(String protocol) throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        append(0, 0, 10);
+
+        // when
+        try (RawWebSocket socket = RawWebSocket.open(gateway, protocol)) {
+            socket.send(subscribe(",\"from\":\"start\",\"credit\":10"));
+            JsonNode subscribed = next(socket, "subscribed");
+            assertThat(subscribed.path("id").asInt()).isEqualTo(1);
+            assertThat(subscribed.path("group").asText()).isEqualTo(group);
+            assertThat(next(socket, "assigned").path("cursor").asText()).isEqualTo("0:0");
+            assertThat(socket.read().text()).contains("\"type\":\"records\"");
+            socket.send(ack("0:4"));
+            socket.send(ack("0:6"));
+            assertThat(next(socket, "acked").path("cursor").asText()).isEqualTo("0:4");
+            assertThat(next(socket, "acked").path("id").asText()).isEqualTo("a");
+        }
+
+        // then
+        assertThat(committed(0)).isEqualTo(6);
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(",\"credit\":10"));
+            next(socket, "subscribed");
+            assertThat(next(socket, "assigned").path("cursor").asText()).isEqualTo("0:6");
+            assertThat(socket.values(4)).containsExactly("6", "7", "8", "9");
+        }
+    }
+
+    @Test
+    void shouldShareThePartitionsWhenAKafkaConsumerIsInTheGroup() throws Exception {
+        broker.createTopic(topic, 4, Map.of());
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {
+            try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+                socket.send(subscribe(",\"credit\":1000"));
+                next(socket, "subscribed");
+                Set<Integer> mine = new TreeSet<>(
+                        Cursor.parse(next(socket, "assigned").path("cursor").asText())
+                                .keySet());
+                assertThat(mine).containsExactly(0, 1, 2, 3);
+
+                // when a consumer joins
+                consumer.subscribe(List.of(topic));
+                broker.await(() -> {
+                    consumer.poll(POLL);
+                    return consumer.assignment().size() == 2;
+                });
+
+                // then each has two partitions, and gets the records of these
+                next(socket, "revoked").get("partitions").forEach(partition -> mine.remove(partition.asInt()));
+                assertThat(mine).hasSize(2);
+                for (int partition = 0; partition < 4; partition++) {
+                    append(partition, 10 * partition, 10 * partition + 5);
+                }
+                List<Integer> read = new ArrayList<>();
+                broker.await(() -> {
+                    consumer.poll(POLL).forEach(record -> read.add(record.partition()));
+                    return read.size() == 10;
+                });
+                assertThat(read).doesNotContainAnyElementsOf(mine);
+                List<String> values = socket.values(10);
+                assertThat(values.stream().map(value -> Integer.parseInt(value) / 10))
+                        .hasSameElementsAs(mine);
+
+                // and a partition that it no longer has cannot be acknowledged
+                int gone = consumer.assignment().iterator().next().partition();
+                socket.send(ack(gone + ":0"));
+                assertThat(next(socket, "error").toString()).contains("partition " + gone + " is not assigned");
+            }
+
+            // then the consumer has all when the WebSocket ends
+            broker.await(() -> {
+                consumer.poll(POLL);
+                return consumer.assignment().size() == 4;
+            });
+        }
+    }
+
+    private KafkaConsumer<byte[], byte[]> consumer() {
+        return new KafkaConsumer<>(
+                Map.of(
+                        "bootstrap.servers",
+                        broker.bootstrap(),
+                        "group.id",
+                        group,
+                        "group.protocol",
+                        "consumer",
+                        "auto.offset.reset",
+                        "earliest"),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer());
+    }
+
+    @Test
+    void shouldGoOnWithItsPartitionsWhenItSeeksPausesAndEndsATopic() throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        append(0, 0, 3);
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(",\"from\":\"start\",\"credit\":100"));
+            next(socket, "subscribed");
+            next(socket, "assigned");
+            assertThat(socket.values(3)).containsExactly("0", "1", "2");
+
+            socket.send("{\"type\":\"pause\"}");
+            socket.send("{\"type\":\"seek\",\"topic\":\"" + topic + "\",\"cursor\":\"0:1\"}");
+            next(socket, "sought");
+            assertThat(socket.isSilent(300)).isTrue();
+            socket.send("{\"type\":\"resume\",\"topic\":\"" + topic + "\"}");
+            assertThat(socket.values(2)).containsExactly("1", "2");
+
+            // when it ends the topic, the member leaves
+            socket.send("{\"type\":\"unsubscribe\",\"topic\":\"" + topic + "\"}");
+            next(socket, "unsubscribed");
+            try (RawWebSocket other = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+                other.send(subscribe(",\"from\":\"start\",\"credit\":100"));
+                next(other, "subscribed");
+                next(other, "assigned");
+                assertThat(other.values(3)).containsExactly("0", "1", "2");
+            }
+
+            // and it can take a seat in another group
+            socket.send(subscribe("").replace(group, group + "-other"));
+            assertThat(next(socket, "subscribed").path("group").asText()).isEqualTo(group + "-other");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ack       | ,\"cursor\":\"0:9\"                        | is behind the last record sent",
+                "ack       | ,\"cursor\":\"7:0\"                        | partition 7 is not assigned",
+                "ack       | ,\"cursor\":\"x\"                          | the cursor is malformed",
+                "ack       |                                            | no \"cursor\"",
+                "seek      | ,\"from\":\"start\"                        | there is no member \"from\"",
+                "subscribe | ,\"group\":\"other\"                       | subscribed already",
+            })
+    void shouldSayWhatIsWrongWhenAMessageOfAMemberIsRefused(String type, String more, String expected)
+            throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(""));
+            next(socket, "subscribed");
+            next(socket, "assigned");
+
+            socket.send("{\"type\":\"" + type + "\",\"topic\":\"" + topic + "\"" + (more == null ? "" : more) + "}");
+
+            assertThat(next(socket, "error").toString().replace("\\\"", "\"")).contains(expected);
+        }
+    }
+
+    @Test
+    void shouldSayWhatIsWrongWhenASeatIsRefused() throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(ack("0:0"));
+            assertThat(next(socket, "error").toString()).contains("not read as a member of a group");
+            socket.send(subscribe(",\"offset\":\"3\",\"partition\":\"0\""));
+            assertThat(next(socket, "error").toString()).contains("there is no member");
+            socket.send(subscribe("").replace(group, ""));
+            assertThat(next(socket, "error").path("topic").asText()).isEqualTo(topic);
+
+            socket.send(subscribe(""));
+            next(socket, "subscribed");
+            next(socket, "assigned");
+            broker.createTopic(topic + "-2", 1, Map.of());
+            socket.send(subscribe("").replace(topic + "\"", topic + "-2\"").replace(group, group + "-2"));
+            assertThat(next(socket, "error").toString()).contains("the connection is a member of group " + group);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+package io.journalq.server.gateway.consume;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FindCoordinatorRequest;
+import io.journalq.common.protocol.message.OffsetCommitRequest;
+import io.journalq.common.protocol.message.OffsetCommitResponse;
+import io.journalq.common.protocol.message.OffsetFetchRequest;
+import io.journalq.common.protocol.message.OffsetFetchResponse;
+import io.journalq.server.gateway.http.Caller;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.gateway.problem.ProtocolErrors;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+
+/**
+ * The committed offsets of a consumer group, as a {@link GroupSeat} reads and writes them: as a member, or as a client that
+ * never joins, which can read and commit while the group has no members. What cannot be done while the group changes or its
+ * coordinator loads is tried again. On the loop of its caller.
+ */
+public final class GroupOffsets {
+    private static final int FIND_VERSION = 4;
+    private static final int OFFSET_VERSION = 9;
+
+    /** Epoch of a client that is not a member. */
+    private static final int NO_MEMBER = -1;
+
+    /** Time until something that cannot be done now is tried again. */
+    private static final int RETRY_MS = 200;
+
+    /** How often a commit or a read is tried. */
+    private static final int ATTEMPTS = 50;
+
+    private final Caller caller;
+    private final GroupSeat seat;
+
+    /** Commits without a result. The first one is tried. */
+    private final Queue<Commit> commits = new ArrayDeque<>();
+
+    private boolean closed;
+
+    private record Commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {}
+
+    /**
+     * A committed offset.
+     *
+     * @param offset of the next record
+     * @param metadata text that the client has committed with it
+     */
+    public record Committed(long offset, String metadata) {}
+
+    GroupOffsets(Caller caller, GroupSeat seat) {
+        this.caller = caller;
+        this.seat = seat;
+    }
+
+    /** The first request for a coordinator creates the topic of committed offsets. */
+    void findCoordinator(Runnable next) {
+        FindCoordinatorRequest find = new FindCoordinatorRequest().setCoordinatorKeys(List.of(seat.group()));
+        caller.call(ApiKey.FIND_COORDINATOR, FIND_VERSION, find, 0, found -> next.run());
+    }
+
+    /** Asks once for the offsets of partitions that the member takes over. */
+    void fetchAsMember(Map<String, Set<Integer>> partitions, Consumer<ApiMessage> onResponse) {
+        fetch(partitions, seat.memberId(), seat.epoch(), onResponse);
+    }
+
+    private void fetch(
+            Map<String, Set<Integer>> partitions, String member, int memberEpoch, Consumer<ApiMessage> onResponse) {
+        OffsetFetchRequest request = new OffsetFetchRequest()
+                .setRequireStable(true)
+                .setGroups(List.of(new OffsetFetchRequest.OffsetFetchRequestGroup()
+                        .setGroupId(seat.group())
+                        .setMemberId(member)
+                        .setMemberEpoch(memberEpoch)
+                        .setTopics(partitions.entrySet().stream()
+                                .map(topic -> new OffsetFetchRequest.OffsetFetchRequestTopics()
+                                        .setName(topic.getKey())
+                                        .setPartitionIndexes(List.copyOf(topic.getValue())))
+                                .toList())));
+        caller.call(ApiKey.OFFSET_FETCH, OFFSET_VERSION, request, 0, onResponse);
+    }
+
+    /**
+     * Reads committed offsets of any partitions.
+     *
+     * @param next receives those that exist, or null and the problem
+     */
+    public void read(Map<String, Set<Integer>> partitions, BiConsumer<Map<TopicPartition, Committed>, Problem> next) {
+        if (partitions.isEmpty()) {
+            next.accept(Map.of(), null);
+            return;
+        }
+        read(partitions, ATTEMPTS, next);
+    }
+
+    private void read(
+            Map<String, Set<Integer>> partitions,
+            int attempts,
+            BiConsumer<Map<TopicPartition, Committed>, Problem> next) {
+        findCoordinator(() -> fetch(partitions, null, NO_MEMBER, message -> {
+            Map<TopicPartition, Committed> found = new LinkedHashMap<>();
+            ErrorCode error = read(message, found);
+            if (isTemporary(error) && attempts > 1) {
+                caller.schedule(() -> read(partitions, attempts - 1, next), RETRY_MS);
+            } else if (error == ErrorCode.NONE) {
+                next.accept(found, null);
+            } else {
+                next.accept(null, problem(error));
+            }
+        }));
+    }
+
+    private static ErrorCode read(ApiMessage message, Map<TopicPartition, Committed> found) {
+        if (!(message instanceof OffsetFetchResponse response)) {
+            return ErrorCode.UNKNOWN_SERVER_ERROR;
+        }
+        OffsetFetchResponse.OffsetFetchResponseGroup offsets = response.groups().get(0);
+        ErrorCode error = ErrorCode.of(offsets.errorCode());
+        for (OffsetFetchResponse.OffsetFetchResponseTopics topic : offsets.topics()) {
+            for (OffsetFetchResponse.OffsetFetchResponsePartitions partition : topic.partitions()) {
+                if (partition.errorCode() != ErrorCode.NONE.code()) {
+                    error = ErrorCode.of(partition.errorCode());
+                } else if (partition.committedOffset() >= 0) {
+                    found.put(
+                            new TopicPartition(topic.name(), partition.partitionIndex()),
+                            new Committed(partition.committedOffset(), partition.metadata()));
+                }
+            }
+        }
+        return error;
+    }
+
+    /** As {@link #commit(Map, Consumer)}, for one topic and without metadata. */
+    public void commit(String topic, Map<Integer, Long> offsets, Consumer<Problem> done) {
+        Map<TopicPartition, Committed> all = new LinkedHashMap<>();
+        offsets.forEach(
+                (partition, offset) -> all.put(new TopicPartition(topic, partition), new Committed(offset, "")));
+        commit(all, done);
+    }
+
+    /**
+     * Commits offsets of partitions that the member has, or of any partitions if the client is not a member. Commits follow
+     * each other in their order.
+     *
+     * @param offsets the next offset of each partition; at least one
+     * @param done receives null, or why they are not committed. Not called after {@link GroupSeat#close}
+     */
+    public void commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {
+        commits.add(new Commit(offsets, done));
+        if (commits.size() == 1) {
+            commitFirst(ATTEMPTS);
+        }
+    }
+
+    /** Number of commits without a result. */
+    public int openCommits() {
+        return commits.size();
+    }
+
+    /** Commits nothing any more, and calls nothing for open commits. */
+    void close() {
+        closed = true;
+    }
+
+    /** Ends open commits, after {@link #close}. */
+    void failCommits(Problem problem) {
+        while (!commits.isEmpty()) {
+            commits.remove().done.accept(problem);
+        }
+    }
+
+    private void commitFirst(int attempts) {
+        if (closed) {
+            return;
+        }
+        if (!seat.isMember()) {
+            findCoordinator(() -> sendFirst(attempts));
+        } else if (commits.element().offsets.keySet().stream()
+                .allMatch(partition -> seat.owns(partition.topic(), partition.partition()))) {
+            sendFirst(attempts);
+        } else {
+            finishFirst(new Problem(
+                    ProblemType.CONFLICT,
+                    "a partition was revoked before its offset was committed",
+                    "nothing is lost: the member that has it now receives the records again"));
+        }
+    }
+
+    private void sendFirst(int attempts) {
+        if (closed) {
+            return;
+        }
+        Map<String, List<OffsetCommitRequest.OffsetCommitRequestPartition>> byTopic = new LinkedHashMap<>();
+        commits.element().offsets.forEach((partition, committed) -> byTopic.computeIfAbsent(
+                        partition.topic(), topic -> new ArrayList<>())
+                .add(new OffsetCommitRequest.OffsetCommitRequestPartition()
+                        .setPartitionIndex(partition.partition())
+                        .setCommittedOffset(committed.offset())
+                        .setCommittedMetadata(committed.metadata())));
+        OffsetCommitRequest request = new OffsetCommitRequest()
+                .setGroupId(seat.group())
+                .setMemberId(seat.isMember() ? seat.memberId() : "")
+                .setGenerationIdOrMemberEpoch(seat.isMember() ? seat.epoch() : NO_MEMBER)
+                .setTopics(byTopic.entrySet().stream()
+                        .map(topic -> new OffsetCommitRequest.OffsetCommitRequestTopic()
+                                .setName(topic.getKey())
+                                .setPartitions(topic.getValue()))
+                        .toList());
+        caller.call(ApiKey.OFFSET_COMMIT, OFFSET_VERSION, request, 0, response -> {
+            if (!closed) {
+                onCommit(firstError(response), attempts);
+            }
+        });
+    }
+
+    private static boolean isTemporary(ErrorCode error) {
+        return switch (error) {
+            case STALE_MEMBER_EPOCH,
+                    UNSTABLE_OFFSET_COMMIT,
+                    COORDINATOR_LOAD_IN_PROGRESS,
+                    COORDINATOR_NOT_AVAILABLE,
+                    NOT_COORDINATOR,
+                    REQUEST_TIMED_OUT -> true;
+            default -> false;
+        };
+    }
+
+    private void onCommit(ErrorCode error, int attempts) {
+        if (isTemporary(error) && attempts > 1) {
+            caller.schedule(() -> commitFirst(attempts - 1), RETRY_MS);
+        } else {
+            finishFirst(error == ErrorCode.NONE ? null : problem(error));
+        }
+    }
+
+    private void finishFirst(Problem problem) {
+        Consumer<Problem> done = commits.remove().done;
+        boolean more = !commits.isEmpty();
+        done.accept(problem); // which can commit again
+        if (more && !closed) {
+            caller.later(() -> commitFirst(ATTEMPTS));
+        }
+    }
+
+    private Problem problem(ErrorCode error) {
+        return ProtocolErrors.problem(error, null, "group " + seat.group());
+    }
+
+    private static ErrorCode firstError(ApiMessage message) {
+        if (!(message instanceof OffsetCommitResponse response)) {
+            return ErrorCode.UNKNOWN_SERVER_ERROR;
+        }
+        return response.topics().stream()
+                .flatMap(topic -> topic.partitions().stream())
+                .map(partition -> ErrorCode.of(partition.errorCode()))
+                .filter(error -> error != ErrorCode.NONE)
+                .findFirst()
+                .orElse(ErrorCode.NONE);
+    }
+}

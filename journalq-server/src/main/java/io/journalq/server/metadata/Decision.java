@@ -1,0 +1,27 @@
+package io.journalq.server.metadata;
+
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
+import java.util.List;
+
+/**
+ * The result of an operation on the metadata: records to append, or an error and its reason. Immutable.
+ *
+ * @param error {@link ErrorCode#NONE} if the operation may proceed
+ * @param reason description for the client; null without an error
+ * @param records to append, in order; empty with an error
+ */
+public record Decision(ErrorCode error, String reason, List<Message> records) {
+    static Decision append(List<Message> records) {
+        return new Decision(ErrorCode.NONE, null, records);
+    }
+
+    static Decision refuse(ErrorCode error, String reason) {
+        return new Decision(error, reason, List.of());
+    }
+
+    /** Whether the operation may proceed. */
+    public boolean accepted() {
+        return error == ErrorCode.NONE;
+    }
+}

@@ -1,0 +1,247 @@
+package io.journalq.server.shard.partition;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.loop.Loop;
+import io.journalq.server.metadata.ReplicatedTopicRules;
+import io.journalq.server.producerstate.VerificationGuards;
+import io.journalq.server.replication.FollowerRole;
+import io.journalq.server.replication.ReplicaMachine;
+import io.journalq.server.replication.ReplicaSet;
+import io.journalq.server.shard.append.BatchAdmission;
+import io.journalq.server.shard.append.DeliveryMode;
+import io.journalq.server.shard.append.PartitionProducers;
+import io.journalq.server.shard.append.PartitionWriter;
+import io.journalq.server.shard.flush.PartitionDurability;
+import io.journalq.server.shard.read.ReadableLog;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Whether a replica leads or follows, by the newest metadata, and which requests it serves by that: none after it is
+ * closed, or while its files cannot be used.
+ *
+ * <p>All methods run on the shard's loop unless they say otherwise.
+ */
+final class PartitionRole implements PartitionReplication.Partition {
+    private static final Logger log = LoggerFactory.getLogger(PartitionRole.class);
+
+    private final TopicPartition name;
+    private final Loop loop;
+    private final Journal journal;
+    private final ReplicaMachine replica;
+    private final PartitionProducers producers;
+    private final ReadableLog readable;
+    private final PartitionDurability durability;
+    private final PartitionWriter writer;
+    private final BatchAdmission admission;
+    private final int nodeId;
+    private final VerificationGuards guards;
+    private PartitionSettings settings;
+    private ReplicaSet replicas;
+    private boolean throttledLeader;
+    private boolean throttledFollower;
+    private boolean offline;
+    private volatile boolean closed;
+
+    /**
+     * Without a role, until it follows the metadata.
+     *
+     * @param nodeId the id of this broker
+     * @param guards of the transactions whose markers are expected
+     */
+    PartitionRole(PartitionParts parts, int nodeId, VerificationGuards guards) {
+        this.name = parts.name();
+        this.loop = parts.loop();
+        this.journal = parts.journal();
+        this.replica = parts.replica();
+        this.producers = parts.producers();
+        this.readable = parts.readable();
+        this.durability = parts.durability();
+        this.writer = parts.writer();
+        this.admission = parts.admission();
+        this.nodeId = nodeId;
+        this.guards = guards;
+        admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    /** Applies new metadata. Replicas of an older leader epoch change nothing. */
+    void follow(PartitionSettings newSettings, ReplicaSet newReplicas) {
+        settings = newSettings;
+        throttledLeader = newSettings.throttled().hasLeader(name.partition(), nodeId);
+        throttledFollower = newSettings.throttled().hasFollower(name.partition(), nodeId);
+        admission.follow(newSettings.append());
+        if (newReplicas.leaderEpoch() >= replica.leaderEpoch()) {
+            boolean changed = !newReplicas.equals(replicas);
+            replicas = newReplicas;
+            if (isInSync() && journal.isMissingRecords()) {
+                journal.acceptEnd();
+            }
+            if (newReplicas.leader() == nodeId) {
+                lead();
+            } else {
+                followLeader(changed);
+            }
+        }
+        durability.follow(deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
+    }
+
+    private void lead() {
+        boolean isNew = !replica.isLeader() || replicas.leaderEpoch() > replica.leaderEpoch();
+        if (isNew && isReplicated()) {
+            // What is staged belongs to the epoch before.
+            writer.writeStaged();
+            if (!replica.isLeader() && deliveryMode() == DeliveryMode.PERFORMANCE) {
+                // The last leader may have acknowledged more from its memory.
+                producers.onPossibleLoss();
+            }
+        }
+        writer.onReplicaChange(() -> replica.lead(nodeId, replicas, requiredInSync(), nowMs()));
+        if (isNew) {
+            journal.beginEpoch(replicas.leaderEpoch());
+            if (isReplicated()) {
+                producers.onLeading(guards.onMarker());
+            }
+            admission.refuseAll(offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE);
+        }
+    }
+
+    /** @param changed whether consumers may have to read from another replica */
+    private void followLeader(boolean changed) {
+        boolean led = replica.isLeader();
+        if (led) {
+            admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+            writer.endLeading();
+        }
+        replica.follow(replicas.leader(), replicas.leaderEpoch());
+        if (led) {
+            forgetEmptyEpoch();
+        }
+        if (changed) {
+            readable.wakeAll();
+        }
+    }
+
+    /** An epoch without records is not in the logs of others. */
+    private void forgetEmptyEpoch() {
+        if (journal.isDirty()) {
+            return; // The disk rejects writes. The leader reports the divergence.
+        }
+        try {
+            journal.truncateTo(journal.writtenOffset());
+        } catch (IOException failure) {
+            log.error("cannot forget the last leader epoch: partition={}", name, failure);
+        }
+    }
+
+    /**
+     * How many replicas must be in sync for an append that waits for all of them. Those that are being added do not raise
+     * the number, so that producers need not wait until they have caught up.
+     */
+    private int requiredInSync() {
+        return ReplicatedTopicRules.requiredInSync(
+                settings.minInSyncReplicas(), replicas.establishedSize(), deliveryMode() == DeliveryMode.CONSISTENT);
+    }
+
+    private long nowMs() {
+        return TimeUnit.NANOSECONDS.toMillis(loop.nanoTime());
+    }
+
+    /** The settings, as the newest metadata have them. */
+    PartitionSettings settings() {
+        return settings;
+    }
+
+    /** The epoch of the newest change of leader or in-sync replicas. */
+    int partitionEpoch() {
+        return replicas.partitionEpoch();
+    }
+
+    /** Whether the partition has other replicas. */
+    boolean isReplicated() {
+        return replicas.replicas().size() > 1;
+    }
+
+    /** The other brokers that have all its committed records, the leader first. */
+    List<Integer> sources() {
+        List<Integer> sources = new ArrayList<>();
+        if (replicas.leader() >= 0) {
+            sources.add(replicas.leader());
+        }
+        replicas.inSync().stream().filter(id -> !sources.contains(id)).forEach(sources::add);
+        sources.removeIf(id -> id == nodeId);
+        return sources;
+    }
+
+    /** The partition's files cannot be used any more. Rejects the waiting appends. */
+    void takeOffline() {
+        offline = true;
+        admission.refuseAll(availability());
+    }
+
+    /** Whether the partition's files cannot be used any more. */
+    boolean isOffline() {
+        return offline;
+    }
+
+    /** The partition leaves the shard. Rejects the waiting appends. */
+    void close() {
+        closed = true;
+        admission.refuseAll(availability());
+    }
+
+    /** Whether the partition has left the shard. Any thread. */
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** The error for a request that the partition cannot serve now, else NONE. */
+    ErrorCode availability() {
+        if (offline && !closed) {
+            return ErrorCode.KAFKA_STORAGE_ERROR;
+        }
+        return closed || !replica.isLeader() ? ErrorCode.NOT_LEADER_OR_FOLLOWER : ErrorCode.NONE;
+    }
+
+    @Override
+    public ErrorCode checkLeaderEpoch(int currentLeaderEpoch) {
+        ErrorCode error = availability();
+        return error == ErrorCode.NONE ? replica.checkEpoch(currentLeaderEpoch) : error;
+    }
+
+    @Override
+    public ErrorCode checkFollowedEpoch(int currentLeaderEpoch) {
+        boolean follows = !closed && !offline && replica.role() instanceof FollowerRole && isInSync();
+        return follows ? replica.checkEpoch(currentLeaderEpoch) : checkLeaderEpoch(currentLeaderEpoch);
+    }
+
+    @Override
+    public DeliveryMode deliveryMode() {
+        return settings.append().deliveryMode();
+    }
+
+    @Override
+    public int recoveryEpoch() {
+        return replicas.recoveryEpoch();
+    }
+
+    @Override
+    public boolean isInSync() {
+        return replicas.inSync().contains(nodeId);
+    }
+
+    @Override
+    public boolean isThrottledLeader() {
+        return throttledLeader;
+    }
+
+    @Override
+    public boolean isThrottledFollower() {
+        return throttledFollower;
+    }
+}
