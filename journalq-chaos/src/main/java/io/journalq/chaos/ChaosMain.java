@@ -46,7 +46,7 @@ import picocli.CommandLine.Spec;
         name = "journalq-chaos",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
-        subcommands = {ClusterCommand.class, SoakCommand.class, HostileCommand.class},
+        subcommands = {ClusterCommand.class, FailoverCommand.class, SoakCommand.class, HostileCommand.class},
         description = {
             "Injects faults into a broker process under load, and checks every acknowledged message.",
             "Each cycle injects one fault, kills the broker with SIGKILL and starts it again."

@@ -27,10 +27,11 @@ import picocli.CommandLine.Spec;
             "Injects faults into a cluster of brokers under load, and reads back every replica.",
             "",
             "Each cycle has a topic of its own with three replicas. Producers of both Java clients send to it with"
-                    + " acks=all and acks=1, and consumers read it. Faults happen to one broker after the other. After"
+                    + " acks=all and acks=1, and consumers read it. Except in mode performance, transactional"
+                    + " producers of both write to a second topic. Faults happen to one broker after the other. After"
                     + " each, all replicas must be in sync again. At the end of a cycle, the journals of all replicas"
-                    + " must have the same bytes, and every acknowledged message must be in each of them, once and in"
-                    + " order, unless the mode allows its loss."
+                    + " must have the same bytes, every acknowledged message must be in each of them, once and in"
+                    + " order, unless the mode allows its loss, and each transaction must be complete or absent."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -97,6 +98,7 @@ final class ClusterCommand implements Callable<Integer> {
                 "stop: SIGTERM, and a start within 2 s after the end of the broker.",
                 "roll: SIGTERM and a start of each broker in turn.",
                 "wipe: SIGKILL, and a start with an empty data directory.",
+                "replace: SIGKILL for good. A broker with another id takes over the replicas.",
                 "majority: SIGKILL of all brokers but one, and a start.",
                 "blackout: SIGKILL of all brokers, and a start.",
                 "cut: for up to 8 s, nothing passes between a broker and the others, in both directions or in one,"

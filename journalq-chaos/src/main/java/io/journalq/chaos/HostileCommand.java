@@ -45,9 +45,10 @@ import picocli.CommandLine.Spec;
             "",
             "In each round, the healthy client works alone, then beside the load, which is started again for each"
                     + " round. The medians of the p99 of all rounds are compared. The load runs in a process of its own"
-                    + " with the lowest priority, so that it does not take processor time from the broker. BUSY_PROCESSOR"
-                    + " sends nothing to the broker and has a normal priority. It shows the effect of a busy machine, and"
-                    + " does not affect the exit code.",
+                    + " with the lowest priority, so that it does not take processor time from the broker. On a machine"
+                    + " that other programs keep busy it does not run at all: use --usual-priority there. BUSY_PROCESSOR"
+                    + " sends nothing to the broker and always has the usual priority. It shows the effect of a busy"
+                    + " machine, and does not affect the exit code.",
             "",
             "Loads of strangers attack listeners of SASL_SSL and SASL_PLAINTEXT from many loopback addresses, beside a"
                     + " healthy client with an encrypted connection: TLS_FLOOD, HALF_HANDSHAKES, TLS_HANDSHAKES,"
@@ -112,6 +113,12 @@ final class HostileCommand implements Callable<Integer> {
             description = "Factor for the usual number of connections of each load (default: 1).")
     private double counts;
 
+    @Option(
+            names = "--usual-priority",
+            description = "Runs the loads with the priority of the broker, which adds their processor time to their"
+                    + " effect.")
+    private boolean usualPriority;
+
     @Option(names = "--set", paramLabel = "NAME=VALUE", description = "Setting of the broker, as name=value.")
     private List<String> settings = List.of();
 
@@ -151,7 +158,14 @@ final class HostileCommand implements Callable<Integer> {
                 tls.run(WARM_UP_SECONDS, rate);
                 double seconds = (double) duration.toMillis() / TimeUnit.SECONDS.toMillis(1);
                 HostileMeasurement measurement = new HostileMeasurement(
-                        plain, tls, new MetricsSampler(metricsPort), broker.pid(), ports, seconds, rate);
+                        plain,
+                        tls,
+                        new MetricsSampler(metricsPort),
+                        broker.pid(),
+                        ports,
+                        !usualPriority,
+                        seconds,
+                        rate);
                 System.out.println(HostileMeasurement.HEADING);
                 for (HostileLoad load : loads) {
                     int count = Math.max(1, (int) (load.usualCount() * counts));

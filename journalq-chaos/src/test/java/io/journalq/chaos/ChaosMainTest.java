@@ -32,6 +32,12 @@ class ChaosMainTest {
                 "cluster --brokers=2 | --brokers must be from 3 to 7",
                 "cluster --mode=strict | 'strict' for delivery.mode: must be one of",
                 "cluster --faults=earthquake | one of",
+                "failover --rounds=0 | --rounds must be more than 0",
+                "failover --rate=0 | --rate must be more than 0",
+                "failover --brokers=8 | --brokers must be from 3 to 7",
+                "failover --mode=strict | 'strict' for delivery.mode: must be one of",
+                "failover --faults=earthquake | one of",
+                "failover --client=nothing | NAME=COMMAND",
                 "soak --duration=0s | '0s' is out of range",
                 "soak --rate=0 | --rate must be more than 0",
                 "soak --sample-interval=soon | 'soon' is not a duration",
@@ -62,7 +68,8 @@ class ChaosMainTest {
 
     private static long countDirectories() throws IOException {
         try (Stream<Path> files = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-            return files.filter(file -> file.getFileName().toString().matches("journalq-(chaos|soak|hostile)\\d+"))
+            return files.filter(
+                            file -> file.getFileName().toString().matches("journalq-(chaos|failover|soak|hostile)\\d+"))
                     .count();
         }
     }

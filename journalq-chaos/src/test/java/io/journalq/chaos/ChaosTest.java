@@ -40,10 +40,23 @@ class ChaosTest {
     void shouldLoseNothingWhenBrokersOfAClusterAreKilledFrozenAndStopped(@TempDir Path directory) throws IOException {
         Path report = directory.resolve("report.json");
 
+        // In mode eventual, how much may be lost with acks=1 is a matter of time, and other tests take the processors.
         assertNothingIsLost(
-                "cluster", "--cycles", "1", "--faults-per-cycle", "3", "--seed", "7", "--report", report.toString());
+                "cluster",
+                "--mode=consistent",
+                "--cycles=1",
+                "--faults-per-cycle=3",
+                "--seed=7",
+                "--report",
+                report.toString());
 
         assertThat(Files.readString(report)).contains("\"cycles\" : 1", "\"findings\" : [ ]");
+    }
+
+    @Test
+    @Tag("long")
+    void shouldLoseNothingWhenBrokersOfAClusterAreReplacedByOthers() {
+        assertNothingIsLost("cluster", "--mode=consistent", "--cycles=1", "--faults-per-cycle=2", "--faults=replace");
     }
 
     private static void assertNothingIsLost(String... arguments) {
@@ -53,8 +66,8 @@ class ChaosTest {
     }
 
     /**
-     * The factor is for {@code journalq-chaos hostile} on a quiet machine. Here, each load must reach its limit: a turn is
-     * long enough for a handshake and the check of a password on busy processors.
+     * The factor is for {@code journalq-chaos hostile} on a quiet machine. Here, each load must reach its limit. It is
+     * measured after it has begun its work, and gets processors beside other tests.
      */
     @Test
     @Tag("long")
@@ -77,6 +90,7 @@ class ChaosTest {
                                     "--rounds=1",
                                     "--duration=2s",
                                     "--factor=1000",
+                                    "--usual-priority",
                                     "--loads=" + String.join(",", limits.keySet())))
                     .isZero();
         } finally {

@@ -7,6 +7,8 @@ import io.journalq.chaos.load.LoadClients;
 import io.journalq.chaos.load.Losses;
 import io.journalq.chaos.load.Payload;
 import io.journalq.chaos.load.SeenRecords;
+import io.journalq.chaos.load.TransactionLedger;
+import io.journalq.chaos.load.TransactionalClients;
 import io.journalq.client.Acks;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.ElectionType;
@@ -32,7 +34,6 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -65,16 +66,23 @@ final class ClusterCycle {
 
     private final ClusterPlan plan;
     private final LocalCluster cluster;
+    private final ClusterMembers members;
     private final NetworkProxies network;
     private final Admin admin;
     private final long seed;
     private final Random random;
     private final String topic;
+    private final String transactionalTopic;
     private final ClusterReport report;
     private final Ledger ledger = new Ledger();
     private final SeenRecords seen = new SeenRecords(ledger);
+    private final TransactionLedger outcomes = new TransactionLedger(ledger);
+    private final TransactionalClients transactions;
     private final Losses losses = new Losses(LOSS_BOUND_MS);
     private final Map<Integer, Long> logStarts = new TreeMap<>();
+
+    /** Number of committed transactions when the last fault was over. */
+    private long committedBefore;
 
     /** The cluster cannot be used any more. The message is the finding. */
     private static final class ClusterLostException extends Exception {
@@ -88,39 +96,49 @@ final class ClusterCycle {
     ClusterCycle(
             ClusterPlan plan,
             LocalCluster cluster,
+            ClusterMembers members,
             NetworkProxies network,
             Admin admin,
             long seed,
             ClusterReport report) {
         this.plan = plan;
         this.cluster = cluster;
+        this.members = members;
         this.network = network;
         this.admin = admin;
         this.seed = seed;
         this.random = new Random(seed);
         this.topic = "chaos-" + seed;
+        this.transactionalTopic = topic + "-transactions";
+        this.transactions = new TransactionalClients(outcomes, LoadClients.partitions(transactionalTopic, PARTITIONS));
         this.report = report;
     }
 
     void run() throws IOException, InterruptedException {
-        brokers().forEach(id -> logStarts.put(id, cluster.process(id).logEnd()));
+        members.ids().forEach(id -> logStarts.put(id, cluster.process(id).logEnd()));
         ClientThreads load = new ClientThreads(
                 ledger, cluster.bootstrapServers(), plan.pause().toMillis(), REQUEST_TIMEOUT);
         try {
-            createTopic();
+            createTopics();
             begin(load);
             for (int i = 0; i < plan.faultsPerCycle() && ledger.findings().isEmpty(); i++) {
                 Thread.sleep(random.nextInt(LONGEST_LIFE_MS));
                 inject(ClusterFault.draw(plan.faults(), random));
             }
             load.close();
-            TopicDescription described = awaitInSync();
-            compareReplicas(described);
-            readEveryReplica(described);
+            Map<String, TopicDescription> described = awaitInSync();
+            for (TopicDescription each : described.values()) {
+                compareReplicas(each);
+            }
+            readEveryReplica(described.get(topic));
             if (ledger.findings().isEmpty()) {
                 LoadClients.readEverything(
                         ledger, cluster.bootstrapServers(), LoadClients.partitions(topic, PARTITIONS));
-                admin.deleteTopics(List.of(topic));
+                if (hasTransactions()) {
+                    transactions.readCommitted(cluster.bootstrapServers(), true);
+                    transactions.readCommitted(cluster.bootstrapServers(), true);
+                }
+                admin.deleteTopics(topics());
             }
         } catch (ClusterLostException lost) {
             ledger.report(lost.getMessage());
@@ -133,24 +151,32 @@ final class ClusterCycle {
                 load.consumedCount(),
                 losses.lostCount(),
                 losses.longestSpanMs());
+        report.onTransactions(outcomes.committedCount(), outcomes.abortedCount());
         report.onFindings(ledger.findings(), seed);
     }
 
-    private List<Integer> brokers() {
-        return IntStream.rangeClosed(1, plan.brokers()).boxed().toList();
+    /** A transaction can lose a part in mode performance. */
+    private boolean hasTransactions() {
+        return !plan.mode().equals("performance");
     }
 
-    private void createTopic() throws InterruptedException, ClusterLostException {
-        NewTopic wanted = NewTopic.of(topic, PARTITIONS)
-                .withReplicationFactor(REPLICAS)
-                .withConfig("delivery.mode", plan.mode())
-                .withConfig("min.insync.replicas", "2");
-        try {
-            admin.createTopic(wanted);
-        } catch (TopicExistsException repeated) {
-            // No other cycle has this name: the response to an earlier attempt came too late.
-        } catch (RuntimeException failure) {
-            throw new ClusterLostException("the topic of the cycle cannot be created: " + failure, failure);
+    private List<String> topics() {
+        return hasTransactions() ? List.of(topic, transactionalTopic) : List.of(topic);
+    }
+
+    private void createTopics() throws InterruptedException, ClusterLostException {
+        for (String name : topics()) {
+            NewTopic wanted = NewTopic.of(name, PARTITIONS)
+                    .withReplicationFactor(REPLICAS)
+                    .withConfig("delivery.mode", plan.mode())
+                    .withConfig("min.insync.replicas", "2");
+            try {
+                admin.createTopic(wanted);
+            } catch (TopicExistsException repeated) {
+                // No other cycle has this name: the response to an earlier attempt came too late.
+            } catch (RuntimeException failure) {
+                throw new ClusterLostException("a topic of the cycle cannot be created: " + failure, failure);
+            }
         }
         awaitInSync();
     }
@@ -180,6 +206,10 @@ final class ClusterCycle {
         if (plan.python() != null) {
             LoadClients.produceWithLibrdkafka(load, 4, topic, PARTITIONS, plan.python(), !losesSome);
         }
+        if (hasTransactions()) {
+            transactions.writeWithJournalQ(load, 5, CompressionCodec.LZ4);
+            transactions.writeWithKafka(load, 6, CompressionCodec.ZSTD);
+        }
         seen.watchWithKafka(load, topic, PARTITIONS);
         seen.watchWithJournalQ(load, topic, PARTITIONS);
     }
@@ -188,7 +218,7 @@ final class ClusterCycle {
 
     private void inject(ClusterFault fault) throws IOException, InterruptedException, ClusterLostException {
         awaitEveryProducer("before " + fault);
-        int victim = 1 + random.nextInt(plan.brokers());
+        int victim = members.draw(random);
         requireAlive("before " + fault);
         report.onFault(fault);
         switch (fault) {
@@ -212,7 +242,7 @@ final class ClusterCycle {
             }
             case ROLL -> {
                 losses.onFault(Long.MAX_VALUE);
-                for (int id : brokers()) {
+                for (int id : members.ids()) {
                     stop(id);
                     start(id);
                     awaitInSync();
@@ -225,13 +255,19 @@ final class ClusterCycle {
                 Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
                 start(victim);
             }
+            case REPLACE -> {
+                losses.onFault(LONGEST_SPAN_MS);
+                cluster.kill(victim);
+                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
+                replace(victim);
+            }
             case MAJORITY -> {
                 losses.onFault(Long.MAX_VALUE);
-                killAndStart(brokers().stream().filter(id -> id != victim).toList());
+                killAndStart(members.ids().stream().filter(id -> id != victim).toList());
             }
             case BLACKOUT -> {
                 losses.onFault(Long.MAX_VALUE);
-                killAndStart(brokers());
+                killAndStart(members.ids());
             }
             case CUT -> cut(victim);
             case DELAY -> {
@@ -254,6 +290,7 @@ final class ClusterCycle {
         }
         long overNanos = System.nanoTime();
         ledger.onStarted();
+        committedBefore = outcomes.committedCount();
         awaitEveryProducer("after " + fault + " of broker " + victim);
         awaitInSync();
         losses.onFaultOver();
@@ -264,10 +301,12 @@ final class ClusterCycle {
     }
 
     private List<Integer> others(int broker, boolean withClients) {
-        return IntStream.rangeClosed(withClients ? NetworkProxies.CLIENTS : 1, plan.brokers())
-                .filter(id -> id != broker)
-                .boxed()
-                .toList();
+        List<Integer> others = new ArrayList<>(members.ids());
+        others.remove((Integer) broker);
+        if (withClients) {
+            others.add(NetworkProxies.CLIENTS);
+        }
+        return others;
     }
 
     /** Cuts a broker off from the others, in both directions or in one, with or without the clients. */
@@ -320,6 +359,18 @@ final class ClusterCycle {
         }
     }
 
+    private void replace(int dead) throws IOException, InterruptedException, ClusterLostException {
+        int successor = members.nextId();
+        start(successor);
+        reportFailure(dead);
+        try {
+            members.replace(admin, dead, successor, RECOVERY_LIMIT_MS);
+        } catch (IOException failure) {
+            dumpStacks();
+            throw new ClusterLostException("ReplicasCatchUp: " + failure.getMessage(), failure);
+        }
+    }
+
     private void start(int id) throws IOException, InterruptedException, ClusterLostException {
         cluster.start(id);
         awaitServing(id);
@@ -345,7 +396,7 @@ final class ClusterCycle {
     // What must hold after each fault.
 
     private void requireAlive(String when) throws ClusterLostException {
-        for (int id : brokers()) {
+        for (int id : members.ids()) {
             if (!cluster.isAlive(id)) {
                 throw new ClusterLostException(
                         "broker " + id + " ended on its own with exit code "
@@ -357,7 +408,7 @@ final class ClusterCycle {
 
     private void awaitEveryProducer(String when) throws InterruptedException, ClusterLostException {
         long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
-        for (List<String> waiting = ledger.waiting(); !waiting.isEmpty(); waiting = ledger.waiting()) {
+        for (List<String> waiting = waiting(); !waiting.isEmpty(); waiting = waiting()) {
             requireAlive(when);
             if (System.nanoTime() > endNanos) {
                 dumpStacks();
@@ -370,18 +421,28 @@ final class ClusterCycle {
         }
     }
 
-    private TopicDescription awaitInSync() throws InterruptedException, ClusterLostException {
+    /** The producers that have got no acknowledgement since the last fault was over. */
+    private List<String> waiting() {
+        List<String> waiting = new ArrayList<>(ledger.waiting());
+        if (hasTransactions() && outcomes.committedCount() == committedBefore) {
+            waiting.add("transactions");
+        }
+        return waiting;
+    }
+
+    /** Returns the topics of the cycle when all their replicas are in sync. */
+    private Map<String, TopicDescription> awaitInSync() throws InterruptedException, ClusterLostException {
         long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
         String last = "no description";
         while (System.nanoTime() < endNanos) {
             requireAlive("while replicas caught up");
             try {
-                TopicDescription described =
-                        admin.describeTopics(List.of(topic)).get(topic);
-                if (described.partitions().stream().allMatch(ClusterCycle::isInSync)) {
+                Map<String, TopicDescription> described = admin.describeTopics(topics());
+                if (described.values().stream()
+                        .allMatch(each -> each.partitions().stream().allMatch(ClusterCycle::isInSync))) {
                     return described;
                 }
-                last = described.partitions().toString();
+                last = described.toString();
             } catch (RuntimeException notYet) {
                 last = notYet.toString();
             }
@@ -401,17 +462,21 @@ final class ClusterCycle {
     }
 
     private void dumpStacks() throws InterruptedException {
-        brokers().forEach(id -> cluster.process(id).dumpStacks());
+        members.ids().forEach(id -> cluster.process(id).dumpStacks());
         Thread.sleep(DUMP_MS);
     }
 
     private void reportFailures() throws IOException {
-        for (int id : brokers()) {
-            BrokerProcess process = cluster.process(id);
-            String failure = BrokerReports.unexpectedFailure(process.logSince(logStarts.get(id)));
-            if (failure != null) {
-                ledger.report("unexpected failure of broker " + id + ": " + failure);
-            }
+        for (int id : members.ids()) {
+            reportFailure(id);
+        }
+    }
+
+    private void reportFailure(int id) throws IOException {
+        BrokerProcess process = cluster.process(id);
+        String failure = BrokerReports.unexpectedFailure(process.logSince(logStarts.getOrDefault(id, 0L)));
+        if (failure != null) {
+            ledger.report("unexpected failure of broker " + id + ": " + failure);
         }
     }
 
@@ -435,7 +500,8 @@ final class ClusterCycle {
                     break;
                 }
                 if (System.nanoTime() > endNanos) {
-                    ledger.report("ReplicasHoldTheSame: the journals of " + topic + "-" + partition.partition()
+                    ledger.report("ReplicasHoldTheSame: the journals of " + described.name() + "-"
+                            + partition.partition()
                             + " differ: "
                             + byBroker.entrySet().stream()
                                     .map(each -> "broker " + each.getKey() + " has " + each.getValue().length
@@ -451,7 +517,7 @@ final class ClusterCycle {
     }
 
     private void readEveryReplica(TopicDescription described) throws IOException {
-        for (int broker : brokers()) {
+        for (int broker : members.ids()) {
             List<PartitionDescription> held = described.partitions().stream()
                     .filter(partition -> partition.replicas().contains(broker))
                     .toList();

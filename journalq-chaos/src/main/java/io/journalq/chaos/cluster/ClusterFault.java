@@ -16,6 +16,8 @@ public enum ClusterFault {
     ROLL,
     /** SIGKILL, and a start with an empty data directory. */
     WIPE,
+    /** SIGKILL for good. A broker with another id takes over the replicas, and the dead one leaves the cluster. */
+    REPLACE,
     /** SIGKILL of all brokers but one within a second, and a start of these up to 4 s later. */
     MAJORITY,
     /** SIGKILL of all brokers within a second, and a start of all of them. */

@@ -22,6 +22,8 @@ public final class ClusterReport {
     private long readBack;
     private long seen;
     private long lost;
+    private long committed;
+    private long aborted;
     private long longestLostMs;
     private long longestRecoveryMs;
     private double seconds;
@@ -62,6 +64,12 @@ public final class ClusterReport {
         longestLostMs = Math.max(longestLostMs, lostMs);
     }
 
+    /** What the transactional producers were told in a cycle. */
+    void onTransactions(long committedTransactions, long abortedTransactions) {
+        committed += committedTransactions;
+        aborted += abortedTransactions;
+    }
+
     void onFindings(List<String> texts, long seed) {
         texts.forEach(text -> findings.add(new Finding(text, seed)));
     }
@@ -84,8 +92,8 @@ public final class ClusterReport {
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d of %d cycles, %d faults (%s), %,d messages acknowledged, %,d lost as the mode allows, longest"
-                        + " recovery %.1f s, %d findings",
+                "%d of %d cycles, %d faults (%s), %,d messages acknowledged, %,d transactions committed, %,d lost"
+                        + " as the mode allows, longest recovery %.1f s, %d findings",
                 cycles,
                 plan.cycles(),
                 faultCount(),
@@ -93,6 +101,7 @@ public final class ClusterReport {
                         .map(each -> each.getKey() + " " + each.getValue())
                         .collect(Collectors.joining(", ")),
                 acknowledged,
+                committed,
                 lost,
                 longestRecoveryMs / 1e3,
                 findings.size());
@@ -116,6 +125,8 @@ public final class ClusterReport {
             out.writeNumberField("acknowledged", acknowledged);
             out.writeNumberField("readBack", readBack);
             out.writeNumberField("seenByConsumers", seen);
+            out.writeNumberField("transactionsCommitted", committed);
+            out.writeNumberField("transactionsAborted", aborted);
             out.writeNumberField("lostAsTheModeAllows", lost);
             out.writeNumberField("longestLossMs", longestLostMs);
             out.writeNumberField("longestRecoveryMs", longestRecoveryMs);

@@ -39,17 +39,19 @@ public final class ClusterRun {
             Thread hook = new Thread(cluster::close, "kill-brokers");
             Runtime.getRuntime().addShutdownHook(hook);
             cluster.startAll(plan.brokers(), START_SECONDS);
-            try (Admin admin = Admin.builder()
-                    .bootstrapServers(cluster.bootstrapServers())
-                    .requestTimeout(ClusterCycle.REQUEST_TIMEOUT)
-                    .callTimeout(CALL_TIMEOUT)
-                    .build()) {
-                for (int i = 0;
-                        i < plan.cycles() && report.findings().isEmpty() && System.nanoTime() - startNanos < limitNanos;
-                        i++) {
-                    new ClusterCycle(plan, cluster, network, admin, plan.seed() + i, report).run();
-                    out.println(report);
+            ClusterMembers members = new ClusterMembers(cluster, plan.brokers());
+            for (int i = 0;
+                    i < plan.cycles() && report.findings().isEmpty() && System.nanoTime() - startNanos < limitNanos;
+                    i++) {
+                // Of each cycle, because the brokers can all be other ones.
+                try (Admin admin = Admin.builder()
+                        .bootstrapServers(cluster.bootstrapServers())
+                        .requestTimeout(ClusterCycle.REQUEST_TIMEOUT)
+                        .callTimeout(CALL_TIMEOUT)
+                        .build()) {
+                    new ClusterCycle(plan, cluster, members, network, admin, plan.seed() + i, report).run();
                 }
+                out.println(report);
             }
             Runtime.getRuntime().removeShutdownHook(hook);
         }

@@ -28,9 +28,9 @@ import java.util.stream.Stream;
  * <p>A proxy finds out which broker has opened a connection from the files of the process that holds the other end, on
  * Linux only. Any thread.
  */
-final class NetworkProxies implements AutoCloseable {
+public final class NetworkProxies implements AutoCloseable {
     /** The end of all connections that no broker has opened. */
-    static final int CLIENTS = 0;
+    public static final int CLIENTS = 0;
 
     private static final int BACKLOG = 50;
     private static final int BUFFER_BYTES = 64 << 10;
@@ -94,13 +94,17 @@ final class NetworkProxies implements AutoCloseable {
         }
     }
 
-    /** @param processes id of the process of a broker; 0 while there is none */
-    void watch(IntToLongFunction processes) {
+    /**
+     * Says which process is which broker.
+     *
+     * @param processes id of the process of a broker; 0 while there is none
+     */
+    public void watch(IntToLongFunction processes) {
         pidOf = processes;
     }
 
     /** Opens a proxy for a port at which a broker will listen. Returns the port of the proxy. */
-    synchronized int open(int broker, int port) throws IOException {
+    public synchronized int open(int broker, int port) throws IOException {
         brokers.add(broker);
         ServerSocket proxy = new ServerSocket(LoopbackPorts.next(), BACKLOG, InetAddress.getLoopbackAddress());
         proxies.add(proxy);
@@ -109,7 +113,7 @@ final class NetworkProxies implements AutoCloseable {
     }
 
     /** Cuts or slows down what one end sends to another one. Heals it with {@code false} and 0. */
-    void set(int from, int to, boolean cut, int delayMs) {
+    public void set(int from, int to, boolean cut, int delayMs) {
         link(from, to).set(cut, delayMs);
     }
 

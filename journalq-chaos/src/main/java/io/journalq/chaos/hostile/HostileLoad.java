@@ -35,11 +35,6 @@ public enum HostileLoad {
                 }
             });
         }
-
-        @Override
-        boolean isLowestPriority() {
-            return false;
-        }
     },
 
     /** Connections that never send a byte. */
@@ -51,7 +46,6 @@ public enum HostileLoad {
                 held.add(connect(port));
             }
             DONE.add(held.size());
-            ready();
             sleepForever();
         }
     },
@@ -68,7 +62,6 @@ public enum HostileLoad {
                 held.add(socket);
             }
             DONE.add(held.size());
-            ready();
             sleepForever();
         }
     },
@@ -82,8 +75,8 @@ public enum HostileLoad {
                     try (Socket socket = connect(port)) {
                         // Closes with a reset, so that no port stays in TIME_WAIT.
                         socket.setSoLinger(true, 0);
-                        DONE.increment();
                     }
+                    DONE.increment();
                 }
             });
         }
@@ -107,7 +100,6 @@ public enum HostileLoad {
             for (int i = 0; i < connections; i++) {
                 sockets.add(connect(port));
             }
-            ready();
             for (int at = 0; ; at = (at + 1) % request.length) {
                 for (Socket socket : sockets) {
                     socket.getOutputStream().write(request[at]);
@@ -158,8 +150,8 @@ public enum HostileLoad {
         }
     },
 
-    /** Connections from many addresses that send half a TLS handshake, and nothing more. */
-    HALF_HANDSHAKES(1_000, "connections") {
+    /** Half handshakes of TLS from many addresses, on more connections than the broker keeps without a login. */
+    HALF_HANDSHAKES(1_500, "connections") {
         @Override
         void run(int port, int connections) {
             inThreads(1, () -> {
@@ -269,7 +261,7 @@ public enum HostileLoad {
         }
     };
 
-    /** Line that the process prints when the load has begun. */
+    /** Line that the process prints when the load has done as much as it has connections or threads. */
     static final String READY = "ready";
 
     /** Prefix of the lines with which the process reports its count. */
@@ -309,11 +301,6 @@ public enum HostileLoad {
         return HostileTarget.PLAINTEXT;
     }
 
-    /** Whether the process runs with the lowest priority. */
-    boolean isLowestPriority() {
-        return true;
-    }
-
     /** Runs the load. Returns only with an exception. */
     abstract void run(int port, int count) throws IOException;
 
@@ -325,7 +312,6 @@ public enum HostileLoad {
         for (int i = 0; i < count; i++) {
             new Thread(() -> repeat(work)).start();
         }
-        ready();
         sleepForever();
     }
 
@@ -386,8 +372,8 @@ public enum HostileLoad {
     /** Sends bytes, and waits until the broker closes the connection. */
     private static void sendOnce(int port, byte[] bytes) throws IOException {
         try (Socket socket = connectFromAnyAddress(port)) {
-            DONE.increment();
             socket.getOutputStream().write(bytes);
+            DONE.increment();
             socket.getInputStream().readAllBytes();
         }
     }
@@ -415,19 +401,21 @@ public enum HostileLoad {
         }
     }
 
-    private static void ready() {
-        System.out.println(READY);
-    }
-
     private static void sleepForever() {
         while (true) {
             pause(60_000);
         }
     }
 
-    private static void report() {
+    private static void report(int count) {
+        boolean ready = false;
         while (true) {
-            System.out.println(DID + DONE.sum());
+            long done = DONE.sum();
+            System.out.println(DID + done);
+            if (!ready && done >= count) {
+                ready = true;
+                System.out.println(READY);
+            }
             pause(REPORT_MS);
         }
     }
@@ -436,9 +424,10 @@ public enum HostileLoad {
     public static void main(String[] arguments) throws IOException {
         // Before there are threads: what they log while logging is set up would be printed.
         System.getLogger(HostileLoad.class.getName());
-        Thread reporter = new Thread(HostileLoad::report);
+        int count = Integer.parseInt(arguments[2]);
+        Thread reporter = new Thread(() -> report(count));
         reporter.setDaemon(true);
         reporter.start();
-        HostileLoad.valueOf(arguments[0]).run(Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]));
+        HostileLoad.valueOf(arguments[0]).run(Integer.parseInt(arguments[1]), count);
     }
 }

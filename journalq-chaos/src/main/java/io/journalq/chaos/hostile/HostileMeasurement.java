@@ -29,6 +29,7 @@ public final class HostileMeasurement {
     private final MetricsSampler metrics;
     private final long brokerPid;
     private final Map<HostileTarget, Integer> ports;
+    private final boolean lowestPriority;
     private final double seconds;
     private final int rate;
 
@@ -39,6 +40,7 @@ public final class HostileMeasurement {
      * @param tlsProbe the healthy client beside loads on listeners that require a login
      * @param brokerPid process id of the broker, on this machine
      * @param ports of the listeners
+     * @param lowestPriority whether loads run with the lowest priority, except {@link HostileLoad#BUSY_PROCESSOR}
      * @param seconds duration of each measurement
      * @param rate messages per second of the healthy client
      */
@@ -48,6 +50,7 @@ public final class HostileMeasurement {
             MetricsSampler metrics,
             long brokerPid,
             Map<HostileTarget, Integer> ports,
+            boolean lowestPriority,
             double seconds,
             int rate) {
         this.plainProbe = plainProbe;
@@ -55,6 +58,7 @@ public final class HostileMeasurement {
         this.metrics = metrics;
         this.brokerPid = brokerPid;
         this.ports = Map.copyOf(ports);
+        this.lowestPriority = lowestPriority;
         this.seconds = seconds;
         this.rate = rate;
     }
@@ -123,7 +127,8 @@ public final class HostileMeasurement {
         LatencyProbe.Latencies alone = probe.run(seconds, rate);
         MetricsSampler.Sample before = metrics.sample();
         long residentBeforeKib = ProcessUse.of(brokerPid).residentKib();
-        try (HostileProcess hostile = HostileProcess.start(load, ports.get(load.target()), count)) {
+        boolean lowest = lowestPriority && load != HostileLoad.BUSY_PROCESSOR;
+        try (HostileProcess hostile = HostileProcess.start(load, ports.get(load.target()), count, lowest)) {
             probe.run(SETTLE_SECONDS, rate);
             long beganNanos = System.nanoTime();
             long doneBefore = hostile.done();

@@ -13,8 +13,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A hostile load in a process of its own, with the lowest priority if {@link HostileLoad#isLowestPriority}. Real
- * clients run on other machines and do not take processor time from the broker. Any thread.
+ * A hostile load in a process of its own, with the lowest priority if asked for. Real clients run on other machines
+ * and do not take processor time from the broker. Any thread.
  */
 public final class HostileProcess implements AutoCloseable {
     private static final int READY_LIMIT_SECONDS = 120;
@@ -34,15 +34,17 @@ public final class HostileProcess implements AutoCloseable {
     private final Process process;
     private final CountDownLatch ready = new CountDownLatch(1);
     private volatile long done;
+    private volatile boolean closed;
 
     private HostileProcess(Process process) {
         this.process = process;
     }
 
-    /** Starts the process, and waits until the load has begun. */
-    public static HostileProcess start(HostileLoad load, int port, int count) throws IOException, InterruptedException {
+    /** Starts the process, and waits until the load has done as much as it has connections or threads. */
+    public static HostileProcess start(HostileLoad load, int port, int count, boolean lowestPriority)
+            throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
-        if (load.isLowestPriority()) {
+        if (lowestPriority) {
             command.addAll(Files.isExecutable(CHRT) ? IDLE_PRIORITY : LOWEST_PRIORITY);
         }
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -68,7 +70,8 @@ public final class HostileProcess implements AutoCloseable {
         reader.start();
         if (!hostile.ready.await(READY_LIMIT_SECONDS, TimeUnit.SECONDS) || !hostile.process.isAlive()) {
             hostile.close();
-            throw new IOException("the load " + load + " ended, or did not begin within " + READY_LIMIT_SECONDS + " s");
+            throw new IOException("the load " + load + " ended, or did not begin within " + READY_LIMIT_SECONDS
+                    + " s; with the lowest priority it does not run on a busy machine");
         }
         return hostile;
     }
@@ -85,8 +88,11 @@ public final class HostileProcess implements AutoCloseable {
                     System.out.println("hostile: " + line);
                 }
             }
-        } catch (IOException ended) {
-            throw new UncheckedIOException(ended);
+        } catch (IOException failure) {
+            // close() kills the process, which closes its output in the middle of a line.
+            if (!closed) {
+                throw new UncheckedIOException(failure);
+            }
         } finally {
             ready.countDown();
         }
@@ -104,6 +110,7 @@ public final class HostileProcess implements AutoCloseable {
     /** Kills the process. */
     @Override
     public void close() {
+        closed = true;
         process.destroyForcibly();
         try {
             process.waitFor();

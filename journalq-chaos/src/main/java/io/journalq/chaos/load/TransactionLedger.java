@@ -13,6 +13,9 @@ public final class TransactionLedger {
     /** Messages in each transaction. */
     public static final int SIZE = 6;
 
+    /** Begins each finding. */
+    private static final String PROMISE = "TransactionsAreWhole: ";
+
     private final Ledger ledger;
     private final Map<Integer, Outcomes> outcomesByProducer = new HashMap<>();
     private final Map<String, Long> newest = new HashMap<>();
@@ -62,15 +65,15 @@ public final class TransactionLedger {
         Payload payload = Payload.decode(value);
         String where = partition + " offset " + offset;
         if (payload == null) {
-            ledger.report(where + " holds a record that no producer sent");
+            ledger.report(PROMISE + where + " holds a record that no producer sent");
             return;
         }
         BitSet found = outcomes(payload.producer()).found;
         Long before = newest.put(partition + " producer " + payload.producer(), payload.number());
         if (found.get((int) payload.number())) {
-            ledger.report(where + " holds a duplicate of " + payload);
+            ledger.report(PROMISE + where + " holds a duplicate of " + payload);
         } else if (before != null && before > payload.number()) {
-            ledger.report(where + " holds " + payload + " after number " + before);
+            ledger.report(PROMISE + where + " holds " + payload + " after number " + before);
         }
         found.set((int) payload.number());
     }
@@ -89,8 +92,8 @@ public final class TransactionLedger {
                 int count = outcomes.found.get(first, first + SIZE).cardinality();
                 String wrong = judge(outcomes, transaction, count, settled);
                 if (wrong != null) {
-                    ledger.report("transaction " + transaction + " of producer " + producer + " is " + wrong + ": "
-                            + count + " of " + SIZE + " messages were found");
+                    ledger.report(PROMISE + "transaction " + transaction + " of producer " + producer + " is " + wrong
+                            + ": " + count + " of " + SIZE + " messages were found");
                 }
             }
         });

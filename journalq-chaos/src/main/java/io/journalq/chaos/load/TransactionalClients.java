@@ -116,12 +116,16 @@ public final class TransactionalClients {
         config.put("reconnect.backoff.max.ms", 200);
         load.begin("kafka transactions " + id, () -> {
             int transaction = 0;
-            while (!load.isStopping()) {
+            boolean isOpen = true;
+            while (isOpen) {
                 try (KafkaProducer<byte[], byte[]> producer =
                         new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
                     producer.initTransactions();
+                    isOpen = false;
                     while (!load.isStopping()) {
+                        isOpen = true;
                         writeOne(producer, id, transaction++);
+                        isOpen = false;
                         load.pause();
                     }
                 } catch (KafkaException undecided) {

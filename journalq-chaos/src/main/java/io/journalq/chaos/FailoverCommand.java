@@ -1,0 +1,176 @@
+package io.journalq.chaos;
+
+import io.journalq.chaos.failover.FailoverFault;
+import io.journalq.chaos.failover.FailoverMeasurement;
+import io.journalq.chaos.failover.FailoverPlan;
+import io.journalq.common.commandline.ProgramVersion;
+import java.nio.file.Files;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Measures for how long clients get no acknowledgement when a broker of a cluster fails. */
+@Command(
+        name = "failover",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        description = {
+            "Measures for how long clients get no acknowledgement when a broker of a cluster fails.",
+            "",
+            "Starts a cluster on this machine. The clients of JournalQ and Kafka, and others with --client, send to a"
+                    + " topic with three replicas and min.insync.replicas=2, with acks=all. Faults happen to a leader of"
+                    + " partitions, one after the other. The time is the longest one without an acknowledgement, of the"
+                    + " partitions that the broker led. After each fault, its partitions move back to it: these times"
+                    + " are those of move.",
+            "",
+            "The p99 of fewer than 100 rounds is the longest time. Use a machine with free processor time."
+        },
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:every p99 is within its goal",
+            "1:one is not, or the cluster did not recover: the data and the logs are kept",
+            "2:wrong usage"
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  journalq-chaos failover --rounds 5",
+            "  journalq-chaos failover --faults kill,freeze --mode consistent",
+            "  journalq-chaos failover --client 'librdkafka=python3 producer.py'"
+        })
+final class FailoverCommand implements Callable<Integer> {
+    private static final int FEWEST_BROKERS = 3;
+    private static final int MOST_BROKERS = 7;
+    private static final long MOVE_GOAL_MS = 200;
+    private static final int PERCENT = 100;
+    private static final double MILLIS_PER_SECOND = 1_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--brokers",
+            paramLabel = "COUNT",
+            defaultValue = "3",
+            description = "Number of brokers, from 3 to 7 (default: 3).")
+    private int brokers;
+
+    @Option(
+            names = "--rounds",
+            paramLabel = "COUNT",
+            defaultValue = "3",
+            description = "How often each fault happens (default: 3).")
+    private int rounds;
+
+    @Option(
+            names = "--rate",
+            paramLabel = "MESSAGES",
+            defaultValue = "20000",
+            description = "Messages per second of 100 bytes, of all clients together (default: 20000).")
+    private int rate;
+
+    @Option(
+            names = "--partitions",
+            paramLabel = "COUNT",
+            defaultValue = "6",
+            description = "Partitions of the topic (default: 6).")
+    private int partitions;
+
+    @Option(
+            names = "--mode",
+            paramLabel = "MODE",
+            defaultValue = "eventual",
+            description = "Delivery mode of the topic: eventual, consistent or performance (default: eventual).")
+    private String mode;
+
+    @Option(
+            names = "--faults",
+            split = ",",
+            paramLabel = "FAULT",
+            description = {
+                "Faults to measure, separated by commas (default: all).",
+                "kill: SIGKILL of a broker that is not the controller. Goal: 1.5 s.",
+                "controller: SIGKILL of the controller. Goal: 5 s.",
+                "freeze: SIGSTOP. Goal: 4 s.",
+                "cut: nothing passes between the broker and the others, nor between it and the clients. On Linux only."
+                        + " Goal: 4 s.",
+                "stop: SIGTERM. Goal: 0.2 s."
+            })
+    private List<FailoverFault> faults = List.of(FailoverFault.values());
+
+    @Option(
+            names = "--client",
+            paramLabel = "NAME=COMMAND",
+            description = "Another client: a program that gets the bootstrap servers, the topic, the number of"
+                    + " partitions, the messages per second, and the time-out of a request in ms as arguments. It prints"
+                    + " the number of the partition when a message is acknowledged, at least every 5 ms, and ends with its"
+                    + " input. clients-smoke/failover has some. Can be repeated.")
+    private Map<String, String> programs = new LinkedHashMap<>();
+
+    @Override
+    public Integer call() throws Exception {
+        ChaosMain.requirePositive(spec, "--rounds", rounds);
+        ChaosMain.requirePositive(spec, "--rate", rate);
+        ChaosMain.requirePositive(spec, "--partitions", partitions);
+        ChaosMain.requireMode(spec, mode);
+        if (brokers < FEWEST_BROKERS || brokers > MOST_BROKERS) {
+            throw new ParameterException(
+                    spec.commandLine(), "--brokers must be from " + FEWEST_BROKERS + " to " + MOST_BROKERS);
+        }
+        Map<String, List<String>> commands = new LinkedHashMap<>();
+        programs.forEach(
+                (name, command) -> commands.put(name, List.of(command.strip().split("\\s+"))));
+        FailoverPlan plan = new FailoverPlan(
+                brokers,
+                mode,
+                rounds,
+                rate,
+                partitions,
+                faults,
+                commands,
+                Files.createTempDirectory("journalq-failover"));
+        System.out.println("logs: " + plan.directory());
+        Map<String, Map<String, List<Long>>> gaps = new FailoverMeasurement(plan, System.out).run();
+        ChaosMain.delete(plan.directory());
+        return print(gaps) ? 0 : 1;
+    }
+
+    /** Prints the table. Returns whether all goals are met. */
+    private boolean print(Map<String, Map<String, List<Long>>> gaps) {
+        boolean met = true;
+        System.out.println("fault       client         rounds   p50 s   p99 s  goal s");
+        for (Map.Entry<String, Map<String, List<Long>>> fault : gaps.entrySet()) {
+            long goalMs = fault.getKey().equals(FailoverMeasurement.MOVE)
+                    ? MOVE_GOAL_MS
+                    : FailoverFault.valueOf(fault.getKey().toUpperCase(Locale.ROOT))
+                            .goalMs();
+            for (Map.Entry<String, List<Long>> client : fault.getValue().entrySet()) {
+                List<Long> sorted = client.getValue().stream().sorted().toList();
+                long p99Ms = percentile(sorted, 99);
+                met &= p99Ms <= goalMs;
+                System.out.printf(
+                        Locale.ROOT,
+                        "%-11s %-14s %6d %7.2f %7.2f %7.2f%s%n",
+                        fault.getKey(),
+                        client.getKey(),
+                        sorted.size(),
+                        percentile(sorted, 50) / MILLIS_PER_SECOND,
+                        p99Ms / MILLIS_PER_SECOND,
+                        goalMs / MILLIS_PER_SECOND,
+                        p99Ms <= goalMs ? "" : "  missed");
+            }
+        }
+        return met;
+    }
+
+    /** The smallest value that is not exceeded by {@code percent} of all. */
+    private static long percentile(List<Long> sorted, int percent) {
+        return sorted.get((sorted.size() * percent + PERCENT - 1) / PERCENT - 1);
+    }
+}

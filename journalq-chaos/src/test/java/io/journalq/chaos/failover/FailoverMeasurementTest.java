@@ -1,0 +1,56 @@
+package io.journalq.chaos.failover;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FailoverMeasurementTest {
+    private static final List<Integer> LED = List.of(1);
+
+    private static long ms(long milliseconds) {
+        return TimeUnit.MILLISECONDS.toNanos(milliseconds);
+    }
+
+    @Test
+    void shouldTellTheLongestGapWhenAcknowledgementsBeginAgain() {
+        Gaps gaps = new Gaps(2);
+        gaps.begin(0);
+
+        // when partition 1 gets nothing for 1,500 ms
+        gaps.onAcknowledged(1, ms(100));
+        gaps.onAcknowledged(1, ms(1_600));
+        gaps.onAcknowledged(1, ms(1_700));
+
+        // then
+        assertThat(gaps.longestMs(LED, ms(1_750))).isEqualTo(1_500);
+        assertThat(gaps.areSettled(LED, ms(1_750), ms(100))).isTrue();
+        assertThat(gaps.areSettled(LED, ms(1_750), ms(200))).isFalse();
+        // and partition 0 has got nothing at all
+        assertThat(gaps.longestMs(List.of(0, 1), ms(1_750))).isEqualTo(1_750);
+        assertThat(gaps.areSettled(List.of(0, 1), ms(1_750), ms(100))).isFalse();
+    }
+
+    @Test
+    @Tag("long")
+    void shouldTellTheGapsOfBothClientsWhenALeaderIsKilled(@TempDir Path directory) throws Exception {
+        FailoverPlan plan =
+                new FailoverPlan(3, "eventual", 1, 500, 3, List.of(FailoverFault.KILL), Map.of(), directory);
+
+        Map<String, Map<String, List<Long>>> gaps = new FailoverMeasurement(plan, System.out).run();
+
+        assertThat(gaps).containsOnlyKeys("kill", FailoverMeasurement.MOVE);
+        assertThat(gaps.get("kill"))
+                .containsOnlyKeys("journalq", "kafka-clients")
+                .allSatisfy((client, times) -> assertThat(times)
+                        // The brokers notice at once that the connections of a process have ended, but not before it is
+                        // dead.
+                        .singleElement()
+                        .satisfies(time -> assertThat(time).isGreaterThan(10)));
+    }
+}
