@@ -1,11 +1,12 @@
 package io.journalq.bench.cli;
 
-import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.driver.SpawnedBroker;
 import java.util.Locale;
 import java.util.Map;
 
@@ -15,7 +16,7 @@ enum BrokerChoice {
     KAFKA;
 
     /** Makes the driver; its broker is not started yet. {@code settings} are the broker's, by its own names. */
-    BrokerDriver open(Map<String, String> settings) {
+    SpawnedBroker open(Map<String, String> settings) {
         return switch (this) {
             case JOURNALQ -> JournalQBroker.withMetrics(settings);
             case KAFKA -> new KafkaBroker(settings);
@@ -23,10 +24,10 @@ enum BrokerChoice {
     }
 
     /** The client library of the broker's own project. */
-    ClientDriver ownClient() {
+    ClientDriver ownClient(ConnectionSecurity security) {
         return switch (this) {
-            case JOURNALQ -> new JournalQClientDriver();
-            case KAFKA -> new KafkaClientsDriver();
+            case JOURNALQ -> new JournalQClientDriver(security, null);
+            case KAFKA -> new KafkaClientsDriver(security);
         };
     }
 

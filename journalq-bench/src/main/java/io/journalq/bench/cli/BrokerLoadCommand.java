@@ -3,8 +3,10 @@ package io.journalq.bench.cli;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.SpawnedBroker;
 import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
@@ -28,7 +30,7 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Measures the broker's processor time per produce request.",
-            "Starts a broker and sends it prebuilt requests over plain sockets, without a client library. A request has one"
+            "Starts a broker and sends it prebuilt requests over sockets, without a client library. A request has one"
                     + " message for each of its partitions. With --shards, shows what event loops cost.",
             "Exit code: 0 on success, 1 if the broker failed, 2 if the command line is wrong."
         },
@@ -105,6 +107,9 @@ final class BrokerLoadCommand implements Callable<Integer> {
     private ShardOptions shards;
 
     @Mixin
+    private EncryptionOption encryption;
+
+    @Mixin
     private OutputOptions output;
 
     @Override
@@ -118,12 +123,13 @@ final class BrokerLoadCommand implements Callable<Integer> {
         PayloadPool pool = PayloadPool.build("text", 1024, PayloadPool.DEFAULT_SIZE_BYTES);
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("connections", connections);
+        settings.put("connection_kind", encryption.inWords());
         settings.put("in_flight", inFlight);
         settings.put("partitions", partitions);
         settings.put("partitions_per_request", partitionsPerRequest);
         List<Map<String, Object>> rows = new ArrayList<>();
         for (Map<String, String> one : brokers) {
-            try (BrokerDriver driver = broker.open(one)) {
+            try (SpawnedBroker driver = encryption.apply(broker.open(one))) {
                 driver.start();
                 rows.add(measure(driver, ShardOptions.of(one), pool));
                 settings.put(
@@ -143,6 +149,7 @@ final class BrokerLoadCommand implements Callable<Integer> {
         driver.createTopic("broker-load", partitions);
         BrokerLoad.Result result = new BrokerLoad(
                         Side.address(driver.bootstrap()),
+                        driver.security().loadContext(),
                         "broker-load",
                         partitions,
                         partitionsPerRequest,

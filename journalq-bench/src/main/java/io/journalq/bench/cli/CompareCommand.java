@@ -4,13 +4,14 @@ import io.journalq.bench.compare.Comparison;
 import io.journalq.bench.compare.Presets;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.compare.Spread;
-import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
 import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.driver.SpawnedBroker;
 import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
@@ -104,6 +105,9 @@ final class CompareCommand implements Callable<Integer> {
     private boolean brokerCpu;
 
     @Mixin
+    private EncryptionOption encryption;
+
+    @Mixin
     private OutputOptions output;
 
     private PayloadPool pool;
@@ -112,7 +116,7 @@ final class CompareCommand implements Callable<Integer> {
     enum Peer {
         KAFKA;
 
-        private BrokerDriver open() {
+        private SpawnedBroker open() {
             return new KafkaBroker(Map.of());
         }
 
@@ -140,10 +144,12 @@ final class CompareCommand implements Callable<Integer> {
         List<Map<String, Object>> rows = new ArrayList<>();
         List<Map<String, Object>> runs = new ArrayList<>();
         Map<String, Object> about = new LinkedHashMap<>();
-        try (BrokerDriver journalq = new JournalQBroker(durability.journalqSettings());
-                BrokerDriver kafka = peers.open()) {
-            Side peer = new Side(kafka, new KafkaClientsDriver());
-            Side own = new Side(journalq, sameClient() ? new KafkaClientsDriver() : new JournalQClientDriver());
+        try (SpawnedBroker journalq = encryption.apply(new JournalQBroker(durability.journalqSettings()));
+                SpawnedBroker kafka = encryption.apply(peers.open())) {
+            Side peer = new Side(kafka, KafkaClientsDriver::new);
+            Side own = new Side(
+                    journalq,
+                    sameClient() ? KafkaClientsDriver::new : security -> new JournalQClientDriver(security, null));
             about.put("journalq", own.inWords());
             about.put("peer", peer.inWords());
             Presets presets = sweepFirst ? work.sweep(List.of(own, peer), chosen, pool) : work.presets();
@@ -157,7 +163,8 @@ final class CompareCommand implements Callable<Integer> {
         about.put("durability", "acks=1, no idempotence; " + durability.inWords());
         about.put(
                 "method",
-                repetitions + " repetitions in turn, the other broker frozen; medians [least-most]; " + work.inWords());
+                repetitions + " repetitions in turn, the other broker frozen; medians [least-most]; " + work.inWords()
+                        + ", connections " + encryption.inWords());
         output.emit(about, rows, Map.of("runs", runs));
         return rows.stream().allMatch(row -> row.get("check").equals("passed")) ? 0 : 1;
     }

@@ -5,6 +5,7 @@ import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.load.GatewayLoad;
 import io.journalq.bench.load.GatewayLoad.Format;
 import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
 import java.io.IOException;
@@ -27,7 +28,7 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Measures the HTTP gateway of JournalQ, end to end.",
-            "Starts a broker and posts requests that were made before the measurement, over plain sockets. One WebSocket"
+            "Starts a broker and posts requests that were made before the measurement. One WebSocket"
                     + " receives all messages and checks the number and the checksum of each. Each repetition has a warm-up"
                     + " of the same length. Java needs several of them until it has compiled what the broker runs, so the"
                     + " first repetitions are not reported.",
@@ -122,6 +123,9 @@ final class GatewayCommand implements Callable<Integer> {
     private Map<String, String> brokerSettings = new TreeMap<>();
 
     @Mixin
+    private EncryptionOption encryption;
+
+    @Mixin
     private OutputOptions output;
 
     @Override
@@ -132,12 +136,13 @@ final class GatewayCommand implements Callable<Integer> {
         settings.put("message_bytes", sizeBytes);
         settings.put("messages_per_request", format == Format.SINGLE ? 1 : messages);
         settings.put("in_flight", inFlight);
+        settings.put("connection_kind", encryption.inWords());
         settings.put("partitions", partitions);
         settings.put("requests", count);
         settings.put("unreported_repetitions", unreported);
         settings.put("delivery_mode", deliveryMode);
         List<Map<String, Object>> rows = new ArrayList<>();
-        try (JournalQBroker broker = JournalQBroker.withGateway(brokerSettings)) {
+        try (JournalQBroker broker = encryption.apply(JournalQBroker.withGateway(brokerSettings))) {
             broker.start();
             settings.put("broker_settings", broker.settings().toString());
             for (int repetition = 1 - unreported; repetition <= repetitions; repetition++) {
@@ -145,6 +150,7 @@ final class GatewayCommand implements Callable<Integer> {
                 broker.createTopic(topic, partitions, Map.of("delivery.mode", deliveryMode));
                 GatewayLoad load = new GatewayLoad(
                         Side.address(broker.gatewayAddress()),
+                        broker.security(),
                         new GatewayLoad.Shape(topic, partitions, format, sizeBytes, messages, inFlight));
                 GatewayLoad.Result result =
                         load.run(count, broker.pid(), broker.metricsAddress().orElse(null));

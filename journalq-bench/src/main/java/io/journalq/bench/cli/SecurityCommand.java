@@ -21,6 +21,10 @@ import io.journalq.bench.produce.ProduceRun;
 import io.journalq.bench.produce.ProduceSettings;
 import io.journalq.bench.produce.Tuning;
 import io.journalq.common.commandline.DurationOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.handler.ssl.SslContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -28,7 +32,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import javax.net.ssl.SSLContext;
+import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -188,12 +192,11 @@ final class SecurityCommand implements Callable<Integer> {
                     produce(name + "sealed", one, broker, client(ConnectionSecurity.NONE, true), round);
                 }
             }
-            SSLContext trust = broker.tls().sockets();
-            connections("handshake TLS 1.3", ConnectionLoad.handshakes(broker.tlsAddress(), trust, "TLSv1.3", false));
-            connections("handshake TLS 1.2", ConnectionLoad.handshakes(broker.tlsAddress(), trust, "TLSv1.2", false));
+            handshakes("handshake TLS 1.3", "TLSv1.3");
+            handshakes("handshake TLS 1.2", "TLSv1.2");
             connections(
                     "handshake TLS 1.2 resumed",
-                    ConnectionLoad.handshakes(broker.tlsAddress(), trust, "TLSv1.2", true));
+                    ConnectionLoad.resumptions(broker.tlsAddress(), broker.tls().sockets()));
             connections(
                     "login SCRAM-SHA-256",
                     ConnectionLoad.logins(
@@ -245,6 +248,16 @@ final class SecurityCommand implements Callable<Integer> {
                             * 1e6
                             / Math.max(1, result.measured().qps()));
             broker.deleteTopic(topic);
+        }
+
+        private void handshakes(String name, String version) throws InterruptedException {
+            EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+            try {
+                SslContext context = broker.tls().sslContext(version);
+                connections(name, ConnectionLoad.handshakes(broker.tlsAddress(), context, loop));
+            } finally {
+                loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+            }
         }
 
         private void connections(String name, ConnectionLoad.Attempts attempts) throws InterruptedException {

@@ -3,7 +3,8 @@ package io.journalq.bench.cli;
 import io.journalq.bench.compare.Presets;
 import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.compare.Side;
-import io.journalq.bench.driver.BrokerDriver;
+import io.journalq.bench.driver.SpawnedBroker;
+import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
@@ -54,6 +55,9 @@ final class SweepCommand implements Callable<Integer> {
     private ComparisonOptions work;
 
     @Mixin
+    private EncryptionOption encryption;
+
+    @Mixin
     private OutputOptions output;
 
     @Override
@@ -61,8 +65,8 @@ final class SweepCommand implements Callable<Integer> {
         List<ProduceCase> chosen = cases.required("--cases");
         PayloadPool pool = work.pool();
         Presets found;
-        try (BrokerDriver driver = broker.open(settings())) {
-            found = work.sweep(List.of(new Side(driver, broker.ownClient())), chosen, pool);
+        try (SpawnedBroker driver = encryption.apply(broker.open(settings()))) {
+            found = work.sweep(List.of(new Side(driver, broker::ownClient)), chosen, pool);
         }
         if (file != null) {
             Presets earlier = Files.exists(file) ? Presets.read(file) : new Presets(List.of());
@@ -78,7 +82,10 @@ final class SweepCommand implements Callable<Integer> {
             row.put("tried", preset.trials().size());
             rows.add(row);
         }
-        output.emit(Map.of("work", work.inWords()), rows, Map.of("presets", found.all()));
+        output.emit(
+                Map.of("work", work.inWords() + ", connections " + encryption.inWords()),
+                rows,
+                Map.of("presets", found.all()));
         return 0;
     }
 

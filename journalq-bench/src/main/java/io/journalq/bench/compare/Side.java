@@ -2,6 +2,7 @@ package io.journalq.bench.compare;
 
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.payload.PayloadPool;
@@ -11,6 +12,7 @@ import io.journalq.bench.produce.ProduceSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.function.Function;
 
 /** A broker with its client. The broker is frozen except during a run, so that it takes no resources from the other. One thread. */
 public final class Side {
@@ -24,11 +26,15 @@ public final class Side {
     private final ClientDriver client;
     private int topicNumber;
 
-    /** Starts and freezes {@code broker}. */
-    public Side(BrokerDriver broker, ClientDriver client) {
+    /**
+     * Starts and freezes a broker.
+     *
+     * @param client makes its client
+     */
+    public Side(BrokerDriver broker, Function<ConnectionSecurity, ClientDriver> client) {
         this.broker = broker;
-        this.client = client;
         broker.start();
+        this.client = client.apply(broker.security());
         broker.freeze();
     }
 
@@ -54,7 +60,9 @@ public final class Side {
                 settings.duration());
         broker.thaw();
         try {
-            return new ProduceRun(broker, client, new KafkaClientsDriver(), own, pool, System.err::println).run();
+            return new ProduceRun(
+                            broker, client, new KafkaClientsDriver(broker.security()), own, pool, System.err::println)
+                    .run();
         } finally {
             removeTopic(own.workload().topic());
             broker.freeze();
@@ -69,7 +77,14 @@ public final class Side {
         try {
             broker.createTopic(topic, partitions);
             System.err.println(broker.name() + " single-message requests without a client library");
-            return new BrokerLoad(address(broker.bootstrap()), topic, partitions, 1, pool, LOAD_IN_FLIGHT)
+            return new BrokerLoad(
+                            address(broker.bootstrap()),
+                            broker.security().loadContext(),
+                            topic,
+                            partitions,
+                            1,
+                            pool,
+                            LOAD_IN_FLIGHT)
                     .run(LOAD_CONNECTIONS, broker.pid(), broker.metricsAddress().orElse(null), warmup, duration);
         } finally {
             removeTopic(topic);

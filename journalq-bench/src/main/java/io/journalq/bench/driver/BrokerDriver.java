@@ -20,6 +20,9 @@ public interface BrokerDriver extends AutoCloseable {
     /** The address for clients, as {@code host:port}. */
     String bootstrap();
 
+    /** How clients connect. A broker that this program starts is known after its start. */
+    ConnectionSecurity security();
+
     /** The process id on this machine; 0 if it is unknown. */
     long pid();
 

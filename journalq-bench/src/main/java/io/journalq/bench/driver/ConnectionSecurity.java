@@ -4,6 +4,10 @@ import io.journalq.bench.BenchException;
 import io.journalq.client.ClientBuilder;
 import io.journalq.client.security.SaslConfig;
 import io.journalq.client.security.TlsConfig;
+import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -30,6 +34,11 @@ public record ConnectionSecurity(Path authorities, Path certificate, String user
     public static final ConnectionSecurity NONE = new ConnectionSecurity(null, null, null, null);
 
     private static final String MECHANISM = "SCRAM-SHA-256";
+
+    /** TLS 1.3 for a load generator, as {@link #sslContext}; null for plain connections. */
+    public SslContext loadContext() {
+        return authorities == null ? null : sslContext("TLSv1.3");
+    }
 
     /** Configures a client of JournalQ. */
     public void apply(ClientBuilder<?> builder) {
@@ -65,7 +74,25 @@ public record ConnectionSecurity(Path authorities, Path certificate, String user
         return settings;
     }
 
-    /** TLS that trusts the authorities. There must be some. */
+    /**
+     * TLS of BoringSSL, where it loads, that trusts the authorities. There must be some.
+     *
+     * @param version such as TLSv1.3
+     */
+    public SslContext sslContext(String version) {
+        try {
+            return SslContextBuilder.forClient()
+                    .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
+                    .trustManager(authorities.toFile())
+                    .endpointIdentificationAlgorithm(null)
+                    .protocols(version)
+                    .build();
+        } catch (IOException | IllegalArgumentException e) {
+            throw new BenchException("cannot read certificates from " + authorities, "check the file", e);
+        }
+    }
+
+    /** TLS of the JDK that trusts the authorities. There must be some. */
     public SSLContext sockets() {
         try (InputStream file = Files.newInputStream(authorities)) {
             KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());

@@ -26,7 +26,7 @@ public final class ExternalBroker extends KafkaProtocolBroker {
     }
 
     @Override
-    ConnectionSecurity security() {
+    public ConnectionSecurity security() {
         return security;
     }
 

@@ -60,6 +60,13 @@ public final class JournalQBroker extends SpawnedBroker {
         return extra.get("gateway.listener");
     }
 
+    private void encryptGateway(Map<String, String> settings) {
+        String address = settings.get("gateway.listener");
+        if (encryptsClients() && !address.isEmpty() && !address.contains("://")) {
+            settings.put("gateway.listener", "SSL://" + address);
+        }
+    }
+
     @Override
     public String name() {
         return "journalq";
@@ -86,6 +93,7 @@ public final class JournalQBroker extends SpawnedBroker {
             addUser(settings.get("data.directories"));
         }
         settings.putAll(extra);
+        encryptGateway(settings);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
         process.start(started, () -> responds(RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
     }

@@ -22,11 +22,6 @@ public final class JournalQClientDriver implements ClientDriver {
     private final ConnectionSecurity security;
     private final SealPolicy seal;
 
-    /** A client with plain connections. */
-    public JournalQClientDriver() {
-        this(ConnectionSecurity.NONE, null);
-    }
-
     /**
      * Creates a driver.
      *

@@ -17,11 +17,6 @@ public abstract class KafkaProtocolBroker implements BrokerDriver {
         return admin;
     }
 
-    /** How to connect. A broker that this program starts has plain connections. */
-    ConnectionSecurity security() {
-        return ConnectionSecurity.NONE;
-    }
-
     @Override
     public void createTopic(String topic, int partitions, Map<String, String> settings) {
         admin().create(topic, partitions, settings);

@@ -11,7 +11,9 @@ import java.util.Optional;
 public abstract class SpawnedBroker extends KafkaProtocolBroker {
     private final int port = ChildProcess.freePort();
     /** Whether it also has listeners with TLS, and with logins by SCRAM. */
-    private final boolean secured;
+    private boolean secured;
+
+    private boolean encryptsClients;
 
     private final int tlsPort = ChildProcess.freePort();
     private final int loginPort = ChildProcess.freePort();
@@ -20,6 +22,23 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
 
     SpawnedBroker(boolean secured) {
         this.secured = secured;
+    }
+
+    /** Lets the clients of this program connect with TLS. Before the broker is started. */
+    public final void encryptClients() {
+        secured = true;
+        encryptsClients = true;
+    }
+
+    /** How the clients of this program connect. After the broker was started. */
+    @Override
+    public final ConnectionSecurity security() {
+        return encryptsClients ? tls() : ConnectionSecurity.NONE;
+    }
+
+    /** Whether the clients of this program connect with TLS. */
+    final boolean encryptsClients() {
+        return encryptsClients;
     }
 
     /** Creates the process for {@link #start}. */
@@ -90,7 +109,7 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
 
     @Override
     public final String bootstrap() {
-        return "localhost:" + port;
+        return "localhost:" + (encryptsClients ? tlsPort : port);
     }
 
     @Override

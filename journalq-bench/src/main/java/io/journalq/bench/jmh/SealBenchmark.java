@@ -40,7 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * Records per second of one core that are built into batches of 64 KiB and sealed (JQE1), or opened, and for comparison
- * only built. Text is compressed by LZ4, random bytes are not.
+ * only built. Text is compressed by LZ4, random bytes are not. The sender signs each batch, or does not.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.Throughput)
@@ -55,6 +55,9 @@ public class SealBenchmark {
 
     @Param({"random", "text"})
     public String content;
+
+    @Param({"false", "true"})
+    public boolean signed;
 
     private final PooledByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
     private PayloadPool pool;
@@ -101,7 +104,8 @@ public class SealBenchmark {
         byte[] role = vault.makeRole("readers", 1).publicKey();
         admin.change(next -> next.withSender("sender", sender, List.of("*"))
                 .withRole("readers", 1, role)
-                .withTopic(PARTITION.topic(), SealMode.BATCH, List.of("readers")));
+                .withTopic(PARTITION.topic(), SealMode.BATCH, List.of("readers"))
+                .withSignatures(PARTITION.topic(), signed));
         SealPolicy policy = SealPolicy.builder()
                 .realm("benchmark")
                 .trust(TrustPolicy.pinned(Registry.fingerprint(vault.root().publicKey()), null))

@@ -14,6 +14,7 @@ import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.handler.ssl.SslContext;
 import io.netty.util.ReferenceCounted;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -21,7 +22,6 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -47,6 +47,7 @@ public final class BrokerLoad {
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
     private final InetSocketAddress address;
+    private final SslContext tls;
     private final ByteBuffer[] requests;
     private final int partitionsPerRequest;
     private final int inFlight;
@@ -58,18 +59,21 @@ public final class BrokerLoad {
     /**
      * Prepares the requests.
      *
+     * @param tls null for plain connections
      * @param topic an existing topic with {@code partitions} partitions
      * @param partitionsPerRequest number of consecutive partitions that a request writes to, at most {@code partitions}
      * @param inFlight requests in flight on each connection
      */
     public BrokerLoad(
             InetSocketAddress address,
+            SslContext tls,
             String topic,
             int partitions,
             int partitionsPerRequest,
             PayloadPool pool,
             int inFlight) {
         this.address = address;
+        this.tls = tls;
         this.partitionsPerRequest = partitionsPerRequest;
         this.inFlight = inFlight;
         this.requests = new ByteBuffer[partitions];
@@ -122,7 +126,7 @@ public final class BrokerLoad {
                 return new Result(completed, Latency.of(Latency.SERVICE_TIME, latencies), use);
             } finally {
                 for (Connection connection : open) {
-                    connection.channel.close();
+                    connection.socket.close();
                 }
             }
         }
@@ -175,7 +179,7 @@ public final class BrokerLoad {
 
     /** A connection with the requests that it still writes and the responses that it is reading. */
     private final class Connection {
-        private final SocketChannel channel;
+        private final LoadSocket socket;
         private final SelectionKey key;
         private final ByteBuffer in = ByteBuffer.allocateDirect(READ_BUFFER_BYTES);
         private final ByteBuffer[] out = new ByteBuffer[inFlight];
@@ -186,11 +190,10 @@ public final class BrokerLoad {
         private int nextPartition;
 
         Connection(Selector selector, int number) throws IOException {
-            channel = SocketChannel.open(address);
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            channel.configureBlocking(false);
+            socket = LoadSocket.connect(address, tls);
+            socket.set(StandardSocketOptions.TCP_NODELAY, true);
             nextPartition = number * SPREAD % requests.length;
-            key = channel.register(selector, SelectionKey.OP_READ, this);
+            key = socket.register(selector, this);
             Arrays.fill(sentNs, System.nanoTime());
             send(inFlight);
         }
@@ -200,8 +203,13 @@ public final class BrokerLoad {
                 flush();
                 return;
             }
-            int count = channel.read(in);
-            if (count < 0) {
+            do {
+                read();
+            } while (socket.hasMore());
+        }
+
+        private void read() throws IOException {
+            if (socket.read(in) < 0) {
                 throw new IOException("the broker closed a connection");
             }
             int completed = 0;
@@ -256,12 +264,7 @@ public final class BrokerLoad {
         }
 
         private void flush() throws IOException {
-            channel.write(out);
-            boolean all = true;
-            for (ByteBuffer buffer : out) {
-                all &= !buffer.hasRemaining();
-            }
-            key.interestOps(all ? SelectionKey.OP_READ : SelectionKey.OP_WRITE);
+            key.interestOps(socket.write(out) ? SelectionKey.OP_READ : SelectionKey.OP_WRITE);
         }
     }
 }

@@ -15,10 +15,20 @@ import io.journalq.common.sasl.ScramMessages;
 import io.journalq.common.sasl.ScramMessages.ClientFinal;
 import io.journalq.common.sasl.ScramMessages.ClientFirst;
 import io.journalq.common.sasl.ScramMessages.ServerFirst;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.ReferenceCounted;
+import io.netty.util.concurrent.Future;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -116,23 +126,51 @@ public final class ConnectionLoad {
     }
 
     /**
-     * Handshakes of TLS.
+     * Full handshakes of TLS. A client of the JDK would need more time for them than the broker.
      *
-     * @param version such as TLSv1.3
-     * @param resumed whether all but the first of a thread resume its session
+     * @param loop runs the connections of all threads
      */
-    public static Attempts handshakes(InetSocketAddress address, SSLContext trust, String version, boolean resumed) {
+    public static Attempts handshakes(InetSocketAddress address, SslContext context, EventLoopGroup loop) {
+        Bootstrap bootstrap = new Bootstrap()
+                .group(loop)
+                .channel(NioSocketChannel.class)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, TIMEOUT_MS)
+                .handler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(context.newHandler(channel.alloc()));
+                    }
+                });
+        return () -> () -> {
+            ChannelFuture connected = bootstrap.connect(address);
+            await(connected);
+            NioSocketChannel channel = (NioSocketChannel) connected.channel();
+            await(channel.pipeline().get(SslHandler.class).handshakeFuture());
+            // The broker ends the connection, when it has sent what belongs to the handshake.
+            await(channel.shutdownOutput());
+            await(channel.closeFuture());
+        };
+    }
+
+    /** Handshakes of TLS 1.2. Each but the first of a thread resumes its session. */
+    public static Attempts resumptions(InetSocketAddress address, SSLContext trust) {
         return () -> () -> {
             try (Socket plain = connect(address);
                     SSLSocket socket = (SSLSocket) trust.getSocketFactory()
                             .createSocket(plain, address.getHostString(), address.getPort(), true)) {
-                socket.setEnabledProtocols(new String[] {version});
+                socket.setEnabledProtocols(new String[] {"TLSv1.2"});
                 socket.startHandshake();
-                if (!resumed) {
-                    socket.getSession().invalidate();
-                }
             }
         };
+    }
+
+    private static void await(Future<?> future) throws IOException {
+        if (!future.awaitUninterruptibly(TIMEOUT_MS)) {
+            throw new IOException("the broker does not respond within " + TIMEOUT_MS + " ms");
+        }
+        if (!future.isSuccess()) {
+            throw new IOException(future.cause());
+        }
     }
 
     /** Logins by SCRAM-SHA-256 without TLS. The client computes the salted password once. */

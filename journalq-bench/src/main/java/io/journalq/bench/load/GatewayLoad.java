@@ -1,5 +1,6 @@
 package io.journalq.bench.load;
 
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
@@ -36,6 +37,7 @@ public final class GatewayLoad {
             "abcdefghijklmnopqrstuvwxyz 0123456789,.:-".getBytes(StandardCharsets.US_ASCII);
 
     private final InetSocketAddress address;
+    private final ConnectionSecurity security;
     private final Shape shape;
     private final List<ByteBuffer> requests = new ArrayList<>();
 
@@ -70,9 +72,14 @@ public final class GatewayLoad {
         }
     }
 
-    /** Makes the bodies. */
-    public GatewayLoad(InetSocketAddress address, Shape shape) {
+    /**
+     * Makes the bodies.
+     *
+     * @param security how to connect
+     */
+    public GatewayLoad(InetSocketAddress address, ConnectionSecurity security, Shape shape) {
         this.address = address;
+        this.security = security;
         this.shape = shape;
         int bodies = shape.format() == Format.SINGLE ? 1 : MAX_BODIES;
         for (int body = 0; body < bodies; body++) {
@@ -160,7 +167,7 @@ public final class GatewayLoad {
      * @param requestCount requests of the measurement, and of the warm-up
      */
     public Result run(long requestCount, long brokerPid, String metricsAddress) throws IOException {
-        try (GatewayPosts posts = new GatewayPosts(address, requests, shape.inFlight())) {
+        try (GatewayPosts posts = new GatewayPosts(address, security.loadContext(), requests, shape.inFlight())) {
             if (shape.format() == Format.SINGLE) {
                 posts.post(requestCount);
                 ResourceUse.Meter meter = ResourceUse.start(brokerPid, metricsAddress);
@@ -171,6 +178,7 @@ public final class GatewayLoad {
             }
             try (GatewayReceiver receiver = new GatewayReceiver(
                     address,
+                    security,
                     shape.topic(),
                     shape.format() == Format.BATCH,
                     shape.messageBytes(),

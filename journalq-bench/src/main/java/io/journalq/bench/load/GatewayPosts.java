@@ -1,20 +1,20 @@
 package io.journalq.bench.load;
 
 import io.journalq.bench.BenchException;
+import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * Posts prebuilt requests to the HTTP gateway over plain sockets: one request in flight on each of several connections.
+ * Posts prebuilt requests to the HTTP gateway: one request in flight on each of several connections.
  * One thread.
  */
 final class GatewayPosts implements AutoCloseable {
@@ -33,14 +33,16 @@ final class GatewayPosts implements AutoCloseable {
     /**
      * Connects.
      *
+     * @param tls null for plain connections
      * @param requests complete requests, sent in turns
      */
-    GatewayPosts(InetSocketAddress address, List<ByteBuffer> requests, int connections) throws IOException {
+    GatewayPosts(InetSocketAddress address, SslContext tls, List<ByteBuffer> requests, int connections)
+            throws IOException {
         this.selector = Selector.open();
         this.requests = requests;
         this.connections = new ArrayList<>();
         for (int i = 0; i < connections; i++) {
-            this.connections.add(new Connection(address));
+            this.connections.add(new Connection(address, tls));
         }
     }
 
@@ -87,23 +89,22 @@ final class GatewayPosts implements AutoCloseable {
     @Override
     public void close() throws IOException {
         for (Connection connection : connections) {
-            connection.channel.close();
+            connection.socket.close();
         }
         selector.close();
     }
 
     private final class Connection {
-        private final SocketChannel channel;
+        private final LoadSocket socket;
         private final SelectionKey key;
         private final ByteBuffer in = ByteBuffer.allocate(READ_BUFFER_BYTES);
         private ByteBuffer out;
 
-        Connection(InetSocketAddress address) throws IOException {
-            channel = SocketChannel.open(address);
-            channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            channel.setOption(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
-            channel.configureBlocking(false);
-            key = channel.register(selector, SelectionKey.OP_READ, this);
+        Connection(InetSocketAddress address, SslContext tls) throws IOException {
+            socket = LoadSocket.connect(address, tls);
+            socket.set(StandardSocketOptions.TCP_NODELAY, true);
+            socket.set(StandardSocketOptions.SO_SNDBUF, SEND_BUFFER_BYTES);
+            key = socket.register(selector, this);
         }
 
         void sendNext() throws IOException {
@@ -115,13 +116,13 @@ final class GatewayPosts implements AutoCloseable {
         }
 
         private void write() throws IOException {
-            channel.write(out);
-            key.interestOps(out.hasRemaining() ? SelectionKey.OP_WRITE | SelectionKey.OP_READ : SelectionKey.OP_READ);
+            boolean sent = socket.write(out);
+            key.interestOps(sent ? SelectionKey.OP_READ : SelectionKey.OP_WRITE | SelectionKey.OP_READ);
         }
 
         void work() throws IOException {
             if (key.isReadable()) {
-                if (channel.read(in) < 0) {
+                if (socket.read(in) < 0) {
                     throw new BenchException("the gateway closed a connection", "see the broker's log");
                 }
                 if (isComplete()) {

@@ -1,6 +1,7 @@
 package io.journalq.bench.load;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.common.record.BatchReader;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -46,18 +47,30 @@ final class GatewayReceiver implements Runnable, AutoCloseable {
     /**
      * Subscribes to a topic from its end.
      *
+     * @param security how to connect
      * @param messageBytes size of each message
      * @param numbers the messages have the numbers below this
      */
-    GatewayReceiver(InetSocketAddress address, String topic, boolean batches, int messageBytes, int numbers)
+    GatewayReceiver(
+            InetSocketAddress address,
+            ConnectionSecurity security,
+            String topic,
+            boolean batches,
+            int messageBytes,
+            int numbers)
             throws IOException {
         this.batches = batches;
         this.messageBytes = messageBytes;
         this.counts = new int[numbers];
-        this.socket = new Socket();
-        socket.setReceiveBufferSize(4 * BUFFER_BYTES);
-        socket.connect(address);
-        socket.setTcpNoDelay(true);
+        Socket plain = new Socket();
+        plain.setReceiveBufferSize(4 * BUFFER_BYTES);
+        plain.connect(address);
+        plain.setTcpNoDelay(true);
+        this.socket = security.authorities() == null
+                ? plain
+                : security.sockets()
+                        .getSocketFactory()
+                        .createSocket(plain, address.getHostString(), address.getPort(), true);
         this.in = new DataInputStream(new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES));
         socket.getOutputStream()
                 .write(("GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -57,4 +57,25 @@ class BrokerLoadCommandTest {
                 .hasSize(4)
                 .allMatch(line -> line.length() <= 80);
     }
+
+    @Test
+    void shouldMeasureABrokerOverTls(@TempDir Path directory) throws IOException {
+        Path file = directory.resolve("result.json");
+
+        int exitCode = BenchMain.commandLine()
+                .execute(
+                        "broker-load",
+                        "--tls",
+                        "--duration=500ms",
+                        "--warmup=500ms",
+                        "--partitions=20",
+                        "--connections=4",
+                        "--out=" + file);
+
+        JsonNode document = new ObjectMapper().readTree(file.toFile());
+        assertThat(exitCode).as("%s", document).isZero();
+        assertThat(document.toString()).contains("\"connection_kind\":\"TLS\"");
+        assertThat(document.get("results").get(0).get("requests_per_s").asLong())
+                .isPositive();
+    }
 }

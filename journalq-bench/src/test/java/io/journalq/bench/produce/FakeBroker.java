@@ -6,6 +6,7 @@ import io.journalq.bench.driver.ClientDriver.BatchProducer;
 import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.journalq.bench.driver.ClientDriver.SyncProducer;
+import io.journalq.bench.driver.ConnectionSecurity;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -94,6 +95,11 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
 
     @Override
     public void start() {}
+
+    @Override
+    public ConnectionSecurity security() {
+        return ConnectionSecurity.NONE;
+    }
 
     @Override
     public String bootstrap() {
