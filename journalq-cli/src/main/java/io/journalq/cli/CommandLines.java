@@ -6,7 +6,10 @@ import io.journalq.cli.shell.Terminal;
 import io.journalq.client.error.JournalQException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
+import java.util.List;
 import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -19,15 +22,39 @@ final class CommandLines {
     /**
      * Returns the command line of {@code program}, an annotated top-level command. Its help is as wide as the terminal, and
      * 80 columns wide if standard output is not a terminal.
+     *
+     * @param commands the annotated classes of its commands
+     * @param arguments what will be run. If the first one names a command, the others are left out: to read the annotations
+     *     of all takes half of the time of a short command. Without arguments, the command line has all commands
      */
-    static CommandLine of(Object program, Terminal terminal) {
-        return new CommandLine(program)
+    static CommandLine of(Object program, List<Class<?>> commands, Terminal terminal, String... arguments) {
+        CommandLine commandLine = new CommandLine(program);
+        for (Class<?> command : needed(commands, arguments)) {
+            commandLine.addSubcommand(new CommandLine(command));
+        }
+        addHelp(commandLine.getCommandSpec());
+        return commandLine
                 .setOut(terminal.outWriter())
                 .setErr(terminal.errWriter())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(terminal.writesToPerson())
                 .setParameterExceptionHandler((wrong, words) -> explainUsage(wrong, terminal))
                 .setExecutionExceptionHandler((failure, command, parsed) -> explainFailure(failure, terminal));
+    }
+
+    /** Adds --help and --version to a command and those below it, behind their other options. */
+    private static void addHelp(CommandSpec command) {
+        command.mixinStandardHelpOptions(true);
+        command.subcommands().values().forEach(below -> addHelp(below.getCommandSpec()));
+    }
+
+    private static List<Class<?>> needed(List<Class<?>> commands, String... arguments) {
+        List<Class<?>> named = commands.stream()
+                .filter(command -> arguments.length > 0
+                        && command.getAnnotation(Command.class).name().equals(arguments[0]))
+                .toList();
+        // Completion is about all commands.
+        return named.isEmpty() || named.contains(CompletionCommand.class) ? commands : named;
     }
 
     /**

@@ -14,6 +14,7 @@ import io.journalq.cli.topic.ConfigsCommand;
 import io.journalq.cli.topic.TopicsCommand;
 import io.journalq.cli.transaction.TransactionsCommand;
 import io.journalq.common.commandline.ProgramVersion;
+import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
@@ -23,9 +24,14 @@ import picocli.CommandLine.ScopeType;
         name = "journalq",
         description = "Manages topics, groups and transactions of a broker that supports the Kafka protocol. Writes and"
                 + " reads messages.",
-        mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
-        subcommands = {
+        versionProvider = ProgramVersion.class,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {"0:done", "1:failed; a line on standard error states the reason", "2:wrong usage"})
+final class JournalqCommand extends ClientProgram {
+    /** The commands, in the order of the help. */
+    static final List<Class<?>> COMMANDS = List.of(
             TopicsCommand.class,
             ProduceCommand.class,
             ConsumeCommand.class,
@@ -37,13 +43,8 @@ import picocli.CommandLine.ScopeType;
             ClusterCommand.class,
             JournalCommand.class,
             ProfileCommand.class,
-            CompletionCommand.class
-        },
-        versionProvider = ProgramVersion.class,
-        sortOptions = false,
-        exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:done", "1:failed; a line on standard error states the reason", "2:wrong usage"})
-final class JournalqCommand extends ClientProgram {
+            CompletionCommand.class);
+
     JournalqCommand(Terminal terminal, Map<String, String> environment) {
         super(terminal, environment);
     }

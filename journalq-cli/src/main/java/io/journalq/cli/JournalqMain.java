@@ -16,14 +16,12 @@ public final class JournalqMain {
 
     /** Returns the command line with all commands and options. */
     public static CommandLine commandLine(Terminal terminal) {
-        return commandLine(terminal, System.getenv());
-    }
-
-    private static CommandLine commandLine(Terminal terminal, Map<String, String> environment) {
-        return CommandLines.of(new JournalqCommand(terminal, environment), terminal);
+        return CommandLines.of(new JournalqCommand(terminal, System.getenv()), JournalqCommand.COMMANDS, terminal);
     }
 
     static int run(Terminal terminal, Map<String, String> environment, String... arguments) {
-        return CommandLines.run(commandLine(terminal, environment), terminal, arguments);
+        CommandLine commandLine = CommandLines.of(
+                new JournalqCommand(terminal, environment), JournalqCommand.COMMANDS, terminal, arguments);
+        return CommandLines.run(commandLine, terminal, arguments);
     }
 }

@@ -8,6 +8,7 @@ import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.Program;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.common.commandline.ProgramVersion;
+import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ScopeType;
 
@@ -15,15 +16,7 @@ import picocli.CommandLine.ScopeType;
 @Command(
         name = "journalq-server",
         description = "Starts and stops a broker on this machine, shows its status, and creates its users.",
-        mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
-        subcommands = {
-            StartCommand.class,
-            StopCommand.class,
-            StatusCommand.class,
-            UsersCommand.class,
-            CompletionCommand.class
-        },
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
@@ -41,6 +34,10 @@ import picocli.CommandLine.ScopeType;
             "  JOURNALQ_LOG_DIR directory of the broker's log (default: logs/ next to bin/)"
         })
 final class ServerCommand extends CommandGroup implements Program {
+    /** The commands, in the order of the help. */
+    static final List<Class<?>> COMMANDS = List.of(
+            StartCommand.class, StopCommand.class, StatusCommand.class, UsersCommand.class, CompletionCommand.class);
+
     private final Terminal terminal;
 
     ServerCommand(Terminal terminal) {

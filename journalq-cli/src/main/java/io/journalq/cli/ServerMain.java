@@ -14,10 +14,12 @@ public final class ServerMain {
 
     /** Returns the command line with all commands and options. */
     public static CommandLine commandLine(Terminal terminal) {
-        return CommandLines.of(new ServerCommand(terminal), terminal);
+        return CommandLines.of(new ServerCommand(terminal), ServerCommand.COMMANDS, terminal);
     }
 
     static int run(Terminal terminal, String... arguments) {
-        return CommandLines.run(commandLine(terminal), terminal, arguments);
+        CommandLine commandLine =
+                CommandLines.of(new ServerCommand(terminal), ServerCommand.COMMANDS, terminal, arguments);
+        return CommandLines.run(commandLine, terminal, arguments);
     }
 }

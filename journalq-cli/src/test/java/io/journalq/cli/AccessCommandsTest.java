@@ -191,7 +191,8 @@ class AccessCommandsTest {
         String previous = "";
         for (int seq = 1; seq <= events; seq++) {
             String hashed = "{\"audit\":1,\"seq\":" + seq + ",\"previous\":\"" + previous + "\",\"time\":\"2026-11-24T"
-                    + "20:00:00Z\",\"result\":\"DENIED\",\"principal\":\"User:billing\",\"host\":\"10.0.0.7\",\"api\":"
+                    + "20:00:00Z\",\"event\":\"9a3f51c07be2d68" + seq
+                    + "\",\"result\":\"DENIED\",\"principal\":\"User:billing\",\"host\":\"10.0.0.7\",\"api\":"
                     + "\"Produce\",\"operation\":\"WRITE\",\"resourceType\":\"TOPIC\",\"resourceName\":\"orders\","
                     + "\"rule\":\"NO_ACL\"";
             previous = HexFormat.of()
@@ -245,14 +246,29 @@ class AccessCommandsTest {
         Path file = Files.write(directory.resolve("audit.log"), chain(3));
         done("access grant --principal billing --operation write --topic orders --host 10.0.0.7");
 
-        assertThat(broker.done("access", "explain", "--event", "2", "--audit-log", file.toString())
+        assertThat(broker.done("access", "explain", "--event", "9a3f51c07be2d682", "--audit-log", file.toString())
                         .outLines())
                 .containsExactly(
-                        "event 2 at 2026-11-24T20:00:00Z: DENIED by NO_ACL (Produce)",
+                        "event 9a3f51c07be2d682 at 2026-11-24T20:00:00Z: DENIED by NO_ACL (Produce)",
                         "ALLOWED: User:billing WRITE on TOPIC 'orders' from 10.0.0.7",
                         "decided by: ALLOW WRITE on TOPIC 'orders' to User:billing from 10.0.0.7");
-        assertThat(broker.run("access", "explain", "--event", "9", "--audit-log", file.toString())
+        assertThat(broker.run("access", "explain", "--event", "2", "--audit-log", file.toString())
                         .err())
-                .contains("no event in " + file + " has the seq 9");
+                .contains("no event in " + file + " has the id 2; look at the log of each broker");
+    }
+
+    @Test
+    void shouldExplainARefusedLogin() throws Exception {
+        String line = "{\"audit\":1,\"seq\":1,\"previous\":\"\",\"time\":\"2026-11-24T20:00:00Z\",\"event\":\"8c00\","
+                + "\"result\":\"DENIED\",\"principal\":\"User:ada\",\"host\":\"10.0.0.7\",\"api\":"
+                + "\"SaslAuthenticate\",\"correlationId\":3,\"mechanism\":\"SCRAM-SHA-256\","
+                + "\"reason\":\"the password is wrong\",\"hash\":\"00\"}";
+        Path file = Files.write(directory.resolve("audit.log"), List.of("20:00 INFO - " + line));
+
+        assertThat(CommandRun.journalq("access", "explain", "--event", "8c00", "--audit-log", file.toString())
+                        .outLines())
+                .containsExactly(
+                        "event 8c00 at 2026-11-24T20:00:00Z: login refused (SaslAuthenticate, SCRAM-SHA-256)",
+                        "the client at 10.0.0.7 claimed to be User:ada: the password is wrong");
     }
 }

@@ -274,6 +274,40 @@ class ClusterCommandsTest {
     }
 
     @Test
+    void shouldTakeAVoteAwayFromAStoppedBrokerAndGiveItBackWhenItStarts() throws Exception {
+        assertThat(failed("cluster remove-voter 3")).contains("broker 3 is running");
+        assertThat(failed("cluster remove-voter 7")).contains("broker 7 does not vote; the voters are 1,2,3");
+        stop(3);
+        await("broker 3 is fenced", () -> run("cluster describe").out().contains("fenced"));
+
+        // when
+        assertThat(done("cluster remove-voter 3")).contains("Nothing was changed");
+        assertThat(done("cluster quorum")).contains("3 voters");
+        assertThat(done("cluster remove-voter 3 --execute")).contains("removed voter 3 with the directory ");
+
+        // then one of two is a majority no more, and the broker votes again when it is back
+        assertThat(done("cluster quorum")).contains("2 voters");
+        start(3);
+        assertThat(done("cluster quorum")).contains("3 voters");
+        await(
+                "broker 3 is live",
+                () -> run("cluster describe").out().contains("3 brokers")
+                        && !run("cluster describe").out().contains("fenced"));
+
+        // and adding it again changes nothing, but not with another directory at another address
+        Matcher voter = Pattern.compile("(?m)^ +3 +\\S+ +(\\S{22})").matcher(done("cluster quorum"));
+        assertThat(voter.find()).isTrue();
+        String listener = "127.0.0.1:" + quorumPorts.get(3);
+        assertThat(done("cluster add-voter 3 " + voter.group(1) + " " + listener + " --execute"))
+                .contains("added voter 3");
+        assertThat(failed("cluster add-voter 3 z-UUZZbJN8hh6N5z7oEyCQ 127.0.0.1:1 --execute"))
+                .contains("node id 3 belongs to another voter");
+        assertThat(run("cluster add-voter 3 short " + listener).exitCode()).isEqualTo(2);
+        assertThat(run("cluster add-voter 3 z-UUZZbJN8hh6N5z7oEyCQ nowhere").err())
+                .contains("'nowhere' is not a host");
+    }
+
+    @Test
     void shouldCancelAMoveToABrokerThatIsDownAndElectLeaders() throws Exception {
         done("topics create orders --replication-factor 2");
         String before = replicas();

@@ -200,11 +200,37 @@ class CommandLinesTest {
         assertThat(err.toString(UTF_8)).isEmpty();
     }
 
+    @Test
+    void shouldKnowOnlyTheCommandThatRunsAndDescribeItInTheSameWay() {
+        CommandLine all = JournalqMain.commandLine(NOBODY);
+        for (Map.Entry<String, CommandLine> command : all.getSubcommands().entrySet()) {
+            boolean completes = command.getKey().equals("completion");
+
+            CommandLine one = CommandLines.of(
+                    new JournalqCommand(NOBODY, Map.of()),
+                    JournalqCommand.COMMANDS,
+                    NOBODY,
+                    command.getKey(),
+                    "--help");
+
+            assertThat(one.getSubcommands())
+                    .hasSize(completes ? all.getSubcommands().size() : 1);
+            assertThat(usages(one.getSubcommands().get(command.getKey()))).isEqualTo(usages(command.getValue()));
+        }
+    }
+
+    /** The help of a command and of those below it. */
+    private static List<String> usages(CommandLine command) {
+        List<String> usages = new ArrayList<>(List.of(command.getUsageMessage()));
+        command.getSubcommands().values().forEach(below -> usages.addAll(usages(below)));
+        return usages;
+    }
+
     /** Every command that does something, as its words. */
     private static List<List<String>> leaves() {
         List<List<String>> leaves = new ArrayList<>();
-        collect(new CommandLine(new JournalqCommand(NOBODY, Map.of())), List.of(), leaves);
-        collect(new CommandLine(new ServerCommand(NOBODY)), List.of(), leaves);
+        collect(JournalqMain.commandLine(NOBODY), List.of(), leaves);
+        collect(ServerMain.commandLine(NOBODY), List.of(), leaves);
         return leaves;
     }
 

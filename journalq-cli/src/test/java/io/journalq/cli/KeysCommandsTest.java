@@ -7,7 +7,9 @@ import io.journalq.seal.KeyVault;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.KeyStore;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -134,6 +136,24 @@ class KeysCommandsTest {
                 .contains("0 messages");
     }
 
+    @Test
+    void shouldSayWhyAKeyOfAServiceCannotBeUsed() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        String role = "keys role auditors --keyring root.keys --passphrase-file passphrase";
+
+        CommandRun two = run("", role + " --aws-region eu-central-1 --vault https://vault.example");
+        CommandRun region = run("", role + " --aws-region Frankfurt");
+        CommandRun file = run("", role + " --aws-region eu-central-1 --aws-credentials-file missing");
+
+        assertThat(two.exitCode()).isEqualTo(2);
+        assertThat(two.err()).contains("--public, --vault, --aws-region and --algorithm are mutually exclusive");
+        assertThat(region.exitCode()).isEqualTo(1);
+        assertThat(region.err()).contains("a region of AWS has a name such as eu-central-1: Frankfurt");
+        assertThat(file.exitCode()).isEqualTo(1);
+        assertThat(file.err()).contains("cannot read the credentials in missing");
+    }
+
     /** Long: to derive the key of a new keyring from a passphrase takes 5 s of processor time without C2, each time. */
     @Test
     @Tag("long")
@@ -168,5 +188,40 @@ class KeysCommandsTest {
         assertThat(run("", "keys show" + keyring).err())
                 .contains("the passphrase of")
                 .contains("is wrong");
+    }
+
+    @Test
+    void shouldRegisterStrongRsaKeysOnly() throws Exception {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        done("", "keys init production" + keyring);
+
+        assertThat(run("", "keys role weak --public " + publicKey("weak.p12") + keyring)
+                        .err())
+                .contains("an RSA key must have 3072 to 8192 bits; this one has 2048");
+        assertThat(done("", "keys role auditors --public " + publicKey("keytool.p12") + keyring)
+                        .out())
+                .contains("role auditors registered");
+        assertThat(run("", "keys role a --public AAAA --algorithm rsa" + keyring)
+                        .exitCode())
+                .isEqualTo(2);
+        assertThat(run("", "keys role a --vault http://192.0.2.1 --vault-token-file passphrase" + keyring)
+                        .err())
+                .contains("the token would be sent to 192.0.2.1 without encryption; use https");
+        Files.writeString(directory.resolve("passphrase"), "short\n");
+        assertThat(run("", "keys role a --keyring " + directory.resolve("new.p12") + " --passphrase-file passphrase")
+                        .err())
+                .contains("the passphrase of a PKCS#12 keyring must have 20 characters");
+    }
+
+    private static String publicKey(String keyStore) throws Exception {
+        KeyStore store = KeyStore.getInstance(
+                Path.of("..", "journalq-seal", "src", "test", "resources", keyStore)
+                        .toFile(),
+                "correct horse battery staple".toCharArray());
+        return Base64.getEncoder()
+                .encodeToString(
+                        store.getCertificate("role/readers/1").getPublicKey().getEncoded());
     }
 }

@@ -35,20 +35,21 @@ import picocli.CommandLine.Option;
         description = {
             "Says whether a user may perform an operation on a resource, which rule decides, which ACLs nearly apply,"
                     + " and what is missing. The decision is computed from the ACLs as the broker computes it.",
-            "With --event, explains an event of the audit log. Its user, host, operation and resource are read from"
-                    + " --audit-log. The decision is that of today's ACLs."
+            "With --event, explains an event of the audit log: why a broker refused a request or a login. The client"
+                    + " got the id of the event instead of the reason. Everything else is read from --audit-log. The"
+                    + " decision on rights is that of today's ACLs."
         },
         footerHeading = "%nExamples:%n",
         footer = {
             "  journalq access explain --principal ada --operation write --topic orders",
-            "  journalq access explain --event 1 --audit-log audit.log"
+            "  journalq access explain --event 9a3f51c07be2d684 --audit-log audit.log"
         })
 final class ExplainCommand extends ClientCommand {
     @Mixin
     private ResourceOptions options;
 
-    @Option(names = "--event", paramLabel = "NUMBER", description = "The seq of an event of the audit log.")
-    private Long event;
+    @Option(names = "--event", paramLabel = "ID", description = "The id of an event of the audit log.")
+    private String event;
 
     @Option(names = "--audit-log", paramLabel = "FILE", description = "The file with the event.")
     private Path auditLog;
@@ -65,6 +66,10 @@ final class ExplainCommand extends ClientCommand {
                 throw wrongUsage("--event is mutually exclusive with --principal and a resource");
             }
             logged = event();
+            if (logged.containsKey("mechanism")) {
+                explainLogin(logged);
+                return;
+            }
             question = question(logged);
         } else {
             options.require(this);
@@ -100,6 +105,20 @@ final class ExplainCommand extends ClientCommand {
         explanation.lines().forEach(terminal()::printLine);
     }
 
+    /** Says why a login was refused. There is nothing to compute. */
+    private void explainLogin(Map<String, String> logged) {
+        if (wantsJson()) {
+            terminal().printLine(Json.document(Map.of("event", logged)));
+            return;
+        }
+        terminal()
+                .printLine("event " + event + " at " + logged.get("time") + ": login refused (" + logged.get("api")
+                        + ", " + logged.get("mechanism") + ")");
+        terminal()
+                .printLine("the client at " + logged.get("host") + " claimed to be " + logged.get("principal") + ": "
+                        + logged.get("reason"));
+    }
+
     /** The settings of one broker; null if this client may not see them. */
     private static Map<String, String> settings(Admin admin) {
         try {
@@ -117,22 +136,19 @@ final class ExplainCommand extends ClientCommand {
         }
     }
 
-    /** The fields of the newest event with the number: the numbers begin again with each start of a broker. */
+    /** The fields of the event. */
     private Map<String, String> event() throws IOException {
-        Map<String, String> found = null;
         try (BufferedReader lines =
                 new BufferedReader(new InputStreamReader(Files.newInputStream(auditLog), StandardCharsets.UTF_8))) {
             for (String line = lines.readLine(); line != null; line = lines.readLine()) {
                 Map<String, String> fields = AuditChain.isEvent(line) ? fields(AuditChain.event(line)) : Map.of();
-                if (event.toString().equals(fields.get("seq"))) {
-                    found = fields;
+                if (event.equals(fields.get("event"))) {
+                    return fields;
                 }
             }
         }
-        if (found == null) {
-            throw new CommandFailure("no event in " + auditLog + " has the seq " + event);
-        }
-        return found;
+        throw new CommandFailure("no event in " + auditLog + " has the id " + event
+                + "; look at the log of each broker, because the one that decided has it");
     }
 
     private static Map<String, String> fields(String json) {

@@ -17,6 +17,8 @@ import picocli.CommandLine.Command;
             RemoveCommand.class,
             ElectCommand.class,
             QuorumCommand.class,
-            VerifyReplicasCommand.class
+            VerifyReplicasCommand.class,
+            AddVoterCommand.class,
+            RemoveVoterCommand.class
         })
 public final class ClusterCommand extends CommandGroup {}

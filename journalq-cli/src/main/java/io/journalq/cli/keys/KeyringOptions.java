@@ -22,7 +22,8 @@ final class KeyringOptions {
             names = "--keyring",
             paramLabel = "FILE",
             required = true,
-            description = "File with private keys. A command that makes a key creates the file if it does not exist.")
+            description = "File with private keys. A command that makes a key creates the file if it does not exist: a"
+                    + " key store of the form PKCS#12 if its name ends with .p12, and otherwise a keyring.")
     private Path keyring;
 
     @Option(
@@ -34,6 +35,10 @@ final class KeyringOptions {
 
     Path keyring() {
         return keyring;
+    }
+
+    Path passphraseFile() {
+        return passphraseFile;
     }
 
     /** Opens the keyring. */
@@ -84,7 +89,7 @@ final class KeyringOptions {
         try {
             return Base64.getDecoder().decode(text);
         } catch (IllegalArgumentException notBase64) {
-            throw new CommandFailure("a public key is 32 bytes in base64: " + text);
+            throw new CommandFailure("a public key is written in base64: " + text);
         }
     }
 }

@@ -9,9 +9,14 @@ import io.journalq.client.KeyTopics;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.seal.KeyVault;
 import io.journalq.seal.Registry;
+import io.journalq.seal.RoleKey;
+import io.journalq.seal.RsaRoleKey;
 import io.journalq.seal.SealAdmin;
 import io.journalq.seal.SealMode;
+import io.journalq.seal.SealPolicy;
+import io.journalq.seal.TokenKey;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,6 +38,7 @@ import picocli.CommandLine.Parameters;
             KeysCommand.Identity.class,
             KeysCommand.Role.class,
             KeysCommand.Grant.class,
+            KeysCommand.Copy.class,
             KeysCommand.Rotate.class,
             KeysCommand.Revoke.class,
             KeysCommand.Show.class
@@ -164,6 +170,64 @@ public final class KeysCommand extends CommandGroup {
         }
     }
 
+    /** The kind of key that a role gets. For one run. */
+    static final class RoleKeyOptions {
+        @Option(
+                names = "--algorithm",
+                paramLabel = "x25519|rsa",
+                description = "Kind of key: x25519, or rsa (RSA-OAEP with SHA-256 and 3072 bits) for consumers whose"
+                        + " keys must be RSA keys (default: x25519).")
+        private Algorithm algorithm;
+
+        @Option(
+                names = "--public",
+                paramLabel = "KEY",
+                description = "Registers a key from another keyring: 32 bytes of X25519, or an RSA key of at least"
+                        + " 3072 bits as SubjectPublicKeyInfo, in base64.")
+        private String publicKey;
+
+        @Mixin
+        private TransitOptions transit;
+
+        @Mixin
+        private AwsKmsOptions aws;
+
+        /** The kinds of keys. */
+        enum Algorithm {
+            X25519,
+            RSA
+        }
+
+        /** Whether the private key is not in the keyring. */
+        boolean isGiven() {
+            return publicKey != null || transit.isGiven() || aws.isGiven();
+        }
+
+        /** The key that was given, or that of the keyring, which is made if it is not there. */
+        byte[] publicKey(ClientCommand command, KeyVault vault, String role, int generation) throws IOException {
+            if (isGiven()) {
+                int given = (publicKey == null ? 0 : 1) + (transit.isGiven() ? 1 : 0) + (aws.isGiven() ? 1 : 0);
+                if (algorithm != null || given > 1) {
+                    throw command.wrongUsage("--public, --vault, --aws-region and --algorithm are mutually exclusive");
+                }
+                if (publicKey != null) {
+                    return KeyringOptions.publicKey(publicKey);
+                }
+                return transit.isGiven() ? transit.publicKey(role, generation) : aws.publicKey(role, generation);
+            }
+            RoleKey known = vault.role(role, generation);
+            if (known != null) {
+                return known.publicKey();
+            }
+            if (algorithm != Algorithm.RSA) {
+                return vault.makeRole(role, generation).publicKey();
+            }
+            RsaRoleKey made = RsaRoleKey.generate();
+            vault.addRole(role, generation, made);
+            return made.publicKey();
+        }
+    }
+
     /** {@code journalq keys role}. */
     @Command(
             name = "role",
@@ -172,32 +236,25 @@ public final class KeysCommand extends CommandGroup {
             footerHeading = "%nExamples:%n",
             footer = {
                 "  journalq keys role readers --keyring my.keys --passphrase-file pw",
-                "  journalq keys role auditors --keyring audit.keys --passphrase-file pw"
+                "  journalq keys role auditors --keyring audit.keys --passphrase-file pw",
+                "  journalq keys role vault --algorithm rsa --keyring v.p12 --passphrase-file pw"
             })
     static final class Role extends RegistryCommand {
         @Parameters(paramLabel = "NAME", description = "Name of the role.")
         private String name;
 
-        @Option(names = "--public", paramLabel = "KEY", description = "Registers a key from another keyring.")
-        private String publicKey;
+        @Mixin
+        private RoleKeyOptions key;
 
         @Override
         protected void execute() throws IOException {
-            KeyVault vault =
-                    publicKey == null ? keyring().openOrCreate() : keyring().open();
-            if (publicKey == null && vault.root() == null) {
-                reportKey(
-                        "key of role " + name,
-                        "role " + name,
-                        vault.makeRole(name, 1).publicKey());
+            KeyVault vault = key.isGiven() ? keyring().open() : keyring().openOrCreate();
+            byte[] publicKey = key.publicKey(this, vault, name, 1);
+            if (!key.isGiven() && vault.root() == null) {
+                reportKey("key of role " + name, "role " + name, publicKey);
                 return;
             }
-            byte[] key = publicKey != null
-                    ? KeyringOptions.publicKey(publicKey)
-                    : vault.role(name, 1) != null
-                            ? vault.role(name, 1).publicKey()
-                            : vault.makeRole(name, 1).publicKey();
-            change(vault, "role " + name + " registered", registry -> registry.withRole(name, 1, key));
+            change(vault, "role " + name + " registered", registry -> registry.withRole(name, 1, publicKey));
         }
     }
 
@@ -216,20 +273,85 @@ public final class KeysCommand extends CommandGroup {
 
         @Option(
                 names = "--mode",
-                paramLabel = "batch|record",
+                paramLabel = "batch|record|token",
                 description =
                         "What is sealed as one piece: batches, or for compacted topics the values of single records"
-                                + " (default: batch). It cannot be changed later.")
+                                + " (default: batch). With token, the keys of records are sealed, too, and the broker sees"
+                                + " tokens, for which the command makes a key that all senders need. It cannot be changed"
+                                + " later.")
         private SealMode mode = SealMode.BATCH;
 
+        @Option(
+                names = "--sign-batches",
+                negatable = true,
+                description =
+                        "Lets senders sign each batch from now on, so that consumers refuse batches that a reader has"
+                                + " made. Only with --mode batch. --no-sign-batches ends it.")
+        private Boolean signBatches;
+
         @Override
-        protected void execute() {
-            change(keyring().open(), "topic " + topic + " granted", registry -> {
+        protected void execute() throws IOException {
+            KeyVault vault = keyring().open();
+            Registry.Topic before = vault.root() == null
+                    ? null
+                    : keyring().admin(program(), vault).registry().topic(topic);
+            byte[] tokens = before == null && mode == SealMode.TOKEN && vault.root() != null ? tokens(vault) : null;
+            change(vault, "topic " + topic + " granted", registry -> {
                 Registry.Topic known = registry.topic(topic);
                 List<String> all = new ArrayList<>(known == null ? List.of() : known.roles());
                 roles.stream().filter(role -> !all.contains(role)).forEach(all::add);
-                return registry.withTopic(topic, known == null ? mode : known.mode(), all);
+                Registry granted = known == null && tokens != null
+                        ? registry.withTokenTopic(topic, all, tokens)
+                        : registry.withTopic(topic, known == null ? mode : known.mode(), all);
+                return signBatches == null ? granted : granted.withSignatures(topic, signBatches);
             });
+        }
+
+        /** The commitment to the key of the tokens of the topic, which is made if it is not there. */
+        private byte[] tokens(KeyVault vault) throws IOException {
+            TokenKey known = vault.tokenKey(topic);
+            if (known == null) {
+                known = TokenKey.random();
+                vault.addTokenKey(topic, known);
+            }
+            return known.commitment(topic);
+        }
+    }
+
+    /** {@code journalq keys copy}. */
+    @Command(
+            name = "copy",
+            description =
+                    "Copies a key from another keyring, such as the key of a role to a new consumer, or the key of"
+                            + " the tokens of a topic to a new sender.",
+            footerHeading = "%nExamples:%n",
+            footer = "  journalq keys copy root --from my.keys --keyring b.keys --passphrase-file pw")
+    static final class Copy extends RegistryCommand {
+        @Parameters(
+                paramLabel = "KEY",
+                description = "Name of the key, as journalq keys show prints it: root, sender/NAME,"
+                        + " role/NAME/GENERATION or token/TOPIC.")
+        private String key;
+
+        @Option(names = "--from", paramLabel = "FILE", required = true, description = "Keyring that has the key.")
+        private Path from;
+
+        @Option(
+                names = "--from-passphrase-file",
+                paramLabel = "FILE",
+                description = "File with the passphrase of --from (default: that of --passphrase-file).")
+        private Path fromPassphrase;
+
+        @Override
+        protected void execute() {
+            Path itsPassphrase = fromPassphrase == null ? keyring().passphraseFile() : fromPassphrase;
+            try {
+                KeyVault other = KeyVault.open(from, SealPolicy.passphrase(itsPassphrase));
+                keyring().openOrCreate().copy(other, key);
+            } catch (IOException refused) {
+                throw new CommandFailure(KeyringOptions.messageOf(refused));
+            }
+            report("key " + key + " copied to " + keyring().keyring(), new LinkedHashMap<>(Map.of("key", key)));
         }
     }
 
@@ -245,8 +367,8 @@ public final class KeysCommand extends CommandGroup {
         @Parameters(paramLabel = "ROLE", description = "Name of the role.")
         private String name;
 
-        @Option(names = "--public", paramLabel = "KEY", description = "Registers a key from another keyring.")
-        private String publicKey;
+        @Mixin
+        private RoleKeyOptions key;
 
         @Override
         protected void execute() throws IOException {
@@ -256,10 +378,11 @@ public final class KeysCommand extends CommandGroup {
                 throw new CommandFailure("there is no role " + name);
             }
             int next = known.generation() + 1;
-            byte[] key = publicKey != null
-                    ? KeyringOptions.publicKey(publicKey)
-                    : vault.makeRole(name, next).publicKey();
-            change(vault, "role " + name + " has generation " + next, registry -> registry.withRole(name, next, key));
+            byte[] publicKey = key.publicKey(this, vault, name, next);
+            change(
+                    vault,
+                    "role " + name + " has generation " + next,
+                    registry -> registry.withRole(name, next, publicKey));
         }
     }
 
