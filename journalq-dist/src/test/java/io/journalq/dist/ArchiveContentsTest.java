@@ -88,6 +88,7 @@ class ArchiveContentsTest {
                     directory, Map.of(), List.of("bash", "-c", "source " + script + " && complete -p " + program));
 
             assertThat(version.exitCode()).as(version.err()).isZero();
+            assertThat(version.err()).isEmpty();
             assertThat(version.out()).startsWith("JournalQ ").doesNotContain("not packaged");
             assertThat(completion.exitCode()).as(completion.err()).isZero();
             assertThat(completion.out()).contains("--help");

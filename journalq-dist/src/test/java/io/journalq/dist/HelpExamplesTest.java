@@ -52,7 +52,8 @@ class HelpExamplesTest {
             Pattern.compile("journalq consume (?!.*(--until|--timeout|--max-messages)).*");
 
     /** Commands that need several brokers. */
-    private static final Pattern OF_CLUSTER = Pattern.compile("journalq cluster (replicate|reassign|drain|remove) .*");
+    private static final Pattern OF_CLUSTER =
+            Pattern.compile("journalq cluster (replicate|reassign|drain|remove|add-voter|remove-voter) .*");
 
     private static final Pattern BOOTSTRAP = Pattern.compile("JOURNALQ_BOOTSTRAP=(\\S+)");
     private static final int FENCED_SECONDS = 30;
@@ -122,9 +123,10 @@ class HelpExamplesTest {
                 .toList();
     }
 
-    /** The example with directories and a port of this test. */
+    /** The example with directories, a port and an event of this test. */
     private String here(String example) {
         return example.replaceAll("(?:/var)?/(etc|lib|tmp)/", directory + "/of-$1/")
+                .replace("9a3f51c07be2d684", "$(grep -om 1 '\"event\":\"[0-9a-f]*' audit.log | cut -c 10-)")
                 .replace("0.0.0.0:9092", "0.0.0.0:0");
     }
 
@@ -215,7 +217,7 @@ class HelpExamplesTest {
                     + System.getProperty("java.home") + "/bin/keytool -exportcert -rfc -alias authority"
                     + " -keystore authority.p12 -storepass changeit -file authority.pem");
             // The password of a user.
-            done("echo secret > pw");
+            done("echo correct horse battery staple > pw");
             // The audit log of this broker.
             done("grep -h '{\"audit\":1' ../logs/*.log > audit.log");
             producer.inTransaction(transaction -> transaction.send(ONE));
@@ -261,7 +263,8 @@ class HelpExamplesTest {
                 .toList());
         assertThat(examples).hasSizeGreaterThan(7);
         // The last ones need a broker that has stopped.
-        examples.sort(Comparator.comparing(example -> example.contains("cluster remove")));
+        examples.sort(Comparator.comparing(example ->
+                example.contains("cluster remove ") ? 2 : example.contains("cluster remove-voter ") ? 1 : 0));
 
         // when / then
         SoftAssertions softly = new SoftAssertions();

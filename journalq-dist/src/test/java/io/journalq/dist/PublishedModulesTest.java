@@ -123,10 +123,12 @@ class PublishedModulesTest {
         return CHECKOUT.resolve(id).resolve("target").resolve(id + "-" + text(parent, "version") + ".jar");
     }
 
+    /** The POM of a module, which is named by its directory or its file. */
     private static Element pom(String module) throws Exception {
+        Path path = CHECKOUT.resolve(module);
         return DocumentBuilderFactory.newInstance()
                 .newDocumentBuilder()
-                .parse(CHECKOUT.resolve(module).resolve("pom.xml").toFile())
+                .parse((Files.isDirectory(path) ? path.resolve("pom.xml") : path).toFile())
                 .getDocumentElement();
     }
 
