@@ -75,6 +75,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private static final int METADATA_CHECK_MS = 10;
     private static final int REOPEN_DELAY_MIN_MS = 500;
     private static final int REOPEN_DELAY_MAX_MS = 10_000;
+    private static final int FIRST_ELECTION_MAX_MS = 10_000;
 
     /** A server that was open for this long is not expected to fail at once when it is opened again. */
     private static final int STABLE_AFTER_MS = 60_000;
@@ -110,6 +111,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
 
     private boolean closed;
     private int reopenDelayMs = REOPEN_DELAY_MIN_MS;
+
+    /** For how long the next server waits for a leader before it asks for votes. */
+    private int firstElectionMs = RatisSettings.FIRST_ELECTION_TIMEOUT_MS;
 
     /** Creates the log of a voter; {@link #open} opens it. */
     public RatisMetadataLog(QuorumConfig config, FileStore store, Clock clock, ByteBufAllocator allocator) {
@@ -155,7 +159,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                     .setServerId(self)
                     .setGroup(QuorumMembers.group(config))
                     .setStateMachine(machine)
-                    .setProperties(RatisSettings.of(config, directory.storage()))
+                    .setProperties(RatisSettings.of(config, directory.storage(), firstElectionMs))
                     .setParameters(RatisSettings.parameters(self, config.tls()))
                     .setOption(option)
                     .build();
@@ -208,7 +212,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                         cause == null ? closedItself() : cause.getMessage(),
                         cause);
                 follow();
-                inBackground(() -> replace(this), 0);
+                inBackground(() -> replace(this, cause == null), 0);
             }
         }
 
@@ -306,8 +310,13 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
     }
 
-    /** Closes a server that cannot go on, and opens another one later. */
-    private synchronized void replace(OpenServer useless) {
+    /**
+     * Closes a server that cannot go on, and opens another one later.
+     *
+     * @param closedItself when it asked for votes, perhaps as a voter that was removed. It can be added again only while
+     *     its server is open, so the next one opens soon, and waits longer before it asks
+     */
+    private synchronized void replace(OpenServer useless, boolean closedItself) {
         if (closed || server != useless) {
             return;
         }
@@ -316,6 +325,11 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         failInFlight("the server of the metadata quorum was closed");
         if (System.nanoTime() - useless.openedNanos > TimeUnit.MILLISECONDS.toNanos(STABLE_AFTER_MS)) {
             reopenDelayMs = REOPEN_DELAY_MIN_MS;
+            firstElectionMs = RatisSettings.FIRST_ELECTION_TIMEOUT_MS;
+        }
+        if (closedItself) {
+            reopenDelayMs = REOPEN_DELAY_MIN_MS;
+            firstElectionMs = Math.min(FIRST_ELECTION_MAX_MS, 2 * firstElectionMs);
         }
         reopenLater();
     }

@@ -23,8 +23,9 @@ final class RatisSettings {
 
     static final int ELECTION_TIMEOUT_MAX_MS = 1_500;
 
-    private static final int FIRST_ELECTION_TIMEOUT_MIN_MS = 300;
-    private static final int FIRST_ELECTION_TIMEOUT_MAX_MS = 600;
+    /** A server that has just opened, and hears nothing from a leader for this long to twice as long, begins an election. */
+    static final int FIRST_ELECTION_TIMEOUT_MS = 300;
+
     private static final int PREALLOCATED_BYTES = 1 << 20;
     private static final int APPENDER_BUFFER_BYTES = 2 << 20;
     private static final int WRITE_BUFFER_BYTES = 4 << 20;
@@ -40,10 +41,11 @@ final class RatisSettings {
 
     private RatisSettings() {}
 
-    static RaftProperties of(QuorumConfig config, Path storageDirectory) {
+    /** @param firstElectionMs for how long a server that opens waits for a leader, at least; at most twice as long */
+    static RaftProperties of(QuorumConfig config, Path storageDirectory, int firstElectionMs) {
         RaftProperties properties = new RaftProperties();
         RaftServerConfigKeys.setStorageDir(properties, List.of(storageDirectory.toFile()));
-        setTimes(properties);
+        setTimes(properties, firstElectionMs);
         setLog(properties, config.sizes());
         setSnapshots(properties, config.sizes());
         GrpcConfigKeys.Server.setHost(properties, config.bind().getHostString());
@@ -69,11 +71,11 @@ final class RatisSettings {
         return parameters;
     }
 
-    private static void setTimes(RaftProperties properties) {
+    private static void setTimes(RaftProperties properties, int firstElectionMs) {
         Rpc.setTimeoutMin(properties, milliseconds(ELECTION_TIMEOUT_MIN_MS));
         Rpc.setTimeoutMax(properties, milliseconds(ELECTION_TIMEOUT_MAX_MS));
-        Rpc.setFirstElectionTimeoutMin(properties, milliseconds(FIRST_ELECTION_TIMEOUT_MIN_MS));
-        Rpc.setFirstElectionTimeoutMax(properties, milliseconds(FIRST_ELECTION_TIMEOUT_MAX_MS));
+        Rpc.setFirstElectionTimeoutMin(properties, milliseconds(firstElectionMs));
+        Rpc.setFirstElectionTimeoutMax(properties, milliseconds(2 * firstElectionMs));
         Log.Appender.setWaitTimeMin(properties, milliseconds(0));
     }
 

@@ -216,16 +216,19 @@ class FailoverTest {
         }
     }
 
+    /** A broker that was frozen may show old metadata, in which it is in sync. It can lead a moment later. */
     private void awaitAllInSync() throws Exception {
         ProcessCluster.await("full in-sync replicas", () -> describe().partitions().stream()
                 .allMatch(partition -> partition.isr().size() == BROKERS));
-        try (Admin admin = cluster.admin()) {
-            admin.electLeaders(ElectionType.PREFERRED, null).all().get(10, TimeUnit.SECONDS);
-        }
-        ProcessCluster.await("preferred leaders", () -> describe().partitions().stream()
-                .allMatch(partition -> partition.leader() != null
-                        && partition.leader().id()
-                                == partition.replicas().get(0).id()));
+        ProcessCluster.await("preferred leaders", () -> {
+            try (Admin admin = cluster.admin()) {
+                admin.electLeaders(ElectionType.PREFERRED, null).all().get(10, TimeUnit.SECONDS);
+            }
+            return describe().partitions().stream()
+                    .allMatch(partition -> partition.leader() != null
+                            && partition.leader().id()
+                                    == partition.replicas().get(0).id());
+        });
     }
 
     /** Kills or freezes a broker, and returns for how long no client got an acknowledgement of what it had led. */

@@ -44,7 +44,8 @@ final class ProcessCluster extends LocalCluster {
                 return;
             }
             if (System.nanoTime() > deadline) {
-                throw new AssertionError("waited too long for " + what, failure);
+                throw new AssertionError(
+                        "waited too long for " + what + (failure == null ? "" : ": " + failure), failure);
             }
             Thread.sleep(100);
         }

@@ -27,6 +27,7 @@ class RemovedVoterTest {
 
     private static final int WAIT_SECONDS = 180;
     private static final int CALL_SECONDS = 60;
+    private static final int TIMES_CLOSED = 3;
 
     private ProcessCluster cluster;
 
@@ -101,6 +102,10 @@ class RemovedVoterTest {
         ProcessCluster.await("a line that says what to do", () -> Files.readString(cluster.log(REMOVED))
                 .contains("bin/journalq cluster add-voter " + REMOVED + " " + log + " " + address + " --execute"));
         assertThat(votes()).isFalse();
+        // It asks for votes, and closes its server when it gets none. In time, it listens longer than it is closed.
+        ProcessCluster.await(
+                "it has asked for votes again",
+                () -> Files.readString(cluster.log(REMOVED)).split("it has closed itself", -1).length > TIMES_CLOSED);
         ProcessCluster.await("it is added", () -> {
             try (Admin admin = cluster.admin()) {
                 admin.addRaftVoter(
