@@ -69,13 +69,13 @@ public final class FramesTarget implements FuzzTarget {
     private static List<String> read(byte[] input, int partBytes) {
         UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true, true);
         List<String> read = new ArrayList<>();
-        try (FrameDecoder decoder = new FrameDecoder(allocator, new Recorder(read))) {
+        try (MessageAssembler assembler = new MessageAssembler(allocator, new Recorder(read))) {
             int index = 1;
             while (index < input.length) {
                 int count = Math.min(partBytes, input.length - index);
                 ByteBuf part = Unpooled.wrappedBuffer(input, index, count);
                 while (part.isReadable()) {
-                    decoder.read(part);
+                    assembler.read(part);
                 }
                 index += count;
             }
@@ -84,7 +84,7 @@ public final class FramesTarget implements FuzzTarget {
             if (usedBytes > 2L * input.length + MAX_SLACK_BYTES) {
                 throw new AssertionError(usedBytes + " bytes for " + input.length);
             }
-        } catch (FrameDecoder.ProtocolException violation) {
+        } catch (MessageAssembler.ProtocolException violation) {
             read.add(violation.getMessage());
         }
         if (allocator.metric().usedDirectMemory() + allocator.metric().usedHeapMemory() != 0) {
@@ -94,7 +94,7 @@ public final class FramesTarget implements FuzzTarget {
     }
 
     /** Writes down what arrives. */
-    private record Recorder(List<String> read) implements FrameDecoder.Listener {
+    private record Recorder(List<String> read) implements MessageAssembler.Listener {
         @Override
         public void onFrame(int sizeBytes, boolean isLast) {
             read.add("frame " + sizeBytes + " " + isLast);

@@ -2,8 +2,8 @@ package io.journalq.server.gateway.confluent;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.gateway.confluent.ConsumerPositions.Assigned;
-import io.journalq.server.gateway.consume.GroupOffsets;
 import io.journalq.server.gateway.consume.GroupSeat;
+import io.journalq.server.gateway.consume.SeatOffsets;
 import io.journalq.server.gateway.consume.Tail;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.LastingCaller;
@@ -193,7 +193,7 @@ final class ConsumerInstance implements GroupSeat.Reader {
 
     /** Commits if it commits by itself, and leaves its group. */
     private void leave(ToLongFunction<Assigned> position, Runnable next) {
-        Map<TopicPartition, GroupOffsets.Committed> last = takeUncommitted(positions.all(), position);
+        Map<TopicPartition, SeatOffsets.Committed> last = takeUncommitted(positions.all(), position);
         GroupSeat left = seat;
         if (last.isEmpty()) {
             left.close(next);
@@ -203,7 +203,7 @@ final class ConsumerInstance implements GroupSeat.Reader {
     }
 
     /** Offsets to commit, if it commits by itself. They count as committed from here. */
-    private Map<TopicPartition, GroupOffsets.Committed> takeUncommitted(
+    private Map<TopicPartition, SeatOffsets.Committed> takeUncommitted(
             Collection<Assigned> partitions, ToLongFunction<Assigned> position) {
         return settings.autoCommit ? ConsumerPositions.takeUncommitted(partitions, position) : Map.of();
     }
@@ -258,7 +258,7 @@ final class ConsumerInstance implements GroupSeat.Reader {
         if (pattern != null || !topics.isEmpty()) {
             throw exclusive().exception();
         }
-        Map<TopicPartition, GroupOffsets.Committed> last = takeUncommitted(positions.all(), each -> each.delivered);
+        Map<TopicPartition, SeatOffsets.Committed> last = takeUncommitted(positions.all(), each -> each.delivered);
         if (!last.isEmpty()) {
             seat.offsets().commit(last, problem -> {});
         }
@@ -283,7 +283,7 @@ final class ConsumerInstance implements GroupSeat.Reader {
                 return;
             }
             added.forEach((topic, numbers) -> starts.begin(topic, numbers, partition -> {
-                GroupOffsets.Committed found = committed.get(new TopicPartition(topic, partition));
+                SeatOffsets.Committed found = committed.get(new TopicPartition(topic, partition));
                 return found == null ? -1 : found.offset();
             }));
             call.done();
@@ -393,12 +393,12 @@ final class ConsumerInstance implements GroupSeat.Reader {
     }
 
     /** Commits these offsets, or all positions if they are null. */
-    void commit(ConsumerCall call, Map<TopicPartition, GroupOffsets.Committed> given) {
-        Map<TopicPartition, GroupOffsets.Committed> offsets = given == null ? new LinkedHashMap<>() : given;
+    void commit(ConsumerCall call, Map<TopicPartition, SeatOffsets.Committed> given) {
+        Map<TopicPartition, SeatOffsets.Committed> offsets = given == null ? new LinkedHashMap<>() : given;
         if (given == null) {
             positions.all().stream()
                     .filter(each -> each.delivered >= 0)
-                    .forEach(each -> offsets.put(each.name, new GroupOffsets.Committed(each.delivered, "")));
+                    .forEach(each -> offsets.put(each.name, new SeatOffsets.Committed(each.delivered, "")));
         }
         if (offsets.isEmpty()) {
             call.done();
@@ -430,7 +430,7 @@ final class ConsumerInstance implements GroupSeat.Reader {
             }
             call.respond(json -> {
                 json.writeArrayFieldStart("offsets");
-                for (Map.Entry<TopicPartition, GroupOffsets.Committed> each : committed.entrySet()) {
+                for (Map.Entry<TopicPartition, SeatOffsets.Committed> each : committed.entrySet()) {
                     json.writeStartObject();
                     json.writeStringField("topic", each.getKey().topic());
                     json.writeNumberField("partition", each.getKey().partition());
@@ -449,7 +449,7 @@ final class ConsumerInstance implements GroupSeat.Reader {
         if (nanoTime() - autoCommittedNanos >= TimeUnit.MILLISECONDS.toNanos(AUTO_COMMIT_MS)) {
             autoCommittedNanos = nanoTime();
             List<Assigned> all = positions.all();
-            Map<TopicPartition, GroupOffsets.Committed> last = takeUncommitted(all, each -> each.processed);
+            Map<TopicPartition, SeatOffsets.Committed> last = takeUncommitted(all, each -> each.processed);
             if (!last.isEmpty()) {
                 seat.offsets().commit(last, problem -> {
                     if (problem != null) {

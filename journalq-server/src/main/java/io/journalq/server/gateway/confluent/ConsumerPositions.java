@@ -1,7 +1,7 @@
 package io.journalq.server.gateway.confluent;
 
 import io.journalq.common.id.TopicPartition;
-import io.journalq.server.gateway.consume.GroupOffsets;
+import io.journalq.server.gateway.consume.SeatOffsets;
 import io.journalq.server.gateway.consume.Tail;
 import io.journalq.server.gateway.http.LastingCaller;
 import io.journalq.server.gateway.problem.Problem;
@@ -184,14 +184,14 @@ final class ConsumerPositions {
     }
 
     /** The positions that are not committed yet. They count as committed from here. */
-    static Map<TopicPartition, GroupOffsets.Committed> takeUncommitted(
+    static Map<TopicPartition, SeatOffsets.Committed> takeUncommitted(
             Collection<Assigned> partitions, ToLongFunction<Assigned> position) {
-        Map<TopicPartition, GroupOffsets.Committed> offsets = new LinkedHashMap<>();
+        Map<TopicPartition, SeatOffsets.Committed> offsets = new LinkedHashMap<>();
         for (Assigned each : partitions) {
             long offset = position.applyAsLong(each);
             if (offset >= 0 && offset != each.committed) {
                 each.committed = offset;
-                offsets.put(each.name, new GroupOffsets.Committed(offset, ""));
+                offsets.put(each.name, new SeatOffsets.Committed(offset, ""));
             }
         }
         return offsets;

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.InvalidBatchException;
-import io.journalq.server.gateway.consume.OffsetLookup;
+import io.journalq.server.gateway.consume.StartLookup;
 import io.journalq.server.gateway.consume.Tail;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
@@ -160,7 +160,7 @@ final class ConsumerRead {
                     }
                     case OUT_OF_RANGE -> instance.onOutOfRange(tail.partition());
                     case FAILED -> {
-                        Problem problem = OffsetLookup.problem(tail.error(), tail.partition());
+                        Problem problem = StartLookup.problem(tail.error(), tail.partition());
                         if (problem.type() != ProblemType.UNAVAILABLE) {
                             end(records == 0 ? problem : null);
                             return;

@@ -4,7 +4,7 @@ import com.google.re2j.Pattern;
 import com.google.re2j.PatternSyntaxException;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
-import io.journalq.server.gateway.consume.GroupOffsets;
+import io.journalq.server.gateway.consume.SeatOffsets;
 import io.journalq.server.gateway.consume.Start;
 import io.journalq.server.gateway.http.ErrorForm;
 import io.journalq.server.gateway.http.HttpExchange;
@@ -378,10 +378,10 @@ public final class ConsumerRoutes {
             request.submit(instance, () -> instance.commit(request.call, null));
             return;
         }
-        Map<TopicPartition, GroupOffsets.Committed> offsets = new LinkedHashMap<>();
+        Map<TopicPartition, SeatOffsets.Committed> offsets = new LinkedHashMap<>();
         request.offsets()
                 .forEach((partition, offset) ->
-                        offsets.put(partition, new GroupOffsets.Committed(offset.offset() + 1, offset.metadata())));
+                        offsets.put(partition, new SeatOffsets.Committed(offset.offset() + 1, offset.metadata())));
         request.submit(instance, () -> instance.commit(request.call, offsets));
     }
 

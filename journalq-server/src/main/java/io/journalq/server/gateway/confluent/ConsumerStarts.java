@@ -2,8 +2,8 @@ package io.journalq.server.gateway.confluent;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.gateway.confluent.ConsumerPositions.Assigned;
-import io.journalq.server.gateway.consume.OffsetLookup;
 import io.journalq.server.gateway.consume.Start;
+import io.journalq.server.gateway.consume.StartLookup;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import java.util.ArrayList;
@@ -87,7 +87,7 @@ final class ConsumerStarts {
     void find(String topic, List<Assigned> partitions, long timestamp, Consumer<Problem> done) {
         Map<Integer, Long> wanted = new TreeMap<>();
         partitions.forEach(each -> wanted.put(each.name.partition(), -1L));
-        new OffsetLookup(instance.caller(), topic, done)
+        new StartLookup(instance.caller(), topic, done)
                 .begin(new Start(topic, wanted, timestamp, false, false), found -> {
                     present(partitions)
                             .forEach(each ->

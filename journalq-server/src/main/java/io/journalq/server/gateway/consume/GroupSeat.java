@@ -44,7 +44,7 @@ public final class GroupSeat {
     private final Supplier<MetadataImage> images;
     private final String group;
     private final Reader reader;
-    private final GroupOffsets offsets;
+    private final SeatOffsets offsets;
     private final String memberId = UUID.randomUUID().toString();
     private final Set<String> topics = new TreeSet<>();
 
@@ -107,7 +107,7 @@ public final class GroupSeat {
         this.images = images;
         this.group = group;
         this.reader = reader;
-        this.offsets = new GroupOffsets(caller, this);
+        this.offsets = new SeatOffsets(caller, this);
     }
 
     /** Id of the group. */
@@ -116,7 +116,7 @@ public final class GroupSeat {
     }
 
     /** The committed offsets of the group. */
-    public GroupOffsets offsets() {
+    public SeatOffsets offsets() {
         return offsets;
     }
 

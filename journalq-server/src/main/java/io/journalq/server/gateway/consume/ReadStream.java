@@ -24,7 +24,7 @@ final class ReadStream implements RequestBody {
     private final Start start;
     private final int limit;
     private final int waitMs;
-    private final OffsetLookup lookup;
+    private final StartLookup lookup;
     private final Tail tail;
     private final RecordLines lines;
 
@@ -44,7 +44,7 @@ final class ReadStream implements RequestBody {
         this.start = start;
         this.limit = limit;
         this.waitMs = waitMs;
-        this.lookup = new OffsetLookup(exchange, start.topic(), this::end);
+        this.lookup = new StartLookup(exchange, start.topic(), this::end);
         this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
         this.lines = new RecordLines(exchange.allocator());
     }
@@ -59,7 +59,7 @@ final class ReadStream implements RequestBody {
         lookup.begin(start, this::begin);
     }
 
-    private void begin(OffsetLookup.Positions found) {
+    private void begin(StartLookup.Positions found) {
         tail.begin(found.offsets());
         tail.endAt(found.ends());
         ends.putAll(found.ends());
@@ -112,7 +112,7 @@ final class ReadStream implements RequestBody {
                         return;
                     }
                     case FAILED -> {
-                        end(OffsetLookup.problem(tail.error(), tail.partition()));
+                        end(StartLookup.problem(tail.error(), tail.partition()));
                         return;
                     }
                     case FETCH -> {
@@ -155,9 +155,9 @@ final class ReadStream implements RequestBody {
         int partition = tail.partition();
         long position = tail.positions().get(partition);
         if (start.exact() && written == 0) {
-            end(OffsetLookup.outOfRange(partition, position, ends.get(partition)));
+            end(StartLookup.outOfRange(partition, position, ends.get(partition)));
         } else if (first <= position) {
-            end(OffsetLookup.problem(tail.error(), partition));
+            end(StartLookup.problem(tail.error(), partition));
         } else {
             lines.addObject(json -> {
                 json.writeObjectFieldStart("gap");

@@ -35,7 +35,7 @@ final class SearchStream implements RequestBody {
     private final RecordFilter filter;
     private final int limit;
     private final Runnable onClosed;
-    private final OffsetLookup lookup;
+    private final StartLookup lookup;
     private final Tail tail;
     private final RecordLines lines;
     private final Map<Integer, Long> ends = new TreeMap<>();
@@ -54,7 +54,7 @@ final class SearchStream implements RequestBody {
         this.filter = filter;
         this.limit = limit;
         this.onClosed = onClosed;
-        this.lookup = new OffsetLookup(exchange, start.topic(), this::end);
+        this.lookup = new StartLookup(exchange, start.topic(), this::end);
         this.tail = new Tail(exchange, start.topic(), FETCH_BYTES);
         this.lines = new RecordLines(exchange.allocator());
     }
@@ -69,7 +69,7 @@ final class SearchStream implements RequestBody {
         lookup.begin(start, this::begin);
     }
 
-    private void begin(OffsetLookup.Positions found) {
+    private void begin(StartLookup.Positions found) {
         tail.begin(found.offsets());
         tail.endAt(found.ends());
         ends.putAll(found.ends());
@@ -144,7 +144,7 @@ final class SearchStream implements RequestBody {
                         return;
                     }
                     case FAILED -> {
-                        end(OffsetLookup.problem(tail.error(), tail.partition()));
+                        end(StartLookup.problem(tail.error(), tail.partition()));
                         return;
                     }
                     case FETCH -> {
@@ -199,7 +199,7 @@ final class SearchStream implements RequestBody {
     private void onStart(long first) {
         int partition = tail.partition();
         if (first <= tail.positions().get(partition)) {
-            end(OffsetLookup.problem(tail.error(), partition));
+            end(StartLookup.problem(tail.error(), partition));
         } else {
             tail.seek(partition, first);
             search();

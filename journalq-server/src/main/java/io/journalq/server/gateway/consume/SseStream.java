@@ -39,7 +39,7 @@ final class SseStream implements RequestBody {
     private final HttpExchange exchange;
     private final Start start;
     private final Supplier<MetadataImage> images;
-    private final OffsetLookup lookup;
+    private final StartLookup lookup;
     private final Tail tail;
     private final RecordLines lines;
 
@@ -62,7 +62,7 @@ final class SseStream implements RequestBody {
         this.exchange = exchange;
         this.start = start;
         this.images = images;
-        this.lookup = new OffsetLookup(exchange, start.topic(), this::end);
+        this.lookup = new StartLookup(exchange, start.topic(), this::end);
         this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
         this.lines = new RecordLines(exchange.allocator());
     }
@@ -77,14 +77,14 @@ final class SseStream implements RequestBody {
         lookup.begin(start, this::begin);
     }
 
-    private void begin(OffsetLookup.Positions found) {
+    private void begin(StartLookup.Positions found) {
         if (start.exact()) {
             // An offset that retention has removed is an error of the client here, and a gap later.
             int partition = found.offsets().keySet().iterator().next();
             lookup.findStart(partition, first -> {
                 long wanted = found.offsets().get(partition);
                 if (wanted < first) {
-                    end(OffsetLookup.outOfRange(partition, wanted, found.ends().get(partition)));
+                    end(StartLookup.outOfRange(partition, wanted, found.ends().get(partition)));
                 } else {
                     beginStream(found);
                 }
@@ -94,7 +94,7 @@ final class SseStream implements RequestBody {
         }
     }
 
-    private void beginStream(OffsetLookup.Positions found) {
+    private void beginStream(StartLookup.Positions found) {
         tail.begin(found.offsets());
         turns.addAll(found.offsets().keySet());
         begun = true;
@@ -152,7 +152,7 @@ final class SseStream implements RequestBody {
                         return;
                     }
                     case FAILED -> {
-                        end(OffsetLookup.problem(tail.error(), tail.partition()));
+                        end(StartLookup.problem(tail.error(), tail.partition()));
                         return;
                     }
                     case END, FETCH -> {
@@ -250,7 +250,7 @@ final class SseStream implements RequestBody {
         int partition = tail.partition();
         long position = tail.positions().get(partition);
         if (first <= position) {
-            end(OffsetLookup.problem(tail.error(), partition));
+            end(StartLookup.problem(tail.error(), partition));
             return;
         }
         tail.seek(partition, first);

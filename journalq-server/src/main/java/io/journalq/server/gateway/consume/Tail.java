@@ -64,7 +64,7 @@ public final class Tail {
     /** The records that are being read; null if there are none. */
     private RecordsData records;
 
-    private AbortedRecords aborted;
+    private AbortedBatches aborted;
     private int partition;
     private ErrorCode error = ErrorCode.NONE;
     private boolean inBatch;
@@ -342,7 +342,7 @@ public final class Tail {
         boolean forgotten = !positions.containsKey(partition);
         if (error == ErrorCode.NONE && data.records().sizeBytes() > 0 && !forgotten) {
             records = data.records();
-            aborted = new AbortedRecords(data.abortedTransactions());
+            aborted = new AbortedBatches(data.abortedTransactions());
             reader.reset(records.buffer());
             return Step.PARTITION;
         }

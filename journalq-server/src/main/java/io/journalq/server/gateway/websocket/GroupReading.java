@@ -2,8 +2,8 @@ package io.journalq.server.gateway.websocket;
 
 import io.journalq.server.gateway.consume.Cursor;
 import io.journalq.server.gateway.consume.GroupSeat;
-import io.journalq.server.gateway.consume.OffsetLookup;
 import io.journalq.server.gateway.consume.Start;
+import io.journalq.server.gateway.consume.StartLookup;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.problem.Problem;
@@ -169,7 +169,7 @@ final class GroupReading implements GroupSeat.Reader {
             return;
         }
         Start start = new Start(name, unknown, topics.get(name).start.timestamp(), false, false);
-        new OffsetLookup(owner.exchange(), name, problem -> fail(name, problem)).begin(start, found -> {
+        new StartLookup(owner.exchange(), name, problem -> fail(name, problem)).begin(start, found -> {
             Map<Integer, Long> all = new TreeMap<>(committed);
             all.putAll(found.offsets());
             all.keySet().removeIf(partition -> !seat.owns(name, partition));

@@ -10,12 +10,12 @@ record OutgoingMessages(HttpExchange exchange) {
     private static final int FIRST_OBJECT_BYTES = 256;
 
     void send(String type, JsonOut.Document members) {
-        ByteBuf frame = Frames.begin(exchange.allocator().buffer(FIRST_OBJECT_BYTES));
+        ByteBuf frame = WebSocketFrames.begin(exchange.allocator().buffer(FIRST_OBJECT_BYTES));
         JsonOut.write(frame, json -> {
             json.writeStringField("type", type);
             members.write(json);
         });
-        exchange.sendBytes(Frames.end(frame, Frames.TEXT, 0));
+        exchange.sendBytes(WebSocketFrames.end(frame, WebSocketFrames.TEXT, 0));
     }
 
     /**

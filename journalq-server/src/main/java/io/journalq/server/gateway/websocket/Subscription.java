@@ -2,9 +2,9 @@ package io.journalq.server.gateway.websocket;
 
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.gateway.consume.Cursor;
-import io.journalq.server.gateway.consume.OffsetLookup;
 import io.journalq.server.gateway.consume.RecordJson;
 import io.journalq.server.gateway.consume.Start;
+import io.journalq.server.gateway.consume.StartLookup;
 import io.journalq.server.gateway.consume.Tail;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.JsonOut;
@@ -44,7 +44,7 @@ final class Subscription {
     private final Subscriptions owner;
     private final HttpExchange exchange;
     private final Start start;
-    private final OffsetLookup lookup;
+    private final StartLookup lookup;
     private final Tail tail;
     private final byte[] prefix;
 
@@ -76,7 +76,7 @@ final class Subscription {
         this.exchange = owner.exchange();
         this.start = start;
         this.paused = paused;
-        this.lookup = new OffsetLookup(exchange, start.topic(), this::fail);
+        this.lookup = new StartLookup(exchange, start.topic(), this::fail);
         this.tail = new Tail(exchange, start.topic(), owner.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
         this.prefix = ("{\"type\":\"records\",\"topic\":\"" + start.topic() + "\",\"records\":[")
                 .getBytes(StandardCharsets.US_ASCII);
@@ -111,7 +111,7 @@ final class Subscription {
             lookup.findStart(partition, first -> {
                 long wanted = found.offsets().get(partition);
                 if (wanted < first) {
-                    fail(OffsetLookup.outOfRange(partition, wanted, found.ends().get(partition)));
+                    fail(StartLookup.outOfRange(partition, wanted, found.ends().get(partition)));
                 } else if (!closed) {
                     begin(response, found.offsets());
                 }
@@ -216,7 +216,7 @@ final class Subscription {
                     }
                     case FAILED -> {
                         send();
-                        fail(OffsetLookup.problem(tail.error(), tail.partition()));
+                        fail(StartLookup.problem(tail.error(), tail.partition()));
                         return;
                     }
                     case END, FETCH -> {
@@ -253,7 +253,7 @@ final class Subscription {
     /** Returns the size of the record. */
     private int add() {
         if (message == null) {
-            message = Frames.begin(exchange.allocator().directBuffer(nextMessageBytes));
+            message = WebSocketFrames.begin(exchange.allocator().directBuffer(nextMessageBytes));
             message.writeBytes(prefix);
         } else {
             message.writeByte(',');
@@ -276,13 +276,13 @@ final class Subscription {
         exchange.counters().onRead(messageRecords);
         exchange.charge(complete.readableBytes());
         messageRecords = 0;
-        exchange.sendBytes(Frames.end(complete, Frames.TEXT, 0));
+        exchange.sendBytes(WebSocketFrames.end(complete, WebSocketFrames.TEXT, 0));
     }
 
     /** Sends batches as they are in the log, behind a line that describes them. Returns their size. */
     private int sendBatches() {
         ByteBuf batches = tail.batches();
-        ByteBuf head = Frames.begin(exchange.allocator().directBuffer(FIRST_MESSAGE_BYTES));
+        ByteBuf head = WebSocketFrames.begin(exchange.allocator().directBuffer(FIRST_MESSAGE_BYTES));
         JsonOut.write(head, json -> {
             json.writeStringField("type", "records");
             json.writeStringField("topic", topic());
@@ -290,7 +290,7 @@ final class Subscription {
         });
         head.writeByte('\n');
         int sizeBytes = batches.readableBytes();
-        exchange.sendBytes(Frames.end(head, Frames.BINARY, sizeBytes));
+        exchange.sendBytes(WebSocketFrames.end(head, WebSocketFrames.BINARY, sizeBytes));
         exchange.sendBytes(batches.retain());
         exchange.counters().onRead(tail.batchRecords());
         exchange.charge(sizeBytes);
@@ -365,7 +365,7 @@ final class Subscription {
         int partition = tail.partition();
         long position = tail.positions().get(partition);
         if (first <= position) {
-            fail(OffsetLookup.problem(tail.error(), partition));
+            fail(StartLookup.problem(tail.error(), partition));
             return;
         }
         tail.seek(partition, first);

@@ -30,7 +30,7 @@ import java.util.function.Supplier;
  * records have no response, while a message waits for memory, and while the client does not read. On the connection's
  * loop.
  */
-final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
+final class WebSocketSession implements UpgradedBody, MessageAssembler.Listener {
     private static final String JSON_PROTOCOL = "journalq.json.v1";
     private static final String BATCH_PROTOCOL = "journalq.batch.v1";
 
@@ -63,7 +63,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
     private final Map<String, String> headers;
     private final boolean batches;
     private final MessageAppend append;
-    private final FrameDecoder decoder;
+    private final MessageAssembler assembler;
     private final OutgoingMessages out;
     private final Subscriptions subscriptions;
 
@@ -100,7 +100,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         this.out = new OutgoingMessages(exchange);
         this.subscriptions = new Subscriptions(exchange, images, batches, out, this::updateHold);
         this.append = new MessageAppend(exchange, targets);
-        this.decoder = new FrameDecoder(exchange.allocator(), this);
+        this.assembler = new MessageAssembler(exchange.allocator(), this);
     }
 
     @Override
@@ -127,8 +127,8 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
                 return false;
             }
             try {
-                decoder.read(rest);
-            } catch (FrameDecoder.ProtocolException violation) {
+                assembler.read(rest);
+            } catch (MessageAssembler.ProtocolException violation) {
                 close(violation.code(), violation.getMessage());
             }
         }
@@ -148,7 +148,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             return;
         }
         reservation = exchange.reservation(this::onRoom);
-        reservedBytes = 2 * (isLast ? sizeBytes : FrameDecoder.MAX_MESSAGE_BYTES);
+        reservedBytes = 2 * (isLast ? sizeBytes : MessageAssembler.MAX_MESSAGE_BYTES);
         if (!reservation.canHold(reservedBytes)) {
             close(CloseCode.TOO_BIG, "the message needs more memory than all requests may use");
         } else if (!reservation.ask(reservedBytes)) {
@@ -332,10 +332,11 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
     @Override
     public void onPing(ByteBuf payload) {
         exchange.charge(FairScheduler.REQUEST_BYTES);
-        ByteBuf pong = Frames.begin(exchange.allocator().buffer(Frames.MAX_HEAD_BYTES + payload.readableBytes()));
+        ByteBuf pong = WebSocketFrames.begin(
+                exchange.allocator().buffer(WebSocketFrames.MAX_HEAD_BYTES + payload.readableBytes()));
         pong.writeBytes(payload);
         payload.release();
-        exchange.sendBytes(Frames.end(pong, Frames.PONG, 0));
+        exchange.sendBytes(WebSocketFrames.end(pong, WebSocketFrames.PONG, 0));
         awaitClient();
     }
 
@@ -369,18 +370,18 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             return;
         }
         closing = true;
-        ByteBuf frame = Frames.begin(exchange.allocator().buffer(FIRST_CLOSE_BYTES));
+        ByteBuf frame = WebSocketFrames.begin(exchange.allocator().buffer(FIRST_CLOSE_BYTES));
         frame.writeShort(code.code());
         byte[] text = reason.getBytes(StandardCharsets.US_ASCII);
         frame.writeBytes(text, 0, Math.min(text.length, MAX_REASON_BYTES));
-        exchange.sendBytes(Frames.end(frame, Frames.CLOSE, 0));
+        exchange.sendBytes(WebSocketFrames.end(frame, WebSocketFrames.CLOSE, 0));
         exchange.endUpgraded();
     }
 
     @Override
     public void onCheck() {
         boolean silent = arrivedBytes == 0;
-        boolean slow = decoder.isWithinMessage() && arrivedBytes < MIN_BYTES_PER_S && !exchange.mustPause();
+        boolean slow = assembler.isWithinMessage() && arrivedBytes < MIN_BYTES_PER_S && !exchange.mustPause();
         arrivedBytes = 0;
         silentSeconds = silent && exchange.isWritable() ? silentSeconds + 1 : 0;
         slowSeconds = slow ? slowSeconds + 1 : 0;
@@ -389,8 +390,10 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
         } else if (silentSeconds >= SILENCE_S) {
             close(CloseCode.POLICY, "nothing arrived for 60 s, not even a pong");
         } else if (silentSeconds > 0 && silentSeconds % PING_S == 0) {
-            exchange.sendBytes(
-                    Frames.end(Frames.begin(exchange.allocator().buffer(Frames.MAX_HEAD_BYTES)), Frames.PING, 0));
+            exchange.sendBytes(WebSocketFrames.end(
+                    WebSocketFrames.begin(exchange.allocator().buffer(WebSocketFrames.MAX_HEAD_BYTES)),
+                    WebSocketFrames.PING,
+                    0));
         }
     }
 
@@ -413,7 +416,7 @@ final class WebSocketSession implements UpgradedBody, FrameDecoder.Listener {
             exchange.counters().onWebSocketClosed();
         }
         dropRest();
-        decoder.close();
+        assembler.close();
         subscriptions.close();
         List.copyOf(inFlight).forEach(Held::end);
         if (reservation != null) {

@@ -28,7 +28,7 @@ import java.util.function.Consumer;
  * never joins, which can read and commit while the group has no members. What cannot be done while the group changes or its
  * coordinator loads is tried again. On the loop of its caller.
  */
-public final class GroupOffsets {
+public final class SeatOffsets {
     private static final int FIND_VERSION = 4;
     private static final int OFFSET_VERSION = 9;
 
@@ -59,7 +59,7 @@ public final class GroupOffsets {
      */
     public record Committed(long offset, String metadata) {}
 
-    GroupOffsets(Caller caller, GroupSeat seat) {
+    SeatOffsets(Caller caller, GroupSeat seat) {
         this.caller = caller;
         this.seat = seat;
     }

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
  * Looks up offsets of a topic for a client: the ends of its partitions, and where a reader begins. Nothing is called any
  * more when its caller has ended. On the loop of its caller.
  */
-public final class OffsetLookup {
+public final class StartLookup {
     private static final int VERSION = 7;
     private static final byte READ_COMMITTED = 1;
 
@@ -27,7 +27,7 @@ public final class OffsetLookup {
     private final Consumer<Problem> onProblem;
 
     /** @param onProblem is called instead of the consumer of a result */
-    public OffsetLookup(Caller caller, String topic, Consumer<Problem> onProblem) {
+    public StartLookup(Caller caller, String topic, Consumer<Problem> onProblem) {
         this.caller = caller;
         this.topic = topic;
         this.onProblem = onProblem;

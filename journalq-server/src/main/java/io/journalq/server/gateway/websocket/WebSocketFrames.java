@@ -3,7 +3,7 @@ package io.journalq.server.gateway.websocket;
 import io.netty.buffer.ByteBuf;
 
 /** Writes the heads of the broker's frames. Stateless. */
-final class Frames {
+final class WebSocketFrames {
     static final int CONTINUATION = 0;
     static final int TEXT = 1;
     static final int BINARY = 2;
@@ -20,7 +20,7 @@ final class Frames {
     private static final byte SHORT_LENGTH = 126;
     private static final byte LONG_LENGTH = 127;
 
-    private Frames() {}
+    private WebSocketFrames() {}
 
     /** Leaves space for a head in an empty buffer. */
     static ByteBuf begin(ByteBuf buffer) {

@@ -9,7 +9,7 @@ import io.netty.buffer.ByteBufAllocator;
  *
  * <p>Source: RFC 6455, section 5.
  */
-final class FrameDecoder implements AutoCloseable {
+final class MessageAssembler implements AutoCloseable {
     /** Maximum size of a frame, and of a message in several frames. */
     static final int MAX_MESSAGE_BYTES = 1024 * 1024;
 
@@ -80,7 +80,7 @@ final class FrameDecoder implements AutoCloseable {
         }
     }
 
-    FrameDecoder(ByteBufAllocator allocator, Listener listener) {
+    MessageAssembler(ByteBufAllocator allocator, Listener listener) {
         this.allocator = allocator;
         this.listener = listener;
     }
@@ -135,13 +135,13 @@ final class FrameDecoder implements AutoCloseable {
         int maskIndex = wantedHeadBytes() - Integer.BYTES;
         mask = (int) number(maskIndex, Integer.BYTES);
         switch (opcode) {
-            case Frames.CONTINUATION -> check(inMessage, "a continuation without a message");
-            case Frames.TEXT, Frames.BINARY -> {
+            case WebSocketFrames.CONTINUATION -> check(inMessage, "a continuation without a message");
+            case WebSocketFrames.TEXT, WebSocketFrames.BINARY -> {
                 check(!inMessage, "a message begins within another");
                 inMessage = true;
-                text = opcode == Frames.TEXT;
+                text = opcode == WebSocketFrames.TEXT;
             }
-            case Frames.CLOSE, Frames.PING, Frames.PONG -> {
+            case WebSocketFrames.CLOSE, WebSocketFrames.PING, WebSocketFrames.PONG -> {
                 check(last, "a control frame is fragmented");
                 check(length <= MAX_CONTROL_BYTES, "a control frame is larger than 125 bytes");
             }
@@ -160,7 +160,7 @@ final class FrameDecoder implements AutoCloseable {
     }
 
     private boolean isControl() {
-        return opcode >= Frames.CLOSE;
+        return opcode >= WebSocketFrames.CLOSE;
     }
 
     private long length() {
@@ -242,8 +242,8 @@ final class FrameDecoder implements AutoCloseable {
             ByteBuf payload = control;
             control = null;
             switch (opcode) {
-                case Frames.PING -> listener.onPing(payload);
-                case Frames.PONG -> {
+                case WebSocketFrames.PING -> listener.onPing(payload);
+                case WebSocketFrames.PONG -> {
                     payload.release();
                     listener.onPong();
                 }

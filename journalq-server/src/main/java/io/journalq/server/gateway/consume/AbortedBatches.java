@@ -15,11 +15,11 @@ import java.util.Set;
  *
  * <p>Source: KIP-98, "Consumer".
  */
-final class AbortedRecords {
+final class AbortedBatches {
     private final ArrayDeque<FetchResponse.AbortedTransaction> next = new ArrayDeque<>();
     private final Set<Long> producers = new HashSet<>();
 
-    AbortedRecords(List<FetchResponse.AbortedTransaction> aborted) {
+    AbortedBatches(List<FetchResponse.AbortedTransaction> aborted) {
         if (aborted != null) {
             aborted.stream()
                     .sorted(Comparator.comparingLong(FetchResponse.AbortedTransaction::firstOffset))
