@@ -22,6 +22,13 @@ import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,12 +36,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 import org.apache.kafka.clients.admin.Admin;
@@ -138,7 +148,7 @@ class ClosedClusterTest {
         all.put(
                 "listeners",
                 "CLIENTS://127.0.0.1:" + CLIENT_PORTS.get(node) + ",BROKERS://127.0.0.1:" + BROKER_PORTS.get(node));
-        all.put("listener.security.protocol.map", "CLIENTS:SASL_SSL,BROKERS:SSL,QUORUM:SSL");
+        all.put("listener.security.protocol.map", "CLIENTS:SASL_SSL,HTTP:SASL_SSL,BROKERS:SSL,QUORUM:SSL");
         all.put("inter.broker.listener.name", "BROKERS");
         all.put("ssl.keystore.type", "PEM");
         all.put("ssl.truststore.type", "PEM");
@@ -157,7 +167,7 @@ class ClosedClusterTest {
             all.put("cluster.join", "127.0.0.1:" + BROKER_PORTS.get(1));
         }
         all.put("admin.listener", "");
-        all.put("gateway.listener", "");
+        all.put("gateway.listener", alone ? "" : "HTTP://127.0.0.1:0");
         all.put("write.ahead.max.bytes", "1048576");
         all.put("shutdown.timeout.ms", "3000");
         all.put("data.directories", directory.resolve("data" + node).toString());
@@ -257,6 +267,54 @@ class ClosedClusterTest {
             }
         }
         assertThat(read).isEqualTo(RECORDS);
+    }
+
+    @Test
+    void shouldPassOnRequestsOverHttpWhenBrokersProveToEachOtherWhoTheyAre() throws Exception {
+        // given partitions of all brokers
+        try (Admin admin = Admin.create(client(1, "ada", "secret"))) {
+            admin.createTopics(List.of(new NewTopic("http", PARTITIONS, (short) 1)))
+                    .all()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+        String records = IntStream.range(0, PARTITIONS)
+                .mapToObj(i -> "{\"partition\":" + i + ",\"value\":\"value " + i + "\"}")
+                .collect(Collectors.joining(",", "{\"records\":[", "]}"));
+
+        // when each broker knows the topic
+        String appended = "";
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        for (int node = 1; node <= BROKERS; node++) {
+            HttpResponse<String> response;
+            do {
+                response = http(node, "ada:secret", BodyPublishers.ofString(records));
+            } while (response.statusCode() == 404 && System.nanoTime() < deadlineNanos);
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(200);
+            appended = response.body();
+        }
+
+        // then
+        assertThat(appended).contains("\"records\":" + PARTITIONS + ",");
+        for (int node = 1; node <= BROKERS; node++) {
+            assertThat(http(node, "ada:secret", null).body().split("\"value\":\"value ", -1))
+                    .as("what broker %s reads of all", node)
+                    .hasSize(1 + BROKERS * PARTITIONS);
+            assertThat(http(node, "ada:wrong", null).statusCode()).isEqualTo(401);
+        }
+    }
+
+    /** @param body null to read */
+    private HttpResponse<String> http(int node, String userAndPassword, BodyPublisher body) throws Exception {
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, ofClients.toTrustManagerFactory().getTrustManagers(), null);
+        String login = Base64.getEncoder().encodeToString(userAndPassword.getBytes(StandardCharsets.UTF_8));
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(
+                        "https://127.0.0.1:" + BROKERS_STARTED.get(node - 1).gatewayPort() + "/v1/topics/http/records"))
+                .header("Authorization", "Basic " + login);
+        if (body != null) {
+            request.header("Content-Type", "application/json").POST(body);
+        }
+        return HttpClient.newBuilder().sslContext(context).build().send(request.build(), BodyHandlers.ofString());
     }
 
     @Test

@@ -58,10 +58,20 @@ final class ListenerProtocols {
         }
         SecurityProtocol protocol = byName.get(listenerName);
         if (protocol == null) {
-            throw new ConfigException("listeners: the security protocol of listener " + listenerName
-                    + " is not known; add " + listenerName + ":PLAINTEXT or another protocol to"
-                    + " listener.security.protocol.map");
+            throw new ConfigException("listener.security.protocol.map: the listener " + listenerName
+                    + " has no security protocol; add " + listenerName + ":" + example(listenerName)
+                    + " or another protocol");
         }
         return protocol;
+    }
+
+    /** The protocol that has the name of a listener, as it would be without this setting. */
+    private static SecurityProtocol example(String listenerName) {
+        for (SecurityProtocol protocol : SecurityProtocol.values()) {
+            if (protocol.name().equals(listenerName)) {
+                return protocol;
+            }
+        }
+        return SecurityProtocol.PLAINTEXT;
     }
 }

@@ -346,7 +346,12 @@ class BrokerConfigLoaderTest {
 
     @Test
     void shouldRefuseAListenerWhenItsProtocolIsUnknown() {
-        assertRefused("listeners", "listeners=INTERNAL://localhost:1", "add INTERNAL:PLAINTEXT");
+        assertRefused(
+                "listener.security.protocol.map", "listeners=INTERNAL://localhost:1", "add INTERNAL:PLAINTEXT or");
+        assertRefused(
+                "listener.security.protocol.map",
+                "listener.security.protocol.map=SSL:SSL",
+                "add PLAINTEXT:PLAINTEXT or");
         assertRefused("listener.security.protocol.map", "listener.security.protocol.map=A:TLS", "'TLS' is not");
         assertRefused("listener.security.protocol.map", "listener.security.protocol.map=A", "NAME:PROTOCOL");
         assertThatThrownBy(() -> BrokerConfigLoader.load(
