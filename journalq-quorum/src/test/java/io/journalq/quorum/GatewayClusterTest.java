@@ -33,23 +33,35 @@ import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionInfo;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -64,6 +76,8 @@ class GatewayClusterTest {
     private static final int PARTITIONS = 6;
     private static final int GROUPS = 6;
     private static final int WAIT_SECONDS = 120;
+    private static final int MOVES = 6;
+    private static final int MIN_REQUESTS = 50;
     private static final Pattern VALUE = Pattern.compile("\"value\":\"([^\"]*)\"");
 
     @TempDir
@@ -109,7 +123,11 @@ class GatewayClusterTest {
 
     /** A topic whose partitions are led by both brokers, which know them. */
     private static void createTopic(String name) throws Exception {
-        admin.createTopics(List.of(new NewTopic(name, PARTITIONS, (short) 1)))
+        createTopic(name, 1);
+    }
+
+    private static void createTopic(String name, int replicas) throws Exception {
+        admin.createTopics(List.of(new NewTopic(name, PARTITIONS, (short) replicas)))
                 .all()
                 .get(WAIT_SECONDS, TimeUnit.SECONDS);
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
@@ -119,13 +137,7 @@ class GatewayClusterTest {
                 Thread.sleep(10);
             }
         }
-        Set<Integer> leaders = admin
-                .describeTopics(List.of(name))
-                .allTopicNames()
-                .get(WAIT_SECONDS, TimeUnit.SECONDS)
-                .get(name)
-                .partitions()
-                .stream()
+        Set<Integer> leaders = describe(name).stream()
                 .map(partition -> partition.leader().id())
                 .collect(Collectors.toSet());
         assertThat(leaders).containsExactlyInAnyOrder(1, 2);
@@ -229,7 +241,7 @@ class GatewayClusterTest {
         for (int i = 0; i < GROUPS; i++) {
             String group = "group" + i;
             BlockingQueue<String> messages = new LinkedBlockingQueue<>();
-            WebSocket socket = open(1 + i % 2, messages);
+            WebSocket socket = open(1 + i % 2, messages::add);
             socket.sendText(
                             "{\"type\":\"subscribe\",\"topic\":\"work\",\"group\":\"" + group
                                     + "\",\"from\":\"start\",\"credit\":1000}",
@@ -281,6 +293,114 @@ class GatewayClusterTest {
                         .hasSize(PARTITIONS + 1);
             }
         }
+    }
+
+    /** Partitions, offsets and values of records, as the gateway writes them. */
+    private static final class Received {
+        private static final Pattern RECORD =
+                Pattern.compile("\"partition\":(\\d+),\"offset\":(\\d+),[^}]*\"value\":\"([^\"]*)\"");
+        private final Set<String> values = ConcurrentHashMap.newKeySet();
+        private final Map<String, Long> lastOffsets = new ConcurrentHashMap<>();
+        private final Queue<String> unexpected = new ConcurrentLinkedQueue<>();
+
+        void add(String text) {
+            if (text.contains("problem") || text.contains("error")) {
+                unexpected.add(text);
+            }
+            Matcher record = RECORD.matcher(text);
+            while (record.find()) {
+                long offset = Long.parseLong(record.group(2));
+                Long last = lastOffsets.put(record.group(1), offset);
+                if (last != null && offset <= last) {
+                    unexpected.add("offset " + offset + " behind " + last + " in partition " + record.group(1));
+                }
+                values.add(record.group(3));
+            }
+        }
+    }
+
+    /** Makes the other replica of each partition its leader. */
+    private static void moveLeaders(String topic) throws Exception {
+        Map<TopicPartition, Optional<NewPartitionReassignment>> reversed = new HashMap<>();
+        Map<TopicPartition, Integer> leaders = new HashMap<>();
+        for (TopicPartitionInfo partition : describe(topic)) {
+            List<Integer> replicas =
+                    new ArrayList<>(partition.replicas().stream().map(Node::id).toList());
+            Collections.reverse(replicas);
+            TopicPartition name = new TopicPartition(topic, partition.partition());
+            reversed.put(name, Optional.of(new NewPartitionReassignment(replicas)));
+            leaders.put(name, replicas.get(0));
+        }
+        admin.alterPartitionReassignments(reversed).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+        ProcessCluster.await("other leaders", () -> {
+            admin.electLeaders(ElectionType.PREFERRED, leaders.keySet())
+                    .partitions()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+            return describe(topic).stream()
+                    .allMatch(partition -> partition.leader() != null
+                            && partition.leader().id()
+                                    == leaders.get(new TopicPartition(topic, partition.partition())));
+        });
+    }
+
+    private static List<TopicPartitionInfo> describe(String topic) throws Exception {
+        return admin.describeTopics(List.of(topic))
+                .allTopicNames()
+                .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                .get(topic)
+                .partitions();
+    }
+
+    @Test
+    void shouldGoOnWithStreamsWhenLeadersMove() throws Exception {
+        createTopic("moving", 2);
+        Received ofEvents = new Received();
+        HttpResponse<java.io.InputStream> events =
+                HTTP.send(request(1, "/v1/topics/moving/events").build(), BodyHandlers.ofInputStream());
+        Thread reading =
+                new Thread(() -> new BufferedReader(new InputStreamReader(events.body(), StandardCharsets.UTF_8))
+                        .lines()
+                        .forEach(ofEvents::add));
+        reading.start();
+        Received ofSocket = new Received();
+        WebSocket socket = open(2, ofSocket::add);
+        socket.sendText("{\"type\":\"subscribe\",\"topic\":\"moving\",\"from\":\"start\",\"credit\":1000000}", true)
+                .get(WAIT_SECONDS, TimeUnit.SECONDS);
+
+        // when
+        Set<String> acknowledged = new TreeSet<>();
+        AtomicBoolean moved = new AtomicBoolean();
+        Thread moving = new Thread(() -> {
+            try {
+                for (int i = 0; i < MOVES; i++) {
+                    moveLeaders("moving");
+                }
+            } catch (Exception failure) {
+                ofEvents.unexpected.add("leaders did not move: " + failure);
+            } finally {
+                moved.set(true);
+            }
+        });
+        moving.start();
+        for (int i = 0; !moved.get() || acknowledged.size() < MIN_REQUESTS * PARTITIONS; i++) {
+            String prefix = "m" + i + "-";
+            if (send(1 + i % 2, "POST", "moving", records(prefix)).statusCode() == 200) {
+                acknowledged.addAll(values(prefix));
+            }
+        }
+
+        // then
+        for (Received received : List.of(ofEvents, ofSocket)) {
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+            while (!received.values.containsAll(acknowledged) && System.nanoTime() < deadlineNanos) {
+                Thread.sleep(10);
+            }
+            assertThat(received.unexpected).isEmpty();
+            assertThat(received.values).containsAll(acknowledged);
+        }
+        events.body().close();
+        reading.join();
+        socket.abort();
     }
 
     private static HttpResponse<String> consumer(int node, String method, String path, String body) throws Exception {
@@ -336,7 +456,7 @@ class GatewayClusterTest {
         }
     }
 
-    private static WebSocket open(int node, BlockingQueue<String> messages) throws Exception {
+    private static WebSocket open(int node, Consumer<String> messages) throws Exception {
         return HTTP.newWebSocketBuilder()
                 .subprotocols("journalq.json.v1")
                 .buildAsync(
@@ -348,7 +468,7 @@ class GatewayClusterTest {
                             public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
                                 part.append(data);
                                 if (last) {
-                                    messages.add(part.toString());
+                                    messages.accept(part.toString());
                                     part.setLength(0);
                                 }
                                 socket.request(1);
