@@ -22,6 +22,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -357,10 +358,20 @@ class GatewayClusterTest {
         Received ofEvents = new Received();
         HttpResponse<java.io.InputStream> events =
                 HTTP.send(request(1, "/v1/topics/moving/events").build(), BodyHandlers.ofInputStream());
-        Thread reading =
-                new Thread(() -> new BufferedReader(new InputStreamReader(events.body(), StandardCharsets.UTF_8))
-                        .lines()
-                        .forEach(ofEvents::add));
+        BufferedReader lines = new BufferedReader(new InputStreamReader(events.body(), StandardCharsets.UTF_8));
+        AtomicBoolean ended = new AtomicBoolean();
+        Thread reading = new Thread(() -> {
+            try {
+                for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                    ofEvents.add(line);
+                }
+                ofEvents.unexpected.add("the end of the stream");
+            } catch (IOException failure) {
+                if (!ended.get()) {
+                    ofEvents.unexpected.add(failure.toString());
+                }
+            }
+        });
         reading.start();
         Received ofSocket = new Received();
         WebSocket socket = open(2, ofSocket::add);
@@ -398,6 +409,7 @@ class GatewayClusterTest {
             assertThat(received.unexpected).isEmpty();
             assertThat(received.values).containsAll(acknowledged);
         }
+        ended.set(true);
         events.body().close();
         reading.join();
         socket.abort();
