@@ -375,7 +375,7 @@ public final class BrokerCore implements AutoCloseable {
         waiting.join(shards.partitions().open(all));
         Map<Uuid, List<Integer>> incomplete = shards.partitions().takeIncomplete();
         if (inCluster) {
-            supervisor.setIncomplete(incomplete);
+            supervisor.setIncomplete(incomplete, () -> shards.partitions().forgetLosses(incomplete));
             deleteMoved(image, stored);
         }
         waiting.join(shards.startRetentionClock());

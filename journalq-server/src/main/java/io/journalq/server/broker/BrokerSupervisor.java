@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +47,7 @@ final class BrokerSupervisor {
     /** Partitions whose replica here has lost acknowledged records, until the controller knows it. */
     private volatile Map<Uuid, List<Integer>> incomplete = Map.of();
 
+    private volatile Supplier<CompletableFuture<Void>> onReported;
     private volatile boolean stopped;
 
     /**
@@ -71,8 +73,10 @@ final class BrokerSupervisor {
      * Sets which replicas have lost acknowledged records. The controller is told before it can unfence this broker.
      *
      * @param numbers of the partitions, by topic id
+     * @param onReported called when the controller knows it. If that fails, it is told again
      */
-    void setIncomplete(Map<Uuid, List<Integer>> numbers) {
+    void setIncomplete(Map<Uuid, List<Integer>> numbers, Supplier<CompletableFuture<Void>> onReported) {
+        this.onReported = onReported;
         incomplete = numbers;
     }
 
@@ -194,10 +198,26 @@ final class BrokerSupervisor {
                         waiting = true;
                         registerAgain();
                     } else if (error == ErrorCode.NONE) {
+                        waiting = true;
+                        forgetIncomplete();
+                    } else {
+                        log.warn("the controller does not take the report of lost records: error={}", error);
+                        beatAfter(RETRY_MS);
+                    }
+                }));
+    }
+
+    /** Only then can this broker be unfenced: a replica that is in sync again must not be reported by a later process. */
+    private void forgetIncomplete() {
+        var unused = onReported
+                .get()
+                .whenComplete((done, failure) -> execute(() -> {
+                    waiting = false;
+                    if (failure == null) {
                         incomplete = Map.of();
                         beatAfter(1);
                     } else {
-                        log.warn("the controller does not take the report of lost records: error={}", error);
+                        log.warn("cannot note that lost records were reported: reason=\"{}\"", failure.getMessage());
                         beatAfter(RETRY_MS);
                     }
                 }));

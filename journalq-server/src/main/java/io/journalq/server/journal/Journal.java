@@ -46,7 +46,6 @@ public final class Journal implements AutoCloseable {
     private final LogStart start;
     private volatile JournalConfig config;
     private volatile long highWatermark;
-    private final boolean isNew;
 
     private final JournalRewrites rewrites;
 
@@ -98,7 +97,6 @@ public final class Journal implements AutoCloseable {
         this.directory = directory;
         this.config = config;
         this.highWatermark = recovered.highWatermark();
-        this.isNew = recovered.isNew();
         this.epochs = recovered.epochs();
         JournalState state = new State();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
@@ -301,11 +299,6 @@ public final class Journal implements AutoCloseable {
     /** Whether records are missing that were below the high watermark. */
     public boolean isMissingRecords() {
         return highWatermark > writtenOffset();
-    }
-
-    /** Whether there was no file of the log when it was opened. Any thread. */
-    public boolean isNew() {
-        return isNew;
     }
 
     /** Total size of all log files in bytes. Any thread. */

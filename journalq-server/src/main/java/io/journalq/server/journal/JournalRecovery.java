@@ -59,8 +59,6 @@ final class JournalRecovery {
     /** A sync failed in the previous process. */
     private boolean fenced;
     /** Whether there is no file. */
-    private boolean isNew;
-
     JournalRecovery(FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch) {
         this.store = store;
         this.directory = directory;
@@ -79,7 +77,6 @@ final class JournalRecovery {
      * @param highWatermark as stored, and behind the end of the log if records are missing. The start of the log if there
      *     is no checkpoint
      * @param unvouched whether there was more than the checkpoint covers
-     * @param isNew whether there was no file
      */
     @SuppressWarnings("ArrayRecordComponent") // A plain holder, never compared.
     record Recovered(
@@ -91,8 +88,7 @@ final class JournalRecovery {
             LeaderEpochs epochs,
             ProducerSnapshots snapshots,
             TransactionIndex transactions,
-            boolean unvouched,
-            boolean isNew) {
+            boolean unvouched) {
         Recovered flushed() {
             long endOffset = segments[segments.length - 1].endOffset();
             return new Recovered(
@@ -104,15 +100,13 @@ final class JournalRecovery {
                     epochs,
                     snapshots,
                     transactions,
-                    true,
-                    isNew);
+                    true);
         }
     }
 
     Recovered run() throws IOException {
         List<String> names = store.list(directory);
         if (names.isEmpty()) {
-            isNew = true;
             store.createDirectories(directory);
             syncParent();
         }
@@ -579,7 +573,6 @@ final class JournalRecovery {
                 epochs,
                 snapshots,
                 transactions,
-                false,
-                isNew);
+                false);
     }
 }

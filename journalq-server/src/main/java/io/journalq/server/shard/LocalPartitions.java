@@ -269,14 +269,29 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     private RecoveredPartition openFiles(
             TopicPartition name, Uuid topicId, PartitionSettings settings, PartitionImage state) {
         try {
+            Map<PartitionKey, Boolean> found = incomplete;
+            // Without other replicas, nobody has more.
+            boolean checked = found != null && state.replicas().size() > 1;
+            boolean isExpected = state.inSyncReplicas().contains(nodeId)
+                    || state.eligibleLeaders().contains(nodeId);
+            boolean lost = checked && files.findLoss(name, topicId, isExpected);
             RecoveredPartition recovered = files.open(
                     name,
                     topicId,
                     settings,
                     state.leaderEpoch(),
                     state.replicas().size() == 1);
-            Map<PartitionKey, Boolean> found = incomplete;
-            if (found != null && isIncomplete(name, recovered.journal(), state)) {
+            Journal journal = recovered.journal();
+            if (checked && journal.isMissingRecords()) {
+                log.error(
+                        "records below the high watermark are missing: partition={} end={} highWatermark={}",
+                        name,
+                        journal.endOffset(),
+                        journal.highWatermark());
+                files.noteLoss(topicId, name.partition());
+                lost = true;
+            }
+            if (lost) {
                 found.put(new PartitionKey(topicId, name.partition()), true);
             }
             return recovered;
@@ -285,31 +300,9 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         }
     }
 
-    /** Whether records or files are missing that were here when the last process of this broker ended. */
-    private boolean isIncomplete(TopicPartition name, Journal journal, PartitionImage state) {
-        if (state.replicas().size() == 1) {
-            return false; // No other replica has more.
-        }
-        if (journal.isMissingRecords()) {
-            log.error(
-                    "records below the high watermark are missing: partition={} end={} highWatermark={}",
-                    name,
-                    journal.endOffset(),
-                    journal.highWatermark());
-            return true;
-        }
-        boolean isExpected = state.inSyncReplicas().contains(nodeId)
-                || state.eligibleLeaders().contains(nodeId);
-        if (journal.isNew() && isExpected) {
-            log.error("the files of a replica are missing: partition={}", name);
-            return true;
-        }
-        return false;
-    }
-
     /**
-     * The partitions that have lost acknowledged records since the last process of this broker ended, as numbers by topic
-     * id. Called once, when the first {@link #open} has completed.
+     * The partitions that have lost acknowledged records while this broker did not run, as numbers by topic id. Called once,
+     * when the first {@link #open} has completed.
      */
     public Map<Uuid, List<Integer>> takeIncomplete() {
         Map<Uuid, List<Integer>> numbers = new TreeMap<>();
@@ -319,6 +312,19 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         numbers.values().forEach(Collections::sort);
         incomplete = null;
         return numbers;
+    }
+
+    /** The controller knows which partitions have lost acknowledged records: those that {@link #takeIncomplete} returned. */
+    public CompletableFuture<Void> forgetLosses(Map<Uuid, List<Integer>> numbers) {
+        return CompletableFuture.runAsync(
+                () -> numbers.forEach((topicId, partitions) -> partitions.forEach(number -> {
+                    try {
+                        files.forgetLoss(topicId, number);
+                    } catch (IOException failure) {
+                        throw new UncheckedIOException(failure);
+                    }
+                })),
+                blockingPool);
     }
 
     private void update(TopicImage topic, int partition, PartitionSettings settings) {

@@ -95,8 +95,12 @@ class ShardsTest {
     @BeforeEach
     void create(@TempDir Path directory) throws Exception {
         data = directory;
+        start();
+    }
+
+    private void start() throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
-                .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE)
+                .with("data.directories", data.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("write.ahead.max.bytes", "0", ConfigOrigin.COMMAND_LINE);
         shards = new Shards(
                 config, loops.cycles(), store, blockingPool, Clock.systemUTC(), Map.of(), MemoryAccount.UNBOUNDED);
@@ -268,6 +272,27 @@ class ShardsTest {
         Long endOffset = ask(0, host -> host.journal().endOffset());
         assertThat(endOffset).isZero();
         assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(2);
+    }
+
+    /** Opens all partitions as the first change after a start, and returns those that have lost records. */
+    private Map<Uuid, List<Integer>> restart() throws Exception {
+        shards.close().join();
+        start();
+        shards.partitions().open(MetadataDelta.ofAll(metadata.image())).join();
+        return shards.partitions().takeIncomplete();
+    }
+
+    @Test
+    void shouldFindMissingFilesAfterEachStartUntilTheControllerKnowsThem() throws Exception {
+        // given replicas without files: one that should have some, one that is not in sync, and one without others
+        create(partition(0, OTHER), partition(OTHER, 0).setInSyncReplicas(List.of(OTHER)), partition(0));
+
+        // then
+        Map<Uuid, List<Integer>> lost = restart();
+        assertThat(lost).isEqualTo(Map.of(ID, List.of(0)));
+        assertThat(restart()).as("there are files now").isEqualTo(lost);
+        shards.partitions().forgetLosses(lost).join();
+        assertThat(restart()).isEmpty();
     }
 
     @Test

@@ -15,6 +15,8 @@ import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.ProducerReplay;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -31,6 +33,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class PartitionFiles {
     private static final Logger log = LoggerFactory.getLogger(PartitionFiles.class);
+    /** In the directory of a replica that has lost acknowledged records, until the controller knows that. */
+    private static final String LOSS_FILE = "lost";
+
+    private static final byte[] LOSS = "acknowledged records are missing\n".getBytes(StandardCharsets.US_ASCII);
 
     private final FileStore store;
     private final List<Path> dataDirectories;
@@ -74,6 +80,39 @@ public final class PartitionFiles {
         } catch (IOException | RuntimeException failure) {
             journal.close();
             throw failure;
+        }
+    }
+
+    /**
+     * Looks for a loss before a partition is opened. A loss is noted, so that it is found again by later processes, until
+     * {@link #forgetLoss}.
+     *
+     * @param isExpected whether there must be files of it
+     * @return whether there are none, or an earlier loss is noted
+     */
+    public boolean findLoss(TopicPartition name, Uuid topicId, boolean isExpected) throws IOException {
+        List<String> names = store.list(directory(topicId, name.partition()));
+        if (names.isEmpty() && isExpected) {
+            log.error("the files of a replica are missing: partition={}", name);
+            noteLoss(topicId, name.partition());
+            return true;
+        }
+        return names.contains(LOSS_FILE);
+    }
+
+    /** Notes that a partition has lost acknowledged records. */
+    public void noteLoss(Uuid topicId, int partition) throws IOException {
+        Path directory = directory(topicId, partition);
+        store.createDurableDirectories(directory);
+        store.replace(directory.resolve(LOSS_FILE), ByteBuffer.wrap(LOSS), true);
+    }
+
+    /** The controller knows that a partition has lost acknowledged records. */
+    public void forgetLoss(Uuid topicId, int partition) throws IOException {
+        Path directory = directory(topicId, partition);
+        if (store.isDirectory(directory)) {
+            store.delete(directory.resolve(LOSS_FILE));
+            store.syncDirectory(directory);
         }
     }
 
