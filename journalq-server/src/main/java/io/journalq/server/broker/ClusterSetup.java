@@ -1,5 +1,6 @@
 package io.journalq.server.broker;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCalls;
 import io.journalq.server.api.peer.EnvelopeForwarder;
@@ -17,8 +18,10 @@ import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.peer.PeerRequests;
+import io.journalq.server.replication.IsrProposal;
 import io.journalq.server.security.Principal;
 import io.journalq.server.shard.replica.ReplicaPeers;
 import java.util.function.Predicate;
@@ -123,8 +126,23 @@ final class ClusterSetup {
                 this::addressOf,
                 id -> images.get().stays(id),
                 new GatheredProposals(nodeId, this::brokerEpoch, activeController, cycle.loop()),
+                this::isNeverAccepted,
                 config.get(ReplicationSettings.REPLICA_LAG_TIME_MAX_MS),
                 config.get(ReplicationSettings.REPLICATION_LAG_MAX_MS));
+    }
+
+    /** Whether a partition is as it was before a proposal, which names an earlier life of a broker (KIP-903). */
+    private boolean isNeverAccepted(Uuid topicId, int partition, IsrProposal proposal) {
+        MetadataImage image = images.get();
+        TopicImage topic = image.topic(topicId);
+        return topic != null
+                && topic.hasPartition(partition)
+                && topic.partitions().get(partition).partitionEpoch() == proposal.partitionEpoch()
+                && proposal.members().stream().anyMatch(member -> isGone(image.broker(member.brokerId()), member));
+    }
+
+    private static boolean isGone(BrokerImage now, IsrProposal.Member member) {
+        return member.brokerEpoch() != IsrProposal.UNKNOWN_EPOCH && (now == null || now.epoch() > member.brokerEpoch());
     }
 
     /** The address of a broker for other brokers; null if it is not known. A fenced one can be the controller. */

@@ -174,7 +174,9 @@ public final class ReplicaHost {
             log.debug("the outcome of a proposal is unknown: partition={} error={}", host.name(), error, failure);
             repeat(host, proposal, failure == null ? settledMs : nowMs() + LATEST_ATTEMPT_MS);
         } else if (error == ErrorCode.INELIGIBLE_REPLICA || error == ErrorCode.INVALID_REQUEST) {
-            if (nowMs() < settledMs) {
+            if (nowMs() < settledMs
+                    && !peers.decided()
+                            .isNeverAccepted(host.topicId(), host.name().partition(), proposal)) {
                 repeat(host, proposal, settledMs);
                 return;
             }

@@ -1,7 +1,9 @@
 package io.journalq.server.shard.replica;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.replication.IsrProposal;
 import java.util.function.IntFunction;
 import java.util.function.IntPredicate;
 import java.util.function.LongSupplier;
@@ -15,6 +17,7 @@ import java.util.function.LongSupplier;
  * @param addresses where brokers reach the one with an id; null if unknown
  * @param mayJoin whether the broker with an id may be in sync
  * @param proposals passes proposals of this broker's leaders on
+ * @param decided what the metadata tell about proposals
  * @param maxLagMs how long an in-sync replica may be behind, in milliseconds
  * @param maxLoneMs how long only a leader may have a record that it has acknowledged, in milliseconds
  */
@@ -25,5 +28,13 @@ public record ReplicaPeers(
         IntFunction<ListenerAddress> addresses,
         IntPredicate mayJoin,
         IsrProposals proposals,
+        Decided decided,
         long maxLagMs,
-        long maxLoneMs) {}
+        long maxLoneMs) {
+    /** What the metadata tell about proposals. */
+    @FunctionalInterface
+    public interface Decided {
+        /** Whether a proposal was not accepted, and cannot be later. */
+        boolean isNeverAccepted(Uuid topicId, int partition, IsrProposal proposal);
+    }
+}

@@ -136,6 +136,7 @@ class ReplicaFetcherTest {
                         id -> new ListenerAddress("PLAINTEXT", "leader", 9092),
                         id -> true,
                         (topicId, number, proposal) -> new CompletableFuture<>(),
+                        (topicId, number, proposal) -> false,
                         1_000,
                         1_000),
                 new PartitionRewrites() {
