@@ -479,6 +479,16 @@ public final class Journal implements AutoCloseable {
     }
 
     /**
+     * Makes what has been written to the journal void for its observer, before {@link #delete}: another journal may be
+     * created in its directory later. Nothing may be on its way to the observer. Blocks.
+     *
+     * @throws IOException if that is not durable
+     */
+    public void forgetWrites() throws IOException {
+        writer.beforeTruncation(0);
+    }
+
+    /**
      * Closes the journal and renames its directory. Its files are deleted in the background after the configured delay.
      * Slices already returned stay readable.
      */

@@ -42,6 +42,11 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
 
     private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
+    /** How often it is tried to note in the write-ahead files that a replica has moved. */
+    private static final int MAX_ATTEMPTS = 20;
+
+    private static final int RETRY_MS = 100;
+
     private final int nodeId;
     private final ShardLookup shards;
     private final PartitionFiles files;
@@ -238,6 +243,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         Shard shard = shards.of(topic.id(), partition);
         var unused = change(key, () -> shard.cycle()
                 .ask(() -> shard.remove(topic.id(), partition))
+                .thenCompose(host -> whenForgotten(shard, host, MAX_ATTEMPTS))
                 .thenAcceptAsync(
                         host -> {
                             log.info("deleting a replica that has moved: partition={}-{}", topic.name(), partition);
@@ -250,7 +256,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                         },
                         blockingPool)
                 .exceptionally(failure -> {
-                    log.error("cannot close: partition={}-{}", topic.name(), partition, failure);
+                    log.error("cannot delete before the next start: partition={}-{}", topic.name(), partition, failure);
                     return null;
                 }));
     }
@@ -324,6 +330,31 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                         throw new UncheckedIOException(failure);
                     }
                 })),
+                blockingPool);
+    }
+
+    /** Completed with a closed partition when no write-ahead file brings its records back. */
+    private CompletableFuture<PartitionHost> whenForgotten(Shard shard, PartitionHost host, int attempts) {
+        if (host == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        CompletableFuture<PartitionHost> settled = new CompletableFuture<>();
+        shard.cycle().execute(() -> host.replication().whenCuttable(() -> settled.complete(host)));
+        return settled.thenComposeAsync(
+                closed -> {
+                    try {
+                        closed.forgetWrites();
+                        return settled;
+                    } catch (IOException failure) {
+                        if (attempts == 1) {
+                            return CompletableFuture.failedFuture(failure);
+                        }
+                        CompletableFuture<PartitionHost> later = new CompletableFuture<>();
+                        shard.cycle()
+                                .execute(() -> shard.cycle().loop().schedule(() -> later.complete(host), RETRY_MS));
+                        return later.thenCompose(again -> whenForgotten(shard, again, attempts - 1));
+                    }
+                },
                 blockingPool);
     }
 

@@ -9,9 +9,11 @@ import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.wal.WriteAheadScan;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataDelta;
@@ -71,6 +73,7 @@ class ShardsTest {
             return super.list(directory);
         }
     };
+    private long writeAheadBytes;
     private Path data;
     private Shards shards;
 
@@ -101,7 +104,8 @@ class ShardsTest {
     private void start() throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
                 .with("data.directories", data.toString(), ConfigOrigin.COMMAND_LINE)
-                .with("write.ahead.max.bytes", "0", ConfigOrigin.COMMAND_LINE);
+                .with("write.ahead.max.bytes", Long.toString(writeAheadBytes), ConfigOrigin.COMMAND_LINE)
+                .with("delivery.mode", writeAheadBytes == 0 ? "eventual" : "consistent", ConfigOrigin.COMMAND_LINE);
         shards = new Shards(
                 config, loops.cycles(), store, blockingPool, Clock.systemUTC(), Map.of(), MemoryAccount.UNBOUNDED);
     }
@@ -201,8 +205,14 @@ class ShardsTest {
     }
 
     private static Void appendRecord(PartitionHost host) {
+        return appendRecords(host, 1);
+    }
+
+    private static Void appendRecords(PartitionHost host, int count) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
-            builder.append(0, null, Unpooled.EMPTY_BUFFER, List.of());
+            for (int i = 0; i < count; i++) {
+                builder.append(0, null, Unpooled.EMPTY_BUFFER, List.of());
+            }
             host.append(new Append(builder.build(), PRODUCE_VERSION) {
                 @Override
                 protected void onDecided() {
@@ -293,6 +303,46 @@ class ShardsTest {
         assertThat(restart()).as("there are files now").isEqualTo(lost);
         shards.partitions().forgetLosses(lost).join();
         assertThat(restart()).isEmpty();
+    }
+
+    private boolean hasWriteAheadRecord() throws IOException {
+        for (Path file : WriteAheadScan.files(store, data)) {
+            try (WriteAheadScan scan = WriteAheadScan.open(store, file)) {
+                if (scan.next() != null) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    @Test
+    void shouldNotReplayWritesOfAReplicaThatHasMovedAndComeBack() throws Exception {
+        // given a replica with a record in the write-ahead files
+        shards.close().join();
+        writeAheadBytes = 1 << 20;
+        start();
+        shards.partitions().open(create(partition(0))).join();
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (!hasWriteAheadRecord() && System.nanoTime() < deadlineNanos) {
+            ask(0, ShardsTest::appendRecord);
+            Thread.sleep(1);
+        }
+        Path log = data.resolve(StoredPartition.directoryName(ID, 0)).resolve("00000000000000000000.log");
+        long firstBytes = store.sizeBytes(log);
+
+        // when another broker gets it, and it comes back with other records
+        shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        shards.partitions().open(change(0, partition(0).setLeaderEpoch(2))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        do {
+            ask(0, host -> appendRecords(host, 20));
+        } while (store.sizeBytes(log) <= firstBytes);
+        byte[] written = store.read(log, 1 << 20);
+
+        // then a start after a crash keeps these
+        WalReplay.run(store, data);
+        assertThat(store.read(log, 1 << 20)).isEqualTo(written);
     }
 
     @Test
