@@ -71,6 +71,7 @@ public final class TransactionMachine implements CoordinatorMachine {
      */
     @Override
     public void onLoaded(long nowMs) {
+        transactions.limitStarts(nowMs);
         List<TransactionMetadata> decided = transactions.all().stream()
                 .filter(transaction -> transaction.state().isPrepared())
                 .toList();

@@ -160,6 +160,11 @@ final class TransactionMetadata {
         return as(TransactionState.EMPTY, nowMs, changed);
     }
 
+    /** The same transaction, which began at another time. */
+    TransactionMetadata begunAt(long startMs) {
+        return as(state, lastUpdateMs(), value().setTransactionStartTimestampMs(startMs));
+    }
+
     /** Adds partitions; starts a transaction unless one is open. */
     TransactionMetadata withPartitions(Collection<TopicPartition> added, short version, long nowMs) {
         SortedSet<TopicPartition> all = new TreeSet<>(BY_NAME);

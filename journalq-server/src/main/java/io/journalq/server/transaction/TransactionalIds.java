@@ -107,6 +107,22 @@ final class TransactionalIds {
         }
     }
 
+    /**
+     * Lets open transactions time out as if none had begun after {@code nowMs}. The clock of the broker that began them may
+     * have been ahead of this one's.
+     */
+    void limitStarts(long nowMs) {
+        List<TransactionMetadata> early = byId.values().stream()
+                .filter(each -> each.state() == TransactionState.ONGOING && each.startMs() > nowMs)
+                .toList();
+        for (TransactionMetadata open : early) {
+            TransactionMetadata begun = open.begunAt(nowMs);
+            timeouts.remove(timeout(open));
+            timeouts.add(timeout(begun));
+            byId.put(open.id(), begun);
+        }
+    }
+
     /** When the next deadline passes; {@link CoordinatorMachine#NEVER} if there is none. */
     long dueMs() {
         long timeoutMs =

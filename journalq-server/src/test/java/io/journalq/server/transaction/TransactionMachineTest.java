@@ -198,6 +198,21 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldAbortAfterTheTimeoutWhenTheClockOfTheLastCoordinatorWasAhead() {
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        world.makeAllSafe();
+        world.nowMs -= 500_000;
+        world.crash(false);
+        world.nowMs += TIMEOUT_MS - 1;
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("Ongoing");
+        world.nowMs++;
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("PrepareAbort");
+    }
+
+    @Test
     void shouldForgetNoIdByAClockThatIsNotTrustedAndStillAbortInTime() {
         InitProducerIdResponse idle = init();
         world.trustedMs = world.nowMs + 1;
