@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
  * deletes the files. Runs before any journal of the directory is opened. If it is interrupted at any point, the next
  * run starts again. A damaged file is renamed and kept. One thread; blocks.
  *
- * <p>Records before a cut of their journal are void: the journal was truncated, and other records may be in their place.
+ * <p>Records before a cut of their journal are void: the journal was truncated or deleted, and other records may be in
+ * their place.
  * The cut itself is not done again, because later data can be durable that no write-ahead file has. It need not be:
  * a truncation that a crash interrupts leaves a log without gaps ({@link Journal#truncateTo}).
  *

@@ -19,8 +19,8 @@ import java.util.zip.CRC32C;
  * </pre>
  *
  * A record without batches is a cut: the journal is truncated to the record's end offset, or further if a batch spans
- * it, and all of its records before the cut are void. The segment and the position of a cut are 0. Version 1 had no
- * cuts.
+ * it, or it is deleted, and all of its records before the cut are void. The segment and the position of a cut are 0.
+ * Version 1 had no cuts.
  *
  * <p>The records end before the first one that is incomplete or out of sequence: records left by an earlier use of the
  * file have lower numbers.
