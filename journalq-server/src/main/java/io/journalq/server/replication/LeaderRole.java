@@ -63,8 +63,8 @@ public final class LeaderRole implements ReplicaRole {
 
     /**
      * Proposes other in-sync replicas, if they have changed and the last proposal is settled. A replica joins when it has
-     * everything that consumers may have seen and everything before this epoch. It leaves if it has been behind for
-     * too long, or if it lacks records that were acknowledged without it too long ago.
+     * everything that consumers may have seen, everything before this epoch, and everything that was acknowledged without
+     * it too long ago. It leaves if it has been behind for too long, or if it lacks such records.
      *
      * @param endOffset the end of the log
      * @param mayJoin whether the broker with an id may be in sync, as far as is known
@@ -78,7 +78,7 @@ public final class LeaderRole implements ReplicaRole {
         List<IsrProposal.Member> members = new ArrayList<>();
         members.add(new IsrProposal.Member(self, IsrProposal.UNKNOWN_EPOCH));
         boolean changed = false;
-        long needed = Math.max(highWatermark, startOffset);
+        long needed = neededToJoin(highWatermark);
         long late = alone.lateOffset();
         for (RemoteReplica other : inSync.others()) {
             boolean member = other.committed
@@ -98,8 +98,8 @@ public final class LeaderRole implements ReplicaRole {
     }
 
     /** See {@link ReplicaMachine#observe}. */
-    void observe(long acknowledgedOffset, long endOffset, long maxAgeMs, long nowMs) {
-        alone.observe(acknowledgedOffset, inSync.safeOffset(endOffset), maxAgeMs, nowMs);
+    void observe(long acknowledgedOffset, long maxAgeMs, long nowMs) {
+        alone.observe(acknowledgedOffset, maxAgeMs, nowMs);
     }
 
     /** See {@link ReplicaMachine#isBehindAcknowledgements}. */
@@ -109,7 +109,15 @@ public final class LeaderRole implements ReplicaRole {
 
     /** Whether {@code replica} could join with what it has. A cheap check before {@link #propose}. */
     boolean isCandidate(RemoteReplica replica, long highWatermark) {
-        return proposal == null && !replica.committed && replica.fetchOffset() >= Math.max(highWatermark, startOffset);
+        return proposal == null && !replica.committed && replica.fetchOffset() >= neededToJoin(highWatermark);
+    }
+
+    /**
+     * A replica in sync has everything before the result. While too few replicas are in sync, the high watermark rests, and
+     * the leader may acknowledge records at and behind it by itself: if a replica joined without these, it could lead.
+     */
+    private long neededToJoin(long highWatermark) {
+        return Math.max(Math.max(highWatermark, startOffset), alone.lateOffset());
     }
 
     /** The controller has refused a proposal, and never accepts it later. */

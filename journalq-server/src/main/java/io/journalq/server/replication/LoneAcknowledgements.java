@@ -3,8 +3,8 @@ package io.journalq.server.replication;
 import java.util.ArrayDeque;
 
 /**
- * The records that a leader has acknowledged while other in-sync replicas did not have them yet, and which of these are
- * too old. Looks at them at regular times only, so that records cost nothing. Pure and single-threaded.
+ * The records that a leader has acknowledged so long ago that every other in-sync replica should have them. Looks at the
+ * records at regular times only, so that they cost nothing. Pure and single-threaded.
  */
 final class LoneAcknowledgements {
     private final ArrayDeque<Mark> marks = new ArrayDeque<>();
@@ -15,28 +15,22 @@ final class LoneAcknowledgements {
     private record Mark(long offset, long atMs) {}
 
     /**
-     * Called regularly.
+     * Called regularly, also while no other replica is in sync: a replica that joins then must have the old records.
      *
      * @param acknowledgedOffset records before this may have been acknowledged
-     * @param replicatedOffset all in-sync replicas have everything before this
      * @param maxAgeMs how long ago records were acknowledged, at least, that are too old
      */
-    void observe(long acknowledgedOffset, long replicatedOffset, long maxAgeMs, long nowMs) {
-        while (!marks.isEmpty() && marks.peek().offset() <= replicatedOffset) {
-            marks.poll();
-        }
+    void observe(long acknowledgedOffset, long maxAgeMs, long nowMs) {
         while (!marks.isEmpty() && nowMs - marks.peek().atMs() >= maxAgeMs) {
             lateOffset = marks.poll().offset();
         }
-        long marked = marks.isEmpty()
-                ? Math.max(lateOffset, replicatedOffset)
-                : marks.peekLast().offset();
+        long marked = marks.isEmpty() ? lateOffset : marks.peekLast().offset();
         if (acknowledgedOffset > marked) {
             marks.add(new Mark(acknowledgedOffset, nowMs));
         }
     }
 
-    /** All in-sync replicas should have everything before this by now; 0 if nothing was late. */
+    /** All in-sync replicas should have everything before this by now; 0 if nothing is that old. */
     long lateOffset() {
         return lateOffset;
     }

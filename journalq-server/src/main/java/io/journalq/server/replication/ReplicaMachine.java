@@ -235,7 +235,7 @@ public final class ReplicaMachine {
     }
 
     /**
-     * Looks for records that this leader has acknowledged although another in-sync replica does not have them. Called
+     * Notes which records this leader has acknowledged too long ago for another in-sync replica not to have them. Called
      * regularly.
      *
      * @param acknowledgedOffset records before this may have been acknowledged by this replica alone
@@ -243,7 +243,7 @@ public final class ReplicaMachine {
      */
     public void observe(long acknowledgedOffset, long maxAgeMs, long nowMs) {
         if (leading != null) {
-            leading.observe(acknowledgedOffset, endOffset, maxAgeMs, nowMs);
+            leading.observe(acknowledgedOffset, maxAgeMs, nowMs);
         }
     }
 

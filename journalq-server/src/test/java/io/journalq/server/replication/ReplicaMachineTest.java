@@ -12,6 +12,7 @@ class ReplicaMachineTest {
     private static final List<Integer> REPLICAS = List.of(1, 2, 3);
     private static final long BROKER_EPOCH = 7;
     private static final long MAX_LAG_MS = 1_000;
+    private static final long MAX_LONE_MS = 500;
 
     private int partitionEpoch;
 
@@ -165,6 +166,45 @@ class ReplicaMachineTest {
         assertThat(replica.highWatermark()).isEqualTo(9);
         assertThat(replica.lead(SELF, set(0, 1), 1, 0)).isTrue();
         assertThat(replica.highWatermark()).isEqualTo(10);
+    }
+
+    @Test
+    void shouldCountRecordsFromTheFirstOneThatAReplicaThatNeverFetchedLacks() {
+        // given a new partition
+        ReplicaMachine replica = new ReplicaMachine(0, 0);
+        replica.lead(SELF, set(0, 1, 2, 3), 2, 0);
+        replica.onWritten(5);
+
+        // when, then
+        replica.observe(5, MAX_LONE_MS, 100);
+        assertThat(replica.isBehindAcknowledgements()).isFalse();
+        replica.observe(5, MAX_LONE_MS, 100 + MAX_LONE_MS - 1);
+        assertThat(replica.isBehindAcknowledgements()).isFalse();
+        replica.observe(5, MAX_LONE_MS, 100 + MAX_LONE_MS);
+        assertThat(replica.isBehindAcknowledgements()).isTrue();
+        assertThat(members(propose(replica, 100 + MAX_LONE_MS))).containsExactly(1);
+    }
+
+    @Test
+    void shouldLetNoReplicaJoinThatLacksRecordsThatTheLeaderAcknowledgedLongAgo() {
+        // given a leader that is the only in-sync replica, and acknowledges records while the high watermark rests
+        ReplicaMachine replica = new ReplicaMachine(0, 0);
+        replica.lead(SELF, set(0, 1), 2, 0);
+        for (int written = 1; written <= 10; written++) {
+            replica.onWritten(written);
+            replica.observe(written, MAX_LONE_MS, written * 100L);
+        }
+        assertThat(replica.highWatermark()).isZero();
+
+        // when replicas have what consumers may have seen, but not what was acknowledged 500 ms ago
+        fetch(replica, 2, 0);
+        fetch(replica, 3, 4);
+
+        // then
+        assertThat(propose(replica, 1_000)).isNull();
+        fetch(replica, 2, 5);
+        assertThat(members(propose(replica, 1_000))).containsExactly(1, 2);
+        assertThat(replica.isBehindAcknowledgements()).isFalse();
     }
 
     @Test
