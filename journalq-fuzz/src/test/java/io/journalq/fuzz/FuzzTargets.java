@@ -6,6 +6,8 @@ import io.journalq.seal.SealedContentTarget;
 import io.journalq.server.gateway.produce.JsonRecordsTarget;
 import io.journalq.server.gateway.websocket.FramesTarget;
 import io.journalq.server.network.ServerTarget;
+import io.journalq.server.security.CertificateNamesTarget;
+import io.journalq.server.security.token.TokensTarget;
 import java.util.List;
 
 /** All targets. */
@@ -28,6 +30,8 @@ public final class FuzzTargets {
                 new SegmentTarget(),
                 new WriteAheadTarget(),
                 new SaslTarget(),
+                new TokensTarget(),
+                new CertificateNamesTarget(),
                 new SealTarget(),
                 new KeyPacketTarget(),
                 new KeyRegistryTarget(),

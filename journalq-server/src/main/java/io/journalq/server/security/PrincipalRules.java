@@ -18,6 +18,8 @@ import java.util.Locale;
 public final class PrincipalRules {
     private static final String DEFAULT_RULE = "DEFAULT";
     private static final String RULE_PREFIX = "RULE:";
+    private static final java.util.regex.Pattern ESCAPES_AND_GROUPS =
+            java.util.regex.Pattern.compile("(?s)\\\\.|\\$(\\d+)");
 
     /** The name itself. */
     public static final PrincipalRules DEFAULT = parse(DEFAULT_RULE);
@@ -108,11 +110,15 @@ public final class PrincipalRules {
         return next;
     }
 
-    /** A reference to a group that the pattern does not have is a literal text, as in Kafka. */
+    /**
+     * A reference to a group that the pattern does not have is a literal text, as in Kafka. A character after a backslash is
+     * a literal already.
+     */
     private static String escapeUnknownGroups(String replacement, int groups) {
-        return java.util.regex.Pattern.compile("\\$(\\d+)").matcher(replacement).replaceAll(reference -> {
-            boolean known = reference.group(1).length() == 1 && Integer.parseInt(reference.group(1)) <= groups;
-            return java.util.regex.Matcher.quoteReplacement((known ? "" : "\\") + reference.group());
+        return ESCAPES_AND_GROUPS.matcher(replacement).replaceAll(found -> {
+            String group = found.group(1);
+            boolean kept = group == null || (group.length() == 1 && Integer.parseInt(group) <= groups);
+            return java.util.regex.Matcher.quoteReplacement((kept ? "" : "\\") + found.group());
         });
     }
 

@@ -47,6 +47,14 @@ class PrincipalRulesTest {
                 .hasMessageContaining("no rule");
     }
 
+    /** Found by the fuzz target certificate-names: the mapping threw IndexOutOfBoundsException. */
+    @Test
+    void shouldTakeAnEscapedReferenceAsTextWhenThePatternDoesNotHaveTheGroup() {
+        PrincipalRules rules = PrincipalRules.parse("RULE:^CN=(.*),O=Example$/\\$9-$1-\\\\$9-$9/");
+
+        assertThat(rules.nameOf("CN=ada,O=Example")).isEqualTo("$9-ada-\\$9-$9");
+    }
+
     /** CVE-2026-33248 of NATS: names were compared without the order of their parts. */
     @ParameterizedTest
     @ValueSource(
