@@ -499,17 +499,35 @@ public final class Journal implements AutoCloseable {
             flusher.stop();
             segments.release();
         }
-        Path renamed = directory.resolveSibling(directory.getFileName() + Segment.DELETED_SUFFIX);
-        // A deletion that was not finished may have left it.
-        store.delete(renamed);
-        store.move(directory, renamed);
+        Path renamed = rename(store, directory);
         segments.deleteLater(() -> {
             try {
-                store.delete(renamed);
+                deleteRenamed(store, renamed);
             } catch (IOException failure) {
                 LOG.error("{}: cannot delete it: {}", renamed, failure.toString());
             }
         });
+    }
+
+    /** Deletes the directory of a journal that is not open, if there is one. Blocks. */
+    public static void delete(FileStore store, Path directory) throws IOException {
+        if (store.isDirectory(directory)) {
+            deleteRenamed(store, rename(store, directory));
+        }
+    }
+
+    private static Path rename(FileStore store, Path directory) throws IOException {
+        Path renamed = directory.resolveSibling(directory.getFileName() + Segment.DELETED_SUFFIX);
+        // A deletion that was not finished may have left it.
+        store.delete(renamed);
+        store.move(directory, renamed);
+        return renamed;
+    }
+
+    /** First makes the new name durable: a power loss would otherwise bring back a journal without some of its files. */
+    private static void deleteRenamed(FileStore store, Path renamed) throws IOException {
+        store.syncDirectory(renamed.getParent());
+        store.delete(renamed);
     }
 
     // ---- compaction

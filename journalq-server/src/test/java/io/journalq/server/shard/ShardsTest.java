@@ -340,9 +340,9 @@ class ShardsTest {
         } while (store.sizeBytes(log) <= firstBytes);
         byte[] written = store.read(log, 1 << 20);
 
-        // then a start after a crash keeps these
+        // then a start after a crash keeps these, and may add what was written in the meantime
         WalReplay.run(store, data);
-        assertThat(store.read(log, 1 << 20)).isEqualTo(written);
+        assertThat(store.read(log, 1 << 20)).startsWith(written);
     }
 
     @Test

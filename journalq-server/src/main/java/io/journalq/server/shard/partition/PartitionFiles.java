@@ -140,7 +140,7 @@ public final class PartitionFiles {
         Path directory = null;
         try {
             directory = directory(topicId, partition);
-            store.delete(directory);
+            Journal.delete(store, directory);
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
