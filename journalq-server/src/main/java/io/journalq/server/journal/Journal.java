@@ -509,10 +509,12 @@ public final class Journal implements AutoCloseable {
         });
     }
 
-    /** Deletes the directory of a journal that is not open, if there is one. Blocks. */
+    /** Deletes the directory of a journal that is not open, or whatever has its name. Blocks. */
     public static void delete(FileStore store, Path directory) throws IOException {
         if (store.isDirectory(directory)) {
             deleteRenamed(store, rename(store, directory));
+        } else {
+            store.delete(directory);
         }
     }
 

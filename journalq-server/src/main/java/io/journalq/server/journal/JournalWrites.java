@@ -17,8 +17,9 @@ public interface JournalWrites {
     void onWritten(long segmentBaseOffset, int position, long endOffset, List<ByteBuf> batches);
 
     /**
-     * Called before records are removed from the end of the log, or all of them because another log may get its place. When this returns, the copies made until now are never
-     * written again, even if the machine loses power. By default they could be, so nothing may be removed. Blocks.
+     * Called before records are removed from the end of the log, or all of them because another log may get its place.
+     * When this returns, the copies made until now are never written again, even if the machine loses power. By default
+     * they could be, so nothing may be removed. Blocks.
      *
      * @param offset the offset to which the log is truncated
      * @throws IOException if that cannot be guaranteed
