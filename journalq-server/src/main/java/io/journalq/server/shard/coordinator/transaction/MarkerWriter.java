@@ -147,14 +147,19 @@ final class MarkerWriter implements Markers {
 
         /** Whether another task, or another broker, does the work. On the coordinator's loop. */
         private boolean isOver() {
-            boolean over = closed
-                    || leaderEpoch == NOT_HERE
-                    || home.leaderEpoch() != leaderEpoch
-                    || tasks.get(request.transactionalId()) != this;
-            if (over) {
-                tasks.remove(request.transactionalId(), this);
+            int epochNow = home.leaderEpoch();
+            if (!closed && epochNow == leaderEpoch && leaderEpoch != NOT_HERE && isNewest()) {
+                return false;
             }
-            return over;
+            if (tasks.remove(request.transactionalId(), this) && !closed && epochNow > leaderEpoch) {
+                // The same broker leads in a later epoch. The coordinator runs on, and does not ask again.
+                write(request);
+            }
+            return true;
+        }
+
+        private boolean isNewest() {
+            return tasks.get(request.transactionalId()) == this;
         }
 
         /** Informs partitions, wherever they are now. On the coordinator's loop. */
