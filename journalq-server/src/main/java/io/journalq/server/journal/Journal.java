@@ -499,37 +499,14 @@ public final class Journal implements AutoCloseable {
             flusher.stop();
             segments.release();
         }
-        Path renamed = rename(store, directory);
+        DeletedJournal deleted = DeletedJournal.rename(store, directory);
         segments.deleteLater(() -> {
             try {
-                deleteRenamed(store, renamed);
+                deleted.deleteFiles();
             } catch (IOException failure) {
-                LOG.error("{}: cannot delete it: {}", renamed, failure.toString());
+                LOG.error("{}: cannot delete it: {}", directory, failure.toString());
             }
         });
-    }
-
-    /** Deletes the directory of a journal that is not open, or whatever has its name. Blocks. */
-    public static void delete(FileStore store, Path directory) throws IOException {
-        if (store.isDirectory(directory)) {
-            deleteRenamed(store, rename(store, directory));
-        } else {
-            store.delete(directory);
-        }
-    }
-
-    private static Path rename(FileStore store, Path directory) throws IOException {
-        Path renamed = directory.resolveSibling(directory.getFileName() + Segment.DELETED_SUFFIX);
-        // A deletion that was not finished may have left it.
-        store.delete(renamed);
-        store.move(directory, renamed);
-        return renamed;
-    }
-
-    /** First makes the new name durable: a power loss would otherwise bring back a journal without some of its files. */
-    private static void deleteRenamed(FileStore store, Path renamed) throws IOException {
-        store.syncDirectory(renamed.getParent());
-        store.delete(renamed);
     }
 
     // ---- compaction

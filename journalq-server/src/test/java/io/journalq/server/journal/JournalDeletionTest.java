@@ -61,11 +61,11 @@ class JournalDeletionTest {
     void shouldDoSoWhenTheJournalIsNotOpen() throws IOException {
         open().close();
         changes.clear();
-        Journal.delete(store, DIRECTORY);
+        DeletedJournal.delete(store, DIRECTORY);
         assertDeleted();
 
         changes.clear();
-        Journal.delete(store, DIRECTORY);
+        DeletedJournal.delete(store, DIRECTORY);
         assertThat(changes).as("there is none").isEmpty();
     }
 }

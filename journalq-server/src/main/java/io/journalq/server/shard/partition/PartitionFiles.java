@@ -2,6 +2,7 @@ package io.journalq.server.shard.partition;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
+import io.journalq.server.journal.DeletedJournal;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.JournalSnapshot;
 import io.journalq.server.journal.ShutdownMarker.LastEnd;
@@ -140,7 +141,7 @@ public final class PartitionFiles {
         Path directory = null;
         try {
             directory = directory(topicId, partition);
-            Journal.delete(store, directory);
+            DeletedJournal.delete(store, directory);
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
