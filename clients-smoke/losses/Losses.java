@@ -19,11 +19,12 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * An idempotent producer of kafka-clients while the broker is killed: sends until the file $LOSSES_STOP is there, then reads
- * all back. Fails on an error, a new epoch, a duplicate or a message out of order; prints what was acknowledged and lost.
+ * An idempotent producer of kafka-clients while the broker is killed: creates a topic and the file $LOSSES_READY, sends
+ * until the file $LOSSES_STOP is there, then reads all back. Fails on an error, a new epoch, a duplicate or a message out of order; prints what was acknowledged and lost.
  */
 final class Losses {
     private static final String BOOTSTRAP = System.getenv("JOURNALQ_BOOTSTRAP");
+    private static final Path READY = Path.of(System.getenv("LOSSES_READY"));
     private static final Path STOP = Path.of(System.getenv("LOSSES_STOP"));
     private static final int PARTITIONS = 3;
     private static final int MOST_UNDER_WAY = 1_000;
@@ -94,6 +95,7 @@ final class Losses {
             admin.createTopics(List.of(new NewTopic(topic, PARTITIONS, (short) 1).configs(settings)))
                     .all()
                     .get();
+            Files.createFile(READY);
             List<Set<Integer>> acknowledged = send(topic);
             Thread.sleep(2 * WRITE_INTERVAL_MS);
             int total = 0;

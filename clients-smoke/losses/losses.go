@@ -1,5 +1,5 @@
-// An idempotent franz-go producer while the broker is killed: sends until the file $LOSSES_STOP is there, then reads all
-// back. Fails on an error, a duplicate or a message out of order; prints what was acknowledged and lost.
+// An idempotent franz-go producer while the broker is killed: creates a topic and the file $LOSSES_READY, sends until the
+// file $LOSSES_STOP is there, then reads all back. Fails on an error, a duplicate or a message out of order; prints what was acknowledged and lost.
 package main
 
 import (
@@ -107,6 +107,8 @@ func main() {
 		map[string]*string{"delivery.mode": &mode, "write.interval.ms": &interval}, topic)
 	check(err == nil, "create: %v", err)
 	admin.Close()
+	err = os.WriteFile(os.Getenv("LOSSES_READY"), nil, 0o600)
+	check(err == nil, "ready: %v", err)
 	acknowledged := send(sending, topic)
 	time.Sleep(2 * writeInterval)
 	reading, cancel := context.WithTimeout(sending, limit)

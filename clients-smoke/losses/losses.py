@@ -1,15 +1,17 @@
-"""An idempotent librdkafka producer while the broker is killed: sends until the file $LOSSES_STOP is there, then reads all back.
+"""An idempotent librdkafka producer while the broker is killed.
 
-Fails on an error, a duplicate or a message out of order; prints what was acknowledged and lost.
+Creates a topic and the file $LOSSES_READY, sends until the file $LOSSES_STOP is there, then reads all back. Fails on an error, a duplicate or a message out of order; prints what was acknowledged and lost.
 """
 
 import os
+import pathlib
 import time
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 BOOTSTRAP = os.environ["JOURNALQ_BOOTSTRAP"]
+READY = pathlib.Path(os.environ["LOSSES_READY"])
 STOP = os.environ["LOSSES_STOP"]
 PARTITIONS = 3
 TIMEOUT_SECONDS = 120
@@ -93,6 +95,7 @@ def main():
         [NewTopic(topic, num_partitions=PARTITIONS, replication_factor=1, config=settings)]
     ).values()
     made.result(timeout=TIMEOUT_SECONDS)
+    READY.touch()
     acknowledged = send(topic)
     time.sleep(2 * WRITE_INTERVAL_MS / 1_000)
     lost = 0
