@@ -207,7 +207,7 @@ public final class BrokerCore implements AutoCloseable {
                                 environment.trust().quorum()),
                         cluster.remoteControllers());
         this.inCluster = member.log().electsLeader();
-        this.controller = opener.start(member.log(), metadata);
+        this.controller = opener.start(member.log(), metadata, cluster.replicaEnds());
         ControllerOperations activeController = inCluster ? cluster.link(controller, member.controllers()) : controller;
         this.lifecycle = new BrokerLifecycle(
                 config,

@@ -6,6 +6,7 @@ import io.journalq.server.api.LocalCalls;
 import io.journalq.server.api.peer.EnvelopeForwarder;
 import io.journalq.server.api.peer.PeerGate;
 import io.journalq.server.api.peer.RemoteControllers;
+import io.journalq.server.api.peer.RemoteReplicaEnds;
 import io.journalq.server.api.peer.RoutedCalls;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
@@ -14,6 +15,7 @@ import io.journalq.server.config.ReplicationSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.PeerControllers;
+import io.journalq.server.control.ReplicaEnds;
 import io.journalq.server.loop.FutureWaiter;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.BrokerImage;
@@ -90,6 +92,11 @@ final class ClusterSetup {
             ListenerAddress address = addressOf(other);
             return address == null ? null : peers.open(address.host(), address.port(), cycle.loop());
         });
+    }
+
+    /** How far the replicas of all brokers are; null for a broker that is alone. */
+    ReplicaEnds replicaEnds() {
+        return hasPeers() ? new RemoteReplicaEnds(nodeId, requests()) : null;
     }
 
     /**

@@ -10,6 +10,7 @@ import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.MetadataReplica;
 import io.journalq.server.control.QuorumTls;
+import io.journalq.server.control.ReplicaEnds;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.WalReplay;
@@ -94,8 +95,13 @@ final class ControllerOpener {
                 .open(newMachine(MemoryAccount.UNBOUNDED), this::await);
     }
 
-    /** @param metadata receives the images */
-    Controller start(MetadataLog metadataLog, MetadataPublisher metadata) throws IOException {
+    /**
+     * Starts the controller.
+     *
+     * @param metadata receives the images
+     * @param ends of the replicas of all brokers; null for a broker that is alone
+     */
+    Controller start(MetadataLog metadataLog, MetadataPublisher metadata, ReplicaEnds ends) throws IOException {
         Controller started = new Controller(
                 new MetadataReplica(newMachine(environment.memory().part(StatePart.METADATA)), metadata),
                 metadataLog,
@@ -105,7 +111,8 @@ final class ControllerOpener {
             started.watchBrokers(
                     () -> TimeUnit.NANOSECONDS.toMillis(environment.nanoTime().getAsLong()),
                     config.get(ReplicationSettings.BROKER_SESSION_TIMEOUT_MS),
-                    config.get(ReplicationSettings.BROKER_HEARTBEAT_INTERVAL_MS));
+                    config.get(ReplicationSettings.BROKER_HEARTBEAT_INTERVAL_MS),
+                    ends);
         }
         try {
             await(started.start(directories::checkCluster));

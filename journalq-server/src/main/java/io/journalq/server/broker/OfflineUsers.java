@@ -126,7 +126,7 @@ public final class OfflineUsers {
                     config.get(BrokerSettings.NODE_ID));
             ControllerOpener opener = new ControllerOpener(config, environment, directories);
             opener.recoverFiles();
-            try (Controller controller = opener.start(opener.openLog(null, null), metadata)) {
+            try (Controller controller = opener.start(opener.openLog(null, null), metadata, null)) {
                 List<Boolean> existed = changes.stream()
                         .map(change ->
                                 !metadata.current().scram().of(change.user()).isEmpty())

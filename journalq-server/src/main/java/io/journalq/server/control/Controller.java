@@ -7,6 +7,7 @@ import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.control.OperationQueue.Step;
 import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.ClusterDecider;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaEntity;
@@ -48,6 +49,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     /** Null for a broker that is alone. */
     private BrokerLiveness liveness;
 
+    /** Null for a broker that is alone. */
+    private RecoveryElection recoveries;
+
     /**
      * Creates a controller; {@link #start} starts it.
      *
@@ -63,26 +67,31 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     }
 
     /**
-     * In its terms, fences brokers that are not heard from. Called before {@link #start}, for a broker of a cluster.
+     * In its terms, fences brokers that are not heard from, and recovers partitions whose replicas have all lost records.
+     * Called before {@link #start}, for a broker of a cluster.
      *
      * @param nowMs a clock that never goes back
      * @param timeoutMs a broker is fenced if it is not heard from for this time
      * @param intervalMs time between heartbeats
      */
-    public void watchBrokers(LongSupplier nowMs, long timeoutMs, long intervalMs) {
-        liveness = new BrokerLiveness(
-                nowMs,
-                timeoutMs,
-                intervalMs,
-                decide -> operations.submit(
-                        draft -> draft.add(new Step(decide.apply(draft.decider().cluster()), null), false),
-                        OperationQueue::failed));
+    public void watchBrokers(LongSupplier nowMs, long timeoutMs, long intervalMs, ReplicaEnds ends) {
+        liveness = new BrokerLiveness(nowMs, timeoutMs, intervalMs, this::change);
+        recoveries = new RecoveryElection(nowMs, ends, this::change);
         operations.onTerm(() -> liveness.begin(replica.image()));
+    }
+
+    private CompletableFuture<Outcome> change(Function<ClusterDecider, Decision> decide) {
+        return operations.submit(
+                draft -> draft.add(new Step(decide.apply(draft.decider().cluster()), null), false),
+                OperationQueue::failed);
     }
 
     /** Time passes. Called every {@link #TICK_MS} milliseconds. */
     public void tick() {
-        onBrokers(watch -> watch.onTick(replica.image()));
+        onBrokers(watch -> {
+            watch.onTick(replica.image());
+            recoveries.onTick(replica.image());
+        });
     }
 
     /** The connection over which a broker has sent heartbeats has ended. */

@@ -323,6 +323,41 @@ public final class ClusterDecider {
                 : change(topic, number, elected);
     }
 
+    /**
+     * A replica that can lead a partition whose last eligible replicas have all lost records.
+     *
+     * @param partitionEpoch of the partition when its replicas were compared
+     * @param leader the replica that has most of the records
+     */
+    public record Recovery(Uuid topicId, int partition, int partitionEpoch, int leader) {}
+
+    /**
+     * Lets replicas lead in epochs that are marked as recovering. Partitions that have changed since their replicas were
+     * compared stay as they are.
+     *
+     * @param compared the registrations of the brokers whose replicas were compared. A broker may have lost more since then
+     */
+    public Decision recover(List<Recovery> recoveries, Map<Integer, Long> compared) {
+        KnownBrokers brokers = new KnownBrokers(List.of());
+        List<Message> records = new ArrayList<>();
+        for (Recovery recovery : recoveries) {
+            TopicImage topic = state.topics().byId().find(recovery.topicId());
+            if (topic == null || !topic.hasPartition(recovery.partition())) {
+                continue;
+            }
+            PartitionImage partition = topic.partitions().get(recovery.partition());
+            boolean isSame = partition.partitionEpoch() == recovery.partitionEpoch()
+                    && partition.replicas().stream()
+                            .filter(compared::containsKey)
+                            .allMatch(node -> isCurrent(node, compared.get(node)));
+            if (isSame && brokers.isLive(recovery.leader()) && LeaderElection.canRecover(partition, brokers::isLive)) {
+                records.addAll(change(topic, recovery.partition(), LeaderElection.recover(partition, recovery.leader()))
+                        .records());
+            }
+        }
+        return Decision.append(records);
+    }
+
     private static Decision change(TopicImage topic, int number, PartitionChange change) {
         return change.isEmpty()
                 ? Decision.append(List.of())

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Test;
 class ControllerRolesTest {
     private static final int SELF = ControllerFixture.NODE;
     private static final int OTHER = 2;
+    private static final ReplicaEnds NOBODY_RESPONDS = (nodeId, partitions) -> new CompletableFuture<>();
 
     private final AtomicLong ids = new AtomicLong();
     private final AtomicLong nowMs = new AtomicLong(1_000_000);
@@ -110,7 +112,7 @@ class ControllerRolesTest {
     @Test
     void shouldFenceABrokerAndUnfenceItWhenItsHeartbeatsEndAndBeginAgain() throws Exception {
         // given
-        controller.watchBrokers(nowMs::get, 3_000, 400);
+        controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
         start();
         begin(3);
         createTopic("orders");
@@ -142,7 +144,7 @@ class ControllerRolesTest {
 
     @Test
     void shouldFenceSoonWhenTheConnectionOfABrokerIsReset() throws Exception {
-        controller.watchBrokers(nowMs::get, 3_000, 400);
+        controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
         start();
         begin(3);
         long epoch = publisher.current().broker(SELF).epoch();
@@ -158,7 +160,7 @@ class ControllerRolesTest {
     @Test
     void shouldLetABrokerStopOnlyWhenOthersKnowThatTheyLead() throws Exception {
         // given a partition that another broker can lead
-        controller.watchBrokers(nowMs::get, 3_000, 400);
+        controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
         start();
         commitOfOther(other.registerBroker(TestBrokers.registration(OTHER), -1));
         begin(3);

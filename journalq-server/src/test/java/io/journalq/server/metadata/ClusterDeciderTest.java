@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.metadata.ClusterDecider.Recovery;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.partition.InSyncProposal.Member;
 import io.journalq.server.metadata.partition.PartitionImage;
@@ -151,9 +152,64 @@ class ClusterDeciderTest {
         apply(machine.cluster().loseRecords(1, epoch(1), Map.of(ORDERS, List.of(0))));
 
         assertThat(partition().eligibleLeaders()).isEmpty();
+        recover(1);
+        assertThat(partition().leader()).as("it is not back").isEqualTo(PartitionImage.NO_LEADER);
         apply(machine.cluster().unfence(1, epoch(1)));
+        recover(1);
         assertThat(partition().leader()).isEqualTo(1);
         assertThat(partition().recoveryEpoch()).isEqualTo(partition().leaderEpoch());
+    }
+
+    /** The replica with the most records leads, as far as it is known now. */
+    private void recover(int leader) {
+        Map<Integer, Long> epochs = Map.of(1, epoch(1), 2, epoch(2), 3, epoch(3));
+        apply(machine.cluster().recover(List.of(recovery(leader)), epochs));
+    }
+
+    private Recovery recovery(int leader) {
+        return new Recovery(ORDERS, 0, partition().partitionEpoch(), leader);
+    }
+
+    @Test
+    void shouldRecoverAtOnceWhenThereIsOneReplica() {
+        Uuid single = new Uuid(3, 3);
+        apply(machine.createTopic(new TopicSpec("single", -1, -1, List.of(List.of(2)), Map.of()), single));
+        apply(machine.cluster().fence(List.of(2)));
+        apply(machine.cluster().loseRecords(2, epoch(2), Map.of(single, List.of(0))));
+
+        apply(machine.cluster().unfence(2, epoch(2)));
+
+        PartitionImage recovered = machine.image().topic(single).partitions().get(0);
+        assertThat(recovered.leader()).isEqualTo(2);
+        assertThat(recovered.recoveryEpoch()).isEqualTo(recovered.leaderEpoch());
+    }
+
+    @Test
+    void shouldNotRecoverWhenAReplicaMayHaveLostMoreSinceTheComparison() {
+        // given a replica that was not eligible any more
+        apply(machine.beginTerm(1));
+        apply(machine.cluster().fence(List.of(2, 3)));
+        apply(machine.cluster().fence(List.of(1)));
+        restart(1, -1);
+        apply(machine.cluster().unfence(1, epoch(1)));
+        apply(machine.cluster().unfence(2, epoch(2)));
+        Map<Integer, Long> compared = Map.of(1, epoch(1), 2, epoch(2));
+        Recovery found = recovery(2);
+
+        // when it starts again
+        restart(2, epoch(2));
+        apply(machine.cluster().unfence(2, epoch(2)));
+        apply(machine.cluster().recover(List.of(found), compared));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+
+        // and when the partition has changed
+        recover(2);
+        assertThat(partition().leader()).isEqualTo(2);
+        int epoch = partition().leaderEpoch();
+        apply(machine.cluster().recover(List.of(found), compared));
+
+        // then
+        assertThat(partition().leaderEpoch()).isEqualTo(epoch);
     }
 
     /** Another process of a broker registers. */
@@ -226,8 +282,10 @@ class ClusterDeciderTest {
         assertThat(partition().eligibleLeaders()).isEmpty();
         assertThat(partition().lastKnownEligible()).containsExactly(3);
         apply(machine.cluster().unfence(2, epoch(2)));
+        recover(3);
         assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
         apply(machine.cluster().unfence(3, epoch(3)));
+        recover(3);
 
         // then
         assertThat(partition().leader()).isEqualTo(3);

@@ -42,15 +42,38 @@ class OffsetForLeaderEpochHandlerTest extends HandlerTestBase {
         assertThat(end.endOffset()).isEqualTo(-1);
     }
 
+    @Test
+    void shouldReportTheEndOfTheLogToABrokerThatNamesNoEpoch() throws Exception {
+        String topic = createTopic(1);
+        produce(topic, 3);
+
+        OffsetForLeaderEpochResponse.EpochEndOffset end = ask(1, topic, -1, -1, 4);
+        assertThat(error(end.errorCode())).isEqualTo(ErrorCode.NONE);
+        assertThat(end.leaderEpoch()).isZero();
+        assertThat(end.endOffset()).isEqualTo(3);
+
+        // but not to a client
+        OffsetForLeaderEpochResponse.EpochEndOffset toClient = ask(-2, topic, -1, -1, 4);
+        assertThat(error(toClient.errorCode())).isEqualTo(ErrorCode.NONE);
+        assertThat(toClient.leaderEpoch()).isEqualTo(-1);
+        assertThat(toClient.endOffset()).isEqualTo(-1);
+    }
+
     private OffsetForLeaderEpochResponse.EpochEndOffset ask(String topic, int currentEpoch, int version)
             throws Exception {
+        return ask(-2, topic, currentEpoch, 0, version);
+    }
+
+    private OffsetForLeaderEpochResponse.EpochEndOffset ask(
+            int replicaId, String topic, int currentEpoch, int leaderEpoch, int version) throws Exception {
         OffsetForLeaderEpochRequest request = new OffsetForLeaderEpochRequest()
+                .setReplicaId(version >= 3 ? replicaId : -2)
                 .setTopics(List.of(new OffsetForLeaderEpochRequest.OffsetForLeaderTopic()
                         .setTopic(topic)
                         .setPartitions(List.of(new OffsetForLeaderEpochRequest.OffsetForLeaderPartition()
                                 .setPartition(0)
                                 .setCurrentLeaderEpoch(currentEpoch)
-                                .setLeaderEpoch(0)))));
+                                .setLeaderEpoch(leaderEpoch)))));
         return call(OffsetForLeaderEpochResponse.class, request, version)
                 .topics()
                 .get(0)

@@ -19,7 +19,8 @@ import java.util.function.Supplier;
 
 /**
  * OffsetForLeaderEpoch, versions 2 to 4: the end offset of a leader epoch. A consumer can determine from it whether the
- * records that it has read still exist (KIP-101, KIP-279, KIP-320).
+ * records that it has read still exist (KIP-101, KIP-279, KIP-320). A broker that names no epoch gets the end of the log
+ * of any replica, and its newest epoch with records.
  */
 public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeaderEpochRequest> {
     private static final int UNKNOWN = -1;
@@ -55,7 +56,7 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
                     .setPartitions(ends));
             boolean mayDescribe = ofBroker || context.allows(Right.DESCRIBE_TOPIC, wanted.topic());
             for (OffsetForLeaderEpochRequest.OffsetForLeaderPartition partition : wanted.partitions()) {
-                ends.add(mayDescribe ? ask(fanOut, wanted.topic(), partition) : denied(partition));
+                ends.add(mayDescribe ? ask(fanOut, wanted.topic(), partition, ofBroker) : denied(partition));
             }
         }
         fanOut.start(() -> context.respond(new OffsetForLeaderEpochResponse().setTopics(topics)));
@@ -71,16 +72,34 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
     }
 
     private OffsetForLeaderEpochResponse.EpochEndOffset ask(
-            PartitionFanOut fanOut, String name, OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted) {
+            PartitionFanOut fanOut,
+            String name,
+            OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted,
+            boolean ofBroker) {
+        boolean ofReplica = ofBroker && wanted.currentLeaderEpoch() == UNKNOWN && wanted.leaderEpoch() == UNKNOWN;
         OffsetForLeaderEpochResponse.EpochEndOffset end = new OffsetForLeaderEpochResponse.EpochEndOffset()
                 .setPartition(wanted.partition())
                 .setLeaderEpoch(UNKNOWN)
                 .setEndOffset(UNKNOWN);
         fanOut.add(name, wanted.partition(), error -> end.setErrorCode(error.code()), (host, done) -> {
-            look(host, wanted, end);
+            if (ofReplica) {
+                lookAtReplica(host, end);
+            } else {
+                look(host, wanted, end);
+            }
             done.run();
         });
         return end;
+    }
+
+    /** On the shard's loop. */
+    private static void lookAtReplica(PartitionHost host, OffsetForLeaderEpochResponse.EpochEndOffset response) {
+        if (host.isClosed() || host.isOffline()) {
+            response.setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code());
+            return;
+        }
+        Journal journal = host.journal();
+        response.setLeaderEpoch(journal.epochs().latest()).setEndOffset(journal.writtenOffset());
     }
 
     /** On the shard's loop. */

@@ -2,6 +2,7 @@ package io.journalq.server.metadata.partition;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntPredicate;
 
 /**
  * Decides who leads a partition, and who is in sync, when brokers come and go. Only a node that has all acknowledged
@@ -11,7 +12,8 @@ import java.util.List;
  * requires, because nothing is acknowledged meanwhile. A node that has lost records is neither.
  *
  * <p>If the last of these nodes have lost records, it is known that no node has all acknowledged records. When all of
- * them are live again, one of them leads all the same, in an epoch that is marked as recovering.
+ * them are live again, the replica that has most of the records leads all the same, in an epoch that is marked as
+ * recovering. Which one that is, the metadata do not say: see {@link #canRecover}.
  */
 public final class LeaderElection {
     private LeaderElection() {}
@@ -49,25 +51,27 @@ public final class LeaderElection {
         if (leader != PartitionImage.NO_LEADER && inSync.isEmpty()) {
             inSync.add(leader);
         }
-        if (leader == PartitionImage.NO_LEADER) {
-            leader = recoveryLeader(partition, brokers);
-            if (leader != PartitionImage.NO_LEADER) {
-                return recover(partition, leader);
-            }
-        }
-        return change(partition, leader, inSync, requiredSize, brokers);
+        boolean isOnly = partition.replicas().size() == 1;
+        return leader == PartitionImage.NO_LEADER && isOnly && canRecover(partition, brokers::isLive)
+                ? recover(partition, partition.preferredLeader())
+                : change(partition, leader, inSync, requiredSize, brokers);
     }
 
-    /** One of the nodes that were eligible last, if no node is eligible and all of these are live. */
-    private static int recoveryLeader(PartitionImage partition, Brokers brokers) {
+    /**
+     * Whether no node is eligible, and all that were eligible last are live.
+     *
+     * @param isLive whether the broker with an id is not fenced
+     */
+    public static boolean canRecover(PartitionImage partition, IntPredicate isLive) {
         List<Integer> last = partition.lastKnownEligible();
-        boolean isOver = partition.inSyncReplicas().isEmpty()
+        return partition.inSyncReplicas().isEmpty()
                 && partition.eligibleLeaders().isEmpty()
-                && !last.isEmpty();
-        return isOver && last.stream().allMatch(brokers::isLive) ? last.get(0) : PartitionImage.NO_LEADER;
+                && !last.isEmpty()
+                && last.stream().allMatch(isLive::test);
     }
 
-    private static PartitionChange recover(PartitionImage partition, int leader) {
+    /** The change that makes a replica lead although acknowledged records are lost. */
+    public static PartitionChange recover(PartitionImage partition, int leader) {
         return PartitionChange.of(partition, leader, List.of(leader), List.of(), List.of(), true);
     }
 
