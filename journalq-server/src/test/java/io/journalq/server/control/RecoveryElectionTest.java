@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Three replicas, all of which have lost records. The second one was eligible last, and is not back. */
+/** Three replicas have lost records. The second one was eligible last, and is not back. */
 class RecoveryElectionTest {
     private static final Uuid ORDERS = new Uuid(1, 1);
     private static final TopicPartition PARTITION = new TopicPartition("orders", 0);
