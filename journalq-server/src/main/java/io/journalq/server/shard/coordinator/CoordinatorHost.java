@@ -52,6 +52,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private static final long LONGEST_PAUSE_MS = 30_000;
 
     private static final long SHORTEST_TICK_MS = 1;
+    private static final long NOT_PAUSED = 0;
 
     /** Maximum number of steps that wait for the machine; further steps are rejected at once. */
     private static final int MAX_WAITING = 10_000;
@@ -76,8 +77,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private final List<Runnable> waiting = new ArrayList<>();
 
     /**
-     * How long the next machine does not run its timers, because they may append. The pause grows while appends fail.
-     * In the meantime the machine can serve reads, instead of being dropped again at once.
+     * How long the next machine does not run its timers, because they may append. The pause grows while appends fail, and
+     * ends when one succeeds. In the meantime the machine can serve reads, instead of being dropped again at once.
      */
     private long pauseMs;
 
@@ -261,7 +262,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private M machine;
         private Loop.Timer tick;
         private long tickDueMs = CoordinatorMachine.NEVER;
-        private long pausedUntilMs;
+        private long pausedUntilMs = NOT_PAUSED;
 
         Running(PartitionHost partition) {
             this.partition = partition;
@@ -272,7 +273,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             loading.listener().onLoaded(name.partition(), loaded);
             long nowMs = loading.clock().millis();
             loaded.onLoaded(nowMs);
-            pausedUntilMs = nowMs + pauseMs;
+            pausedUntilMs = pauseMs == 0 ? NOT_PAUSED : nowMs + pauseMs;
             scheduleTick(nowMs);
         }
 
@@ -330,7 +331,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 return;
             }
             if (append.error() == ErrorCode.NONE) {
-                pauseMs = 0;
+                endPause();
                 loggedError = ErrorCode.NONE;
                 feed.add(append.changes, append.baseOffset() + append.changes.size());
                 replies.onSafe(append.number);
@@ -343,6 +344,15 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(RELOAD_DELAY_MS, 2 * pauseMs));
                 end(ErrorCode.COORDINATOR_NOT_AVAILABLE);
                 loadLater();
+            }
+        }
+
+        /** Appends succeed again, so the timers run. */
+        private void endPause() {
+            pauseMs = 0;
+            if (pausedUntilMs != NOT_PAUSED) {
+                pausedUntilMs = NOT_PAUSED;
+                tickAfter(SHORTEST_TICK_MS);
             }
         }
 
@@ -374,11 +384,15 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             if (!isInForce() || dueMs >= tickDueMs) {
                 return;
             }
+            tickDueMs = dueMs;
+            tickAfter(Math.max(SHORTEST_TICK_MS, dueMs - nowMs));
+        }
+
+        private void tickAfter(long delayMs) {
             if (tick != null) {
                 tick.cancel();
             }
-            tickDueMs = dueMs;
-            tick = cycle.loop().schedule(this::onTick, Math.max(SHORTEST_TICK_MS, dueMs - nowMs));
+            tick = cycle.loop().schedule(this::onTick, delayMs);
         }
 
         private void onTick() {

@@ -530,6 +530,29 @@ class CoordinatorsTest {
         await(() -> isDone("key"));
     }
 
+    @Test // seed 510115 of 5 brokers
+    void shouldDoWhatIsDueAsSoonAsAnAppendSucceeds() throws Exception {
+        // given a machine whose timers pause for 8 s, because five appends have failed
+        start("eventual");
+        put("key", 1, DUE).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        disk.setFull(true);
+        for (int i = 0; i < 5; i++) {
+            await(() -> isLoaded("key"));
+            assertThatThrownBy(() -> put("key", 2, "lost").get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class);
+        }
+        await(() -> isLoaded("key"));
+
+        // when an append succeeds
+        disk.setFull(false);
+        long beganNanos = System.nanoTime();
+        put("key", 3, "new").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        await(() -> isDone("key"));
+        assertThat(System.nanoTime() - beganNanos).isLessThan(TimeUnit.SECONDS.toNanos(6));
+    }
+
     private boolean isDone(String key) throws Exception {
         try {
             return namesOf(key).containsValue("late");
