@@ -189,8 +189,8 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
     }
 
     /** Reports the replicas that are not healed. */
-    void checkHealed() {
-        damage.check();
+    void checkHealed(ClusterReplicas now) {
+        damage.check(now);
     }
 
     // ---- the replicas at any time

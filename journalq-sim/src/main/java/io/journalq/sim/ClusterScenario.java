@@ -119,6 +119,14 @@ record ClusterScenario(
         }
     }
 
+    /**
+     * Smallest number of replicas to which partitions are moved. A partition that moved to a damaged replica alone, before
+     * anybody has read the damaged batch, could not be healed.
+     */
+    int leastReplicas() {
+        return damages ? 2 : 1;
+    }
+
     @Override
     public String toString() {
         return world.brokers() + " brokers with " + world.loops() + " loops, clocks wrong by up to "

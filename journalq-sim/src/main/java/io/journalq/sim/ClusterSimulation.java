@@ -83,6 +83,7 @@ public final class ClusterSimulation {
                 new ClusterClients.Plan(
                         scenario.topics(),
                         scenario.replicates(),
+                        scenario.leastReplicas(),
                         groups(interference),
                         jobs(interference),
                         partition -> partition.isConsistent() || !scenario.losesPower()));
@@ -158,7 +159,7 @@ public final class ClusterSimulation {
         long quietMs = scheduler.nowMs() + QUIET_MS;
         scheduler.runUntil(() -> scheduler.nowMs() >= quietMs);
         if (!completesQuietly(LONGEST_HEALING_MS, promises::isHealed)) {
-            promises.checkHealed();
+            promises.checkHealed(replicasNow());
             return;
         }
         if (!clients.jobs().isEmpty() && !readsCommitted()) {
@@ -250,7 +251,8 @@ public final class ClusterSimulation {
         if (metadata.isSame()) {
             return true;
         }
-        if (metadata.isKnown() && !asking) {
+        // A broker that stops meanwhile does not respond.
+        if (!asking) {
             asking = true;
             scheduler.after(ASK_NANOS, () -> {
                 asking = false;

@@ -24,7 +24,7 @@ public final class BrokersShowTheSameMetadata {
         this.world = world;
     }
 
-    /** Asks all brokers, without the network. {@link #isKnown} tells when all have responded. */
+    /** Asks all brokers, without the network. Repeated until {@link #isSame}. */
     public void ask() {
         shown.clear();
         same = false;
@@ -46,14 +46,9 @@ public final class BrokersShowTheSameMetadata {
         same = shown.values().stream().distinct().count() == 1;
     }
 
-    /** Whether all brokers have responded. */
-    public boolean isKnown() {
-        return shown.size() == world.machines().size();
-    }
-
-    /** Whether all brokers show the same. */
+    /** Whether all brokers have responded, and show the same. */
     public boolean isSame() {
-        return isKnown() && same;
+        return same && shown.size() == world.machines().size();
     }
 
     /** Reports what differs. */

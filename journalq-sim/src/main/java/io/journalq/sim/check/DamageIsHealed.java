@@ -28,7 +28,7 @@ public final class DamageIsHealed {
     private final Set<ClusterReplicas.Id> chosen = new HashSet<>();
     private final List<Place> places = new ArrayList<>();
 
-    private record Place(int broker, SimDisk disk, Damage damage) {}
+    private record Place(ClusterReplicas.Id partition, int broker, SimDisk disk, Damage damage) {}
 
     /**
      * Creates a check.
@@ -79,7 +79,7 @@ public final class DamageIsHealed {
         Path segment = closed.get(random.nextInt(closed.size()));
         Damage damage = disk.flipBit(segment, position(read(disk, segment)));
         chosen.add(id);
-        places.add(new Place(broker, disk, damage));
+        places.add(new Place(id, broker, disk, damage));
     }
 
     private static long baseOffset(String segment) {
@@ -122,13 +122,14 @@ public final class DamageIsHealed {
     }
 
     /** Reports what is still damaged. */
-    public void check() {
+    public void check(ClusterReplicas now) {
         places.stream()
                 .filter(DamageIsHealed::isDamaged)
                 .forEach(place -> violations.report(
                         "DamageIsHealed",
                         "byte " + place.damage().position() + " of "
-                                + place.damage().file() + " on broker " + place.broker() + " is still the wrong one"));
+                                + place.damage().file() + " on broker " + place.broker() + " is still the wrong one: "
+                                + now.partition(place.partition())));
     }
 
     private static byte[] read(SimDisk disk, Path file) {

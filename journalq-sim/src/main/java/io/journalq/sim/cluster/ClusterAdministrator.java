@@ -41,6 +41,7 @@ final class ClusterAdministrator {
     private final ClusterListener listener;
     private final Consumer<ClusterPartition> onPartition;
     private final boolean replicates;
+    private final int leastReplicas;
     private final List<ClusterPartition> movable = new ArrayList<>();
     private int topicsLeft;
     private int lastNumber;
@@ -53,19 +54,18 @@ final class ClusterAdministrator {
     /**
      * Prepares an administrator.
      *
-     * @param replicates whether most topics have several replicas
      * @param onPartition called for each partition of a topic that exists
      */
     ClusterAdministrator(
             ClusterClient client,
             ClusterListener listener,
-            int topics,
-            boolean replicates,
+            ClusterClients.Plan plan,
             Consumer<ClusterPartition> onPartition) {
         this.client = client;
         this.listener = listener;
-        this.topicsLeft = topics;
-        this.replicates = replicates;
+        this.topicsLeft = plan.topics();
+        this.replicates = plan.replicates();
+        this.leastReplicas = plan.leastReplicas();
         this.onPartition = onPartition;
     }
 
@@ -146,7 +146,9 @@ final class ClusterAdministrator {
     private List<Integer> anyBrokers() {
         List<Integer> brokers = new ArrayList<>(client.brokers());
         Collections.shuffle(brokers, client.random());
-        return brokers.subList(0, 1 + client.random().nextInt(Math.min(MOST_REPLICAS, brokers.size())));
+        int most = Math.min(MOST_REPLICAS, brokers.size());
+        int least = Math.min(leastReplicas, most);
+        return brokers.subList(0, least + client.random().nextInt(most - least + 1));
     }
 
     private void createNext() {

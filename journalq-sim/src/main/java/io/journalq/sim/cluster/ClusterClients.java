@@ -47,11 +47,18 @@ public final class ClusterClients {
      *
      * @param topics number of topics that are created in the course of the simulation
      * @param replicates whether most of them have several replicas
+     * @param leastReplicas smallest number of replicas to which partitions are moved
      * @param groups number of groups that commit offsets of topics with several replicas
      * @param jobs number of jobs that copy records in transactions
      * @param copies which partitions they use
      */
-    public record Plan(int topics, boolean replicates, int groups, int jobs, Predicate<ClusterPartition> copies) {}
+    public record Plan(
+            int topics,
+            boolean replicates,
+            int leastReplicas,
+            int groups,
+            int jobs,
+            Predicate<ClusterPartition> copies) {}
 
     /** The readings of one replica. */
     public static final class Replica {
@@ -83,8 +90,7 @@ public final class ClusterClients {
         this.random = random;
         this.listener = listener;
         this.plan = plan;
-        this.administrator =
-                new ClusterAdministrator(newClient(), listener, plan.topics(), plan.replicates(), this::onPartition);
+        this.administrator = new ClusterAdministrator(newClient(), listener, plan, this::onPartition);
     }
 
     private ClusterClient newClient() {
