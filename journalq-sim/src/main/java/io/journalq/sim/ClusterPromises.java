@@ -306,11 +306,12 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
         if (partition.replicated() && partition.isConsistent()) {
             consistent.onAcknowledged(partition, leader, offset, id);
         } else if (partition.replicated() && partition.isAcknowledgedAlone()) {
-            if (hasOthersInSync(partition)) {
+            ReplicaStatus replica = replicaOf(partition, leader);
+            if (replica != null && hasOthersInSync(partition)) {
                 acknowledgedAlone.onAcknowledged(
                         partition,
                         leader,
-                        epochOf(partition, leader),
+                        replica,
                         offset,
                         id,
                         scheduler.nowMs(),
@@ -333,14 +334,13 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
                 > 1;
     }
 
-    /** The epoch in which a broker leads a partition at the moment. */
-    private int epochOf(ClusterPartition partition, int leader) {
-        return machines.apply(leader).broker().replicas().stream()
+    /** The replica of a broker; null if it has none any more. */
+    private ReplicaStatus replicaOf(ClusterPartition partition, int broker) {
+        return machines.apply(broker).broker().replicas().stream()
                 .filter(replica -> replica.name().topic().equals(partition.topic())
                         && replica.name().partition() == partition.partition())
-                .mapToInt(ReplicaStatus::leaderEpoch)
                 .findFirst()
-                .orElse(-1);
+                .orElse(null);
     }
 
     @Override

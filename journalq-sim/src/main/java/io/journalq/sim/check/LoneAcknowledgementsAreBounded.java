@@ -3,17 +3,21 @@ package io.journalq.sim.check;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.shard.partition.ReplicaStatus;
 import io.journalq.sim.cluster.ClusterPartition;
 import io.journalq.sim.world.Violations;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
  * What a replicated partition has acknowledged with acks=1 or in delivery mode {@code performance} can be lost with its
  * leader: at most the records of {@code replication.lag.max.ms} for each leader and epoch, without the time for which the
- * leader was frozen, and never what a consumer has seen. Power losses can take more, see {@link PowerLosses}. So can the loss of a leader while only that is in sync, which
- * is not checked. The bound counts again when others are in sync after that.
+ * leader was frozen, and never what a consumer has seen. Power losses can take more, see {@link PowerLosses}. So can the
+ * loss of a leader while only that is in sync, as far as it knows, which is not checked. The bound counts again when
+ * others are in sync after that.
  */
 public final class LoneAcknowledgementsAreBounded {
     private static final String INVARIANT = "LoneAcknowledgementsAreBounded";
@@ -27,8 +31,8 @@ public final class LoneAcknowledgementsAreBounded {
     /** How often only one replica was in sync, by the name of the partition. */
     private final Map<String, Integer> timesAlone = new HashMap<>();
 
-    /** The newest partition epoch in which only one replica was in sync. */
-    private final Map<String, Integer> epochsAlone = new HashMap<>();
+    /** The partition epochs in which only one replica was in sync, by the name of the partition. */
+    private final Map<String, Set<Integer>> epochsAlone = new HashMap<>();
 
     private long records;
 
@@ -59,15 +63,27 @@ public final class LoneAcknowledgementsAreBounded {
     }
 
     /**
-     * A leader acknowledges a record in an epoch.
+     * A leader acknowledges a record. A leader that was frozen may know only now that nobody else was in sync, and not yet
+     * that another one leads.
      *
+     * @param replica the leader's
      * @param runningMs how long it has been running
      */
     public void onAcknowledged(
-            ClusterPartition partition, int broker, int epoch, long offset, String id, long nowMs, long runningMs) {
+            ClusterPartition partition,
+            int broker,
+            ReplicaStatus replica,
+            long offset,
+            String id,
+            long nowMs,
+            long runningMs) {
+        if (epochsAlone.getOrDefault(partition.name(), Set.of()).contains(replica.partitionEpoch())) {
+            return;
+        }
         records++;
         int alone = timesAlone.getOrDefault(partition.name(), 0);
-        keep(partition, offset, new Kept(id, new Leader(partition, broker, epoch, alone), nowMs, runningMs));
+        Leader leader = new Leader(partition, broker, replica.leaderEpoch(), alone);
+        keep(partition, offset, new Kept(id, leader, nowMs, runningMs));
     }
 
     /** Metadata are committed. A leader that was frozen may come to know later that only it was in sync. */
@@ -78,8 +94,9 @@ public final class LoneAcknowledgementsAreBounded {
                 String name = topic.name() + "-" + number;
                 if (partition.replicas().size() > 1
                         && partition.inSyncReplicas().size() == 1
-                        && !Integer.valueOf(partition.partitionEpoch()).equals(epochsAlone.get(name))) {
-                    epochsAlone.put(name, partition.partitionEpoch());
+                        && epochsAlone
+                                .computeIfAbsent(name, none -> new HashSet<>())
+                                .add(partition.partitionEpoch())) {
                     timesAlone.merge(name, 1, Integer::sum);
                 }
             }
