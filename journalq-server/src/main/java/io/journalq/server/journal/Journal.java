@@ -121,18 +121,26 @@ public final class Journal implements AutoCloseable {
      */
     public static Journal open(FileStore store, Path directory, JournalConfig config, Executor background)
             throws IOException {
-        return open(store, directory, config, Integer.MAX_VALUE, background);
+        return open(store, directory, config, Integer.MAX_VALUE, false, background);
     }
 
     /**
-     * Like {@link #open(FileStore, Path, JournalConfig, Executor)}, with a known limit for leader epochs.
+     * Like {@link #open(FileStore, Path, JournalConfig, Executor)}, for a replica.
      *
      * @param newestLeaderEpoch no batch can have a newer leader epoch: a batch that has one is damaged
+     * @param endsAtDamage whether the log ends at the first damage after a power loss, because other replicas have the
+     *     batches behind it. Otherwise, those are kept if the damage can be a flipped bit
      */
     public static Journal open(
-            FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, Executor background)
+            FileStore store,
+            Path directory,
+            JournalConfig config,
+            int newestLeaderEpoch,
+            boolean endsAtDamage,
+            Executor background)
             throws IOException {
-        JournalRecovery.Recovered recovered = new JournalRecovery(store, directory, config, newestLeaderEpoch).run();
+        JournalRecovery.Recovered recovered =
+                new JournalRecovery(store, directory, config, newestLeaderEpoch, endsAtDamage).run();
         Journal journal = new Journal(store, directory, config, background, recovered);
         if (recovered.unvouched()) {
             journal.flusher.stateChanged();

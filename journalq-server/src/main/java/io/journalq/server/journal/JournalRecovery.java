@@ -41,6 +41,9 @@ final class JournalRecovery {
     private final FileStore store;
     private final Path directory;
     private final JournalConfig config;
+    /** Whether nothing behind damage is kept after a power loss. */
+    private final boolean endsAtDamage;
+
     private final LeaderEpochs epochs = new LeaderEpochs();
     private final EpochCheck epochCheck;
     private final ProducerSnapshots snapshots;
@@ -59,7 +62,9 @@ final class JournalRecovery {
     /** A sync failed in the previous process. */
     private boolean fenced;
     /** Whether there is no file. */
-    JournalRecovery(FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch) {
+    JournalRecovery(
+            FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, boolean endsAtDamage) {
+        this.endsAtDamage = endsAtDamage;
         this.store = store;
         this.directory = directory;
         this.config = config;
@@ -133,7 +138,8 @@ final class JournalRecovery {
 
     /** Finds damage behind the newest snapshot without changing anything; see {@link Journal#openWhole}. */
     static void checkWhole(FileStore store, Path directory) throws IOException {
-        JournalRecovery recovery = new JournalRecovery(store, directory, JournalConfig.DEFAULT, Integer.MAX_VALUE);
+        JournalRecovery recovery =
+                new JournalRecovery(store, directory, JournalConfig.DEFAULT, Integer.MAX_VALUE, false);
         List<String> names = store.list(directory);
         JournalCheckpoint checkpoint = names.contains(JournalCheckpoint.FILE_NAME) ? recovery.readCheckpoint() : null;
         if (checkpoint != null) {
@@ -538,7 +544,9 @@ final class JournalRecovery {
         Segment segment = state == null
                 ? Segment.at(store, logPath, baseOffset, config.indexIntervalBytes())
                 : Segment.restored(store, directory, state, config.indexIntervalBytes());
-        new SegmentRecovery(segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower).run();
+        new SegmentRecovery(
+                        segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower, endsAtDamage)
+                .run();
         segment.setWrittenFrom(segment.sizeBytes());
         if (fenced) {
             // The system may consider these bytes and the end of the file as synced although they are not. Writing them

@@ -264,7 +264,7 @@ final class SegmentList {
             rest.file().truncate(position);
             EpochCheck noEpochs = new EpochCheck(new LeaderEpochs(), Integer.MAX_VALUE);
             SegmentRecovery.Position place = SegmentRecovery.Position.SYNCED;
-            new SegmentRecovery(rest, position, place, Long.MAX_VALUE, noEpochs, () -> false).run();
+            new SegmentRecovery(rest, position, place, Long.MAX_VALUE, noEpochs, () -> false, false).run();
             rest.file().sync();
         }
         segment.release();

@@ -41,7 +41,7 @@ class JournalDeletionTest {
     };
 
     private Journal open() throws IOException {
-        Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, 0, Runnable::run);
+        Journal journal = Journal.open(store, DIRECTORY, JournalConfig.DEFAULT, Runnable::run);
         changes.clear();
         return journal;
     }

@@ -286,7 +286,7 @@ class JournalRecoveryTest {
         flipped[4 * batchBytes + 15] = 9;
         put(LOG, flipped);
 
-        Journal journal = Journal.open(store, DIRECTORY, SMALL, 8, Runnable::run);
+        Journal journal = Journal.open(store, DIRECTORY, SMALL, 8, false, Runnable::run);
 
         assertThat(journal.epochs().latest()).isEqualTo(1);
         assertThat(content(LOG)).isEqualTo(whole);

@@ -542,6 +542,22 @@ class LostTailTest {
         }
     }
 
+    @Test // seed 600549 of 3 brokers
+    void shouldEndBeforeAnyDamageWhenOtherReplicasHaveWhatIsBehindIt() throws IOException {
+        byte[] whole = newestWritten();
+        int batchBytes = whole.length / 3;
+        for (int at = batchBytes + RecordBatch.MAGIC; at < 2 * batchBytes; at++) {
+            byte[] flipped = whole.clone();
+            flipped[at] ^= 1;
+            put(segment(0, ".log"), flipped);
+            store.delete(DIRECTORY.resolve(JournalCheckpoint.FILE_NAME));
+
+            Journal replica = Journal.open(store, DIRECTORY, CONFIG, Integer.MAX_VALUE, true, background::add);
+
+            assertThat(readAll(replica, 0)).as("byte %d", at).isEqualTo(offsets(1));
+        }
+    }
+
     /** Three batches in one segment. */
     private byte[] newestWritten() throws IOException {
         append(open(), 3, 1, VALUE_BYTES);

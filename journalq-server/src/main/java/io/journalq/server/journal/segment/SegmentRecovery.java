@@ -17,7 +17,8 @@ import org.slf4j.LoggerFactory;
  *       behind it are kept.
  *   <li>A segment that was not synced ends at bad bytes if nothing healthy follows them.
  *   <li>After a power loss a segment also ends at a batch that was not completely written ({@link TornWrite}), because
- *       no batch behind it was acknowledged as durable.
+ *       no batch behind it was acknowledged as durable. If other replicas have the batches, it ends at any bad bytes, so
+ *       that it is a prefix of theirs: damage of one bit looks like a write of which one bit is missing.
  * </ul>
  *
  * <p>Offsets may have gaps, as after compaction, but not before the last batch of all. Used once, while a journal
@@ -32,6 +33,7 @@ public final class SegmentRecovery {
     private final EpochCheck epochs;
     private final Position place;
     private final PowerLoss powerLoss;
+    private final boolean endsAtDamage;
     private final long nextSegmentOffset;
     private final int fileBytes;
     private final BatchScanner scanner;
@@ -60,6 +62,7 @@ public final class SegmentRecovery {
      *
      * @param segment the part that its extent covers is trusted; reading begins behind it
      * @param nextSegmentOffset no batch reaches beyond this offset
+     * @param endsAtDamage whether nothing behind bad bytes is kept after a power loss
      */
     public SegmentRecovery(
             Segment segment,
@@ -67,12 +70,14 @@ public final class SegmentRecovery {
             Position place,
             long nextSegmentOffset,
             EpochCheck epochs,
-            PowerLoss powerLoss)
+            PowerLoss powerLoss,
+            boolean endsAtDamage)
             throws IOException {
         this.segment = segment;
         this.epochs = epochs;
         this.place = place;
         this.powerLoss = powerLoss;
+        this.endsAtDamage = endsAtDamage;
         this.nextSegmentOffset = nextSegmentOffset;
         this.fileBytes = fileBytes;
         this.nextOffset = segment.endOffset();
@@ -255,6 +260,9 @@ public final class SegmentRecovery {
     private boolean isTorn(int from, int to) throws IOException {
         if (place == Position.SYNCED || !powerLoss.isPossible()) {
             return false;
+        }
+        if (endsAtDamage) {
+            return true;
         }
         if (TornWrite.isOneBitOff(segment.file(), from, to, header(from), nextOffset)) {
             return false; // The flipped bit may be in the length, which would split the batch at the wrong position.

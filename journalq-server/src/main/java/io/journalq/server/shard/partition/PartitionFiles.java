@@ -69,12 +69,16 @@ public final class PartitionFiles {
             TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch, boolean alone)
             throws IOException {
         Path directory = directory(topicId, name.partition());
-        Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, background);
+        DeliveryMode mode = settings.append().deliveryMode();
+        // In mode consistent, this replica can lead after a power loss, so it keeps what may be on the disk nowhere
+        // else.
+        boolean endsAtDamage = !alone && mode != DeliveryMode.CONSISTENT;
+        Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, endsAtDamage, background);
         try {
             ReplicaMachine replica =
                     new ReplicaMachine(journal.endOffset(), alone ? journal.endOffset() : journal.highWatermark());
             PartitionTransactions transactions = recoverProducers(name, journal, replica.highWatermark());
-            if (mayHaveLost(directory, settings.append().deliveryMode())) {
+            if (mayHaveLost(directory, mode)) {
                 transactions.producers().onPossibleLoss(journal.endOffset());
             }
             return new RecoveredPartition(topicId, name, journal, replica, transactions);
