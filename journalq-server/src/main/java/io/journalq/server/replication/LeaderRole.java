@@ -64,7 +64,7 @@ public final class LeaderRole implements ReplicaRole {
     /**
      * Proposes other in-sync replicas, if they have changed and the last proposal is settled. A replica joins when it has
      * everything that consumers may have seen, everything before this epoch, and everything that was acknowledged without
-     * it too long ago. It leaves if it has been behind for too long, or if it lacks such records.
+     * it too long ago. It leaves if it lacks such records. One that has been behind for too long leaves, and does not join.
      *
      * @param endOffset the end of the log
      * @param mayJoin whether the broker with an id may be in sync, as far as is known
@@ -81,9 +81,10 @@ public final class LeaderRole implements ReplicaRole {
         long needed = neededToJoin(highWatermark);
         long late = alone.lateOffset();
         for (RemoteReplica other : inSync.others()) {
-            boolean member = other.committed
-                    ? !other.isLagging(endOffset, nowMs, maxLagMs) && (late == 0 || other.fetchOffset() >= late)
-                    : other.fetchOffset() >= needed && mayJoin.test(other.brokerId);
+            boolean member = !other.isLagging(endOffset, nowMs, maxLagMs)
+                    && (other.committed
+                            ? late == 0 || other.fetchOffset() >= late
+                            : other.fetchOffset() >= needed && mayJoin.test(other.brokerId));
             changed |= member != other.committed;
             if (member) {
                 members.add(other.member());

@@ -345,6 +345,25 @@ class ReplicaMachineTest {
         assertThat(replica.highWatermark()).isEqualTo(12);
     }
 
+    @Test // seed 601682 of 3 brokers
+    void shouldNotLetALaggingReplicaJoinAgainBeforeItHasCaughtUp() {
+        // given a replica that has left, while the high watermark rests because too few are left
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 3), 2, 0);
+        replica.onFetch(3, BROKER_EPOCH, 10, 0);
+        replica.onWritten(12);
+        replica.onSafe(12);
+        long nowMs = MAX_LAG_MS + 1;
+        assertThat(members(propose(replica, nowMs))).containsExactly(1);
+        replica.lead(SELF, set(0, 1), 2, nowMs);
+        assertThat(replica.highWatermark()).isEqualTo(10);
+
+        // when, then
+        assertThat(propose(replica, nowMs)).isNull();
+        replica.onFetch(3, BROKER_EPOCH, 12, nowMs);
+        assertThat(members(propose(replica, nowMs))).containsExactly(1, 3);
+    }
+
     @Test
     void shouldKeepAReplicaThatHadEverythingShortlyBefore() {
         // given a replica that is always one batch behind
