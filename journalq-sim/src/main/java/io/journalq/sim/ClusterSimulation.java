@@ -43,7 +43,7 @@ public final class ClusterSimulation {
     private static final long QUIET_MS = 3_000;
 
     /** No simulation lasts longer than this after the last fault. */
-    private static final long LIMIT_MS = 5 * HEALED_MS + LONGEST_HEALING_MS;
+    private static final long LIMIT_MS = 5 * HEALED_MS + 2 * LONGEST_HEALING_MS;
 
     /** Time between two questions for the metadata. */
     private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -146,7 +146,9 @@ public final class ClusterSimulation {
         faults.start();
         scheduler.after(TimeUnit.MILLISECONDS.toNanos(calmMs + scenario.durationMs()), this::heal);
         scheduler.runUntil(() -> healed);
-        if (!completes("BrokersServeAfterHealing", this::isServed)) {
+        // A partition cannot move before its damage is healed.
+        long servedMs = scenario.damages() ? HEALED_MS + LONGEST_HEALING_MS : HEALED_MS;
+        if (!completes("BrokersServeAfterHealing", servedMs, this::isServed)) {
             return;
         }
         long calmUntilMs = scheduler.nowMs() + calmMs;
@@ -263,7 +265,11 @@ public final class ClusterSimulation {
     }
 
     private boolean completes(String invariant, BooleanSupplier done) {
-        boolean complete = completesQuietly(done);
+        return completes(invariant, HEALED_MS, done);
+    }
+
+    private boolean completes(String invariant, long withinMs, BooleanSupplier done) {
+        boolean complete = completesQuietly(withinMs, done);
         if (!complete && violations.isEmpty()) {
             report(invariant);
         }

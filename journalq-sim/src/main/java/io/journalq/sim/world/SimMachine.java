@@ -4,9 +4,12 @@ import io.journalq.server.broker.BrokerCore;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.sim.disk.SimDisk.CrashKind;
 import java.io.IOException;
+import java.util.concurrent.TimeUnit;
 
 /** A broker of a simulated cluster, over all of its lives. */
 public final class SimMachine {
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
     private final SimWorld world;
     private final SimNode node;
     private final SimSlices slices;
@@ -90,10 +93,17 @@ public final class SimMachine {
      * @param onStopped called then, unless the process crashes before
      */
     public void stop(Runnable onStopped) {
-        SimProcess process = node.process();
-        SimBroker stopping = broker;
         leaving = true;
-        process.after(Scheduler.Kind.POOL, 0, () -> {
+        leaveAfter(0, broker, node.process(), onStopped);
+    }
+
+    /** A broker that stops waits for its threads, so that none of them may be waiting when it begins. */
+    private void leaveAfter(long nanos, SimBroker stopping, SimProcess process, Runnable onStopped) {
+        process.after(Scheduler.Kind.POOL, nanos, () -> {
+            if (process.isWaiting()) {
+                leaveAfter(RETRY_NANOS, stopping, process, onStopped);
+                return;
+            }
             try {
                 stopping.leave();
             } catch (IOException | IllegalStateException failure) {

@@ -28,6 +28,7 @@ public final class SimProcess {
     private final List<PriorityQueue<Event>> queues = new ArrayList<>();
 
     private boolean controlRuns;
+    private int waits;
     private boolean stopped;
     private long frozenFromNanos;
     private long frozenTotalNanos;
@@ -110,12 +111,22 @@ public final class SimProcess {
 
     /** Runs events of all processes until {@code done}. Returns false if no event is left, or after a crash. */
     public boolean runUntil(BooleanSupplier done) {
-        while (!done.getAsBoolean()) {
-            if (stopped || !scheduler.step()) {
-                return false;
+        waits++;
+        try {
+            while (!done.getAsBoolean()) {
+                if (stopped || !scheduler.step()) {
+                    return false;
+                }
             }
+            return true;
+        } finally {
+            waits--;
         }
-        return true;
+    }
+
+    /** Whether one of its threads waits. It cannot go on before the current event is over. */
+    boolean isWaiting() {
+        return waits > 0;
     }
 
     /**
@@ -127,7 +138,8 @@ public final class SimProcess {
         if (!runUntil(wanted::isDone) && !isStopped()) {
             throw new IllegalStateException("no event is left, and the awaited future is not complete");
         }
-        if (!wanted.isDone()) {
+        if (stopped || !wanted.isDone()) {
+            // Another process may use the disk already when this thread gets its turn.
             throw new SimDisk.Crash();
         }
         try {
