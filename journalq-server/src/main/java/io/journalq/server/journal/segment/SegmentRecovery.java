@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
  *   <li>A segment that was not synced ends at bad bytes if nothing healthy follows them.
  *   <li>After a power loss a segment also ends at a batch that was not completely written ({@link TornWrite}), because
  *       no batch behind it was acknowledged as durable. If other replicas have the batches, it ends at any bad bytes, so
- *       that it is a prefix of theirs: damage of one bit looks like a write of which one bit is missing.
+ *       that it is a prefix of theirs: if a write lacks only one bit that is not zero, it looks like a flipped bit.
  * </ul>
  *
  * <p>Offsets may have gaps, as after compaction, but not before the last batch of all. Used once, while a journal
