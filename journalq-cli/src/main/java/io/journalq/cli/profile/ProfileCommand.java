@@ -77,11 +77,7 @@ public final class ProfileCommand extends CommandGroup {
                 return;
             }
             Table table = new Table("PROFILE", "BOOTSTRAP", "TLS", "USER");
-            profiles.forEach((name, profile) -> table.row(
-                    name,
-                    profile.bootstrap(),
-                    tlsOf(profile),
-                    profile.sasl() == null ? "no" : profile.sasl().user()));
+            profiles.forEach((name, profile) -> table.row(name, profile.bootstrap(), tlsOf(profile), userOf(profile)));
             table.printTo(terminal());
         }
     }
@@ -93,6 +89,13 @@ public final class ProfileCommand extends CommandGroup {
         json.put("tls", profile.tls() == null ? null : profile.tls().properties());
         json.put("sasl", profile.sasl() == null ? null : profile.sasl().properties());
         return json;
+    }
+
+    private static String userOf(Profile profile) {
+        if (profile.sasl() == null) {
+            return "no";
+        }
+        return profile.sasl().user() == null ? "of a token" : profile.sasl().user();
     }
 
     private static String tlsOf(Profile profile) {

@@ -148,7 +148,7 @@ final class BrokerProbe {
         } catch (TlsFailedException refused) {
             return refused.getMessage() + "; see --tls-ca, --tls-cert and --tls-key";
         } catch (AuthenticationFailedException refused) {
-            return refused.getMessage() + "; see --user, --password-file and --sasl-mechanism";
+            return refused.getMessage() + "; see --user, --password-file, --sasl-mechanism and --token-file";
         } catch (JournalQException failed) {
             return failed.getMessage();
         }

@@ -112,6 +112,13 @@ public abstract class ClientProgram extends CommandGroup implements Program {
     private String saslMechanism;
 
     @Option(
+            names = "--token-file",
+            paramLabel = "FILE",
+            scope = ScopeType.INHERIT,
+            description = "Logs in with the token in this file (OAUTHBEARER), instead of --user. Needs --tls.")
+    private Path tokenFile;
+
+    @Option(
             names = "--output",
             paramLabel = "table|json",
             scope = ScopeType.INHERIT,
@@ -220,6 +227,9 @@ public abstract class ClientProgram extends CommandGroup implements Program {
     }
 
     private SaslOptions saslOptions() {
+        if (tokenFile != null) {
+            return tokenOptions();
+        }
         if ((user == null) != (passwordFile == null) || (user == null && saslMechanism != null)) {
             throw new ParameterException(commandLine(), "a login needs both --user and --password-file");
         }
@@ -227,11 +237,28 @@ public abstract class ClientProgram extends CommandGroup implements Program {
             return null;
         }
         String mechanism = saslMechanism == null ? SaslOptions.SCRAM_SHA_256 : saslMechanism.toUpperCase(Locale.ROOT);
+        if (mechanism.equals(SaslOptions.OAUTHBEARER)) {
+            throw new ParameterException(
+                    commandLine(), "--sasl-mechanism OAUTHBEARER has no password; use --token-file");
+        }
         if (mechanism.equals(SaslOptions.PLAIN) && tlsOptions() == null) {
             throw new ParameterException(
                     commandLine(), "--sasl-mechanism PLAIN sends the password, and needs --tls or --tls-ca");
         }
         return new SaslOptions(mechanism, user, passwordFile);
+    }
+
+    private SaslOptions tokenOptions() {
+        if (user != null || passwordFile != null || saslMechanism != null) {
+            throw new ParameterException(
+                    commandLine(),
+                    "--token-file says who the user is; use it without --user, --password-file and"
+                            + " --sasl-mechanism");
+        }
+        if (tlsOptions() == null) {
+            throw new ParameterException(commandLine(), "--token-file sends the token, and needs --tls or --tls-ca");
+        }
+        return SaslOptions.ofToken(tokenFile);
     }
 
     private TlsOptions tlsOptions() {
