@@ -143,6 +143,11 @@ enum PlantedClusterBug implements Interference {
         private final Map<Integer, Long> epochs = new TreeMap<>();
 
         @Override
+        long firstSeed() {
+            return 305;
+        }
+
+        @Override
         public FetchRequest onPeerFetch(int from, FetchRequest request) {
             epochs.put(from, request.replicaState().replicaEpoch());
             int other = from == 3 ? 2 : from;
@@ -245,7 +250,7 @@ enum PlantedClusterBug implements Interference {
     NOBODY_SCRUBS("DamageIsHealed") {
         @Override
         long firstSeed() {
-            return 105;
+            return 165;
         }
 
         @Override

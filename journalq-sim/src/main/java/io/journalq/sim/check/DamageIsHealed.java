@@ -22,6 +22,9 @@ import java.util.SortedMap;
  */
 public final class DamageIsHealed {
     private static final String SEGMENT_SUFFIX = ".log";
+    /** What a process has written to the newest segments is in the page cache, so that the broker does not check it. */
+    private static final int WARM_SEGMENTS = 2;
+
     private final Violations violations;
     private final Path data;
     private final Random random;
@@ -76,8 +79,10 @@ public final class DamageIsHealed {
         if (closed.isEmpty()) {
             return;
         }
-        Path segment = closed.get(random.nextInt(closed.size()));
-        Damage damage = disk.flipBit(segment, position(read(disk, segment)));
+        int index = random.nextInt(closed.size());
+        Path segment = closed.get(index);
+        boolean isWarm = index >= segments.size() - WARM_SEGMENTS;
+        Damage damage = disk.flipBit(segment, position(read(disk, segment), isWarm));
         chosen.add(id);
         places.add(new Place(id, broker, disk, damage));
     }
@@ -89,8 +94,10 @@ public final class DamageIsHealed {
     /**
      * A position that the structure of the log or a CRC covers. A leader epoch is not covered: only a comparison of
      * replicas finds that it changes.
+     *
+     * @param isWarm whether only the CRC is checked, by clients
      */
-    private int position(byte[] segment) {
+    private int position(byte[] segment, boolean isWarm) {
         List<Integer> batches = new ArrayList<>();
         for (int at = 0; at < segment.length; at += sizeBytes(segment, at)) {
             batches.add(at);
@@ -98,7 +105,8 @@ public final class DamageIsHealed {
         int batch = batches.get(random.nextInt(batches.size()));
         int epochBytes = RecordBatch.MAGIC - RecordBatch.LEADER_EPOCH;
         int position = random.nextInt(sizeBytes(segment, batch) - epochBytes);
-        return batch + (position < RecordBatch.LEADER_EPOCH ? position : position + epochBytes);
+        int place = position < RecordBatch.LEADER_EPOCH ? position : position + epochBytes;
+        return batch + (isWarm ? Math.max(RecordBatch.CRC, place) : place);
     }
 
     private static int sizeBytes(byte[] segment, int batch) {
