@@ -34,6 +34,7 @@ final class PemBlocks {
     private static final String CERTIFICATE = "CERTIFICATE";
     private static final String KEY = "PRIVATE KEY";
     private static final String ENCRYPTED_KEY = "ENCRYPTED PRIVATE KEY";
+    private static final String WRONG_PASSWORD = "the password of the private key is wrong";
     private static final List<String> KEY_ALGORITHMS = List.of("EC", "RSA", "Ed25519");
 
     private final List<Block> blocks;
@@ -113,7 +114,7 @@ final class PemBlocks {
     private static PrivateKey privateKey(Block block, char[] password) throws GeneralSecurityException {
         return switch (block.label()) {
             case KEY -> keyOf(block.content());
-            case ENCRYPTED_KEY -> keyOf(decrypt(block.content(), password));
+            case ENCRYPTED_KEY -> keyOfDecrypted(decrypt(block.content(), password));
             default ->
                 throw new GeneralSecurityException(
                         "the private key is a " + block.label() + "; convert it to PKCS #8 with: openssl pkcs8 -topk8");
@@ -139,7 +140,16 @@ final class PemBlocks {
         } catch (IOException malformed) {
             throw new GeneralSecurityException("the encrypted private key is malformed", malformed);
         } catch (javax.crypto.BadPaddingException wrong) {
-            throw new GeneralSecurityException("the password of the private key is wrong", wrong);
+            throw new GeneralSecurityException(WRONG_PASSWORD, wrong);
+        }
+    }
+
+    /** With one of 256 wrong passwords, the padding is right and the key is not. */
+    private static PrivateKey keyOfDecrypted(byte[] pkcs8) throws GeneralSecurityException {
+        try {
+            return keyOf(pkcs8);
+        } catch (GeneralSecurityException malformed) {
+            throw new GeneralSecurityException(WRONG_PASSWORD + ", or " + malformed.getMessage(), malformed);
         }
     }
 

@@ -22,7 +22,9 @@ import javax.crypto.Cipher;
 import javax.crypto.EncryptedPrivateKeyInfo;
 import javax.crypto.SecretKey;
 import javax.crypto.SecretKeyFactory;
+import javax.crypto.spec.IvParameterSpec;
 import javax.crypto.spec.PBEKeySpec;
+import javax.crypto.spec.PBEParameterSpec;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -94,6 +96,29 @@ class KeyMaterialTest {
                 .isEqualTo(broker.getKeyPair().getPrivate().getEncoded());
         assertRefused(() -> pem(file, WRONG), "the password of the private key is wrong");
         assertRefused(() -> pem(file, null), "the private key is encrypted");
+    }
+
+    @Test
+    void shouldSayThatThePasswordIsWrongAlsoWhenThePaddingIsRightByChance() throws Exception {
+        String algorithm = "PBEWithHmacSHA256AndAES_256";
+        Cipher cipher = Cipher.getInstance(algorithm);
+        cipher.init(
+                Cipher.ENCRYPT_MODE,
+                SecretKeyFactory.getInstance(algorithm).generateSecret(new PBEKeySpec(PASSWORD)),
+                new PBEParameterSpec(new byte[16], 1, new IvParameterSpec(new byte[16])));
+        String file = encrypted(cipher, new byte[100]) + broker.getCertificatePathPEM();
+
+        int malformed = 0;
+        for (int i = 0; i < 1_000; i++) {
+            char[] wrong = ("canary" + i).toCharArray();
+            assertRefused(() -> pem(file, wrong), "the password of the private key is wrong");
+            try {
+                pem(file, wrong);
+            } catch (GeneralSecurityException refused) {
+                malformed += refused.getMessage().endsWith("or is malformed") ? 1 : 0;
+            }
+        }
+        assertThat(malformed).isPositive();
     }
 
     @Test
@@ -232,7 +257,11 @@ class KeyMaterialTest {
         SecretKey secret = SecretKeyFactory.getInstance(algorithm).generateSecret(new PBEKeySpec(PASSWORD));
         Cipher cipher = Cipher.getInstance(algorithm);
         cipher.init(Cipher.ENCRYPT_MODE, secret);
-        byte[] encrypted = cipher.doFinal(broker.getKeyPair().getPrivate().getEncoded());
+        return encrypted(cipher, broker.getKeyPair().getPrivate().getEncoded());
+    }
+
+    private static String encrypted(Cipher cipher, byte[] key) throws Exception {
+        byte[] encrypted = cipher.doFinal(key);
         AlgorithmParameters parameters = AlgorithmParameters.getInstance("PBES2");
         parameters.init(cipher.getParameters().getEncoded());
         byte[] info = new EncryptedPrivateKeyInfo(parameters, encrypted).getEncoded();
