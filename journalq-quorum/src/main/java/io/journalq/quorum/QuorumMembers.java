@@ -1,6 +1,9 @@
 package io.journalq.quorum;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.control.MetadataLog.Members;
+import io.journalq.server.control.MetadataLog.QuorumState;
+import io.journalq.server.control.MetadataLog.VoterState;
 import io.journalq.server.control.QuorumVoter;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -11,6 +14,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
@@ -19,10 +23,11 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * The voters of a quorum, and how they change. A voter is a directory of a broker: a broker whose directory was emptied
+ * The voters of a quorum, how far they are, and how they change. A voter is a directory of a broker: a broker whose directory was emptied
  * comes back with another directory id, so it is another voter and cannot vote twice in a term. Any thread.
  */
 public final class QuorumMembers {
@@ -72,6 +77,58 @@ public final class QuorumMembers {
     static Uuid directoryId(RaftPeerId peer) {
         String id = peer.toString();
         return Uuid.parse(id.substring(id.indexOf(SEPARATOR) + 1));
+    }
+
+    /**
+     * The voters, the leader and its term, as far as a server knows.
+     *
+     * @throws IOException if the server is closed
+     */
+    Members members(RaftServer server) throws IOException {
+        RaftServer.Division division = server.getDivision(group);
+        DivisionInfo info = division.getInfo();
+        RaftPeerId leader = info.getLeaderId();
+        return new Members(
+                leader == null ? Members.NO_LEADER : nodeId(leader),
+                (int) info.getCurrentTerm(),
+                division.getRaftConf().getCurrentPeers().stream()
+                        .map(peer -> nodeId(peer.getId()))
+                        .toList());
+    }
+
+    /**
+     * How far the voters are; null if the server does not lead.
+     *
+     * @throws IOException if the server is closed
+     */
+    QuorumState state(RaftServer server) throws IOException {
+        RaftServer.Division division = server.getDivision(group);
+        DivisionInfo info = division.getInfo();
+        if (!info.isLeader()) {
+            return null;
+        }
+        // Both lists are in the order of the log appenders of the leader.
+        List<ServerRpcProto> followers = info.getRoleInfoProto().getLeaderInfo().getFollowerInfoList();
+        long[] matches = info.getFollowerMatchIndices();
+        List<VoterState> voters = new ArrayList<>();
+        for (RaftPeer peer : division.getRaftConf().getCurrentPeers()) {
+            VoterState state = null;
+            if (peer.getId().equals(self)) {
+                state = voter(peer, division.getRaftLog().getNextIndex(), 0);
+            }
+            for (int i = 0; i < followers.size() && followers.size() == matches.length; i++) {
+                ServerRpcProto follower = followers.get(i);
+                if (follower.getId().getId().equals(peer.getId().toByteString())) {
+                    state = voter(peer, matches[i] + 1, follower.getLastRpcElapsedTimeMs());
+                }
+            }
+            voters.add(state == null ? voter(peer, -1, 0) : state);
+        }
+        return new QuorumState(division.getRaftLog().getLastCommittedIndex() + 1, voters);
+    }
+
+    private static VoterState voter(RaftPeer peer, long logEndOffset, long silentMs) {
+        return new VoterState(nodeId(peer.getId()), directoryId(peer.getId()), logEndOffset, silentMs);
     }
 
     /**

@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -25,16 +24,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.logging.Level;
-import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
-import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
-import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
@@ -415,15 +411,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         OpenServer now = server;
         if (now != null) {
             try {
-                RaftServer.Division division = now.ratis.getDivision(group);
-                DivisionInfo info = division.getInfo();
-                RaftPeerId leader = info.getLeaderId();
-                lastMembers = new Members(
-                        leader == null ? Members.NO_LEADER : QuorumMembers.nodeId(leader),
-                        (int) info.getCurrentTerm(),
-                        division.getRaftConf().getCurrentPeers().stream()
-                                .map(peer -> QuorumMembers.nodeId(peer.getId()))
-                                .toList());
+                lastMembers = quorum.members(now.ratis);
             } catch (IOException closedNow) {
                 log.debug("the members of the metadata quorum are those of before", closedNow);
             }
@@ -461,39 +449,11 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             return null;
         }
         try {
-            RaftServer.Division division = now.ratis.getDivision(group);
-            DivisionInfo info = division.getInfo();
-            if (!info.isLeader()) {
-                return null;
-            }
-            // Both lists are in the order of the log appenders of the leader.
-            List<ServerRpcProto> followers =
-                    info.getRoleInfoProto().getLeaderInfo().getFollowerInfoList();
-            long[] matches = info.getFollowerMatchIndices();
-            List<VoterState> voters = new ArrayList<>();
-            for (RaftPeer peer : division.getRaftConf().getCurrentPeers()) {
-                VoterState state = null;
-                if (peer.getId().equals(self)) {
-                    state = voter(peer, division.getRaftLog().getNextIndex(), 0);
-                }
-                for (int i = 0; i < followers.size() && followers.size() == matches.length; i++) {
-                    ServerRpcProto follower = followers.get(i);
-                    if (follower.getId().getId().equals(peer.getId().toByteString())) {
-                        state = voter(peer, matches[i] + 1, follower.getLastRpcElapsedTimeMs());
-                    }
-                }
-                voters.add(state == null ? voter(peer, -1, 0) : state);
-            }
-            return new QuorumState(division.getRaftLog().getLastCommittedIndex() + 1, voters);
+            return quorum.state(now.ratis);
         } catch (IOException closedNow) {
             log.debug("the state of the metadata quorum is not known", closedNow);
             return null;
         }
-    }
-
-    private static VoterState voter(RaftPeer peer, long logEndOffset, long silentMs) {
-        return new VoterState(
-                QuorumMembers.nodeId(peer.getId()), QuorumMembers.directoryId(peer.getId()), logEndOffset, silentMs);
     }
 
     private static CompletableFuture<Void> notOpen() {
