@@ -10,6 +10,8 @@ import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.EnvelopeRequest;
 import io.journalq.common.protocol.message.EnvelopeResponse;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.broker.StartException;
 import io.journalq.server.config.BrokerConfig;
@@ -41,6 +43,7 @@ import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.FeatureUpdate;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.NewPartitionReassignment;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.admin.UpdateFeaturesOptions;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
@@ -64,6 +67,7 @@ class BrokerClusterTest {
     private static final int WAIT_SECONDS = 60;
     private static final int PARTITIONS = 6;
     private static final int CREATE_TOPICS_VERSION = 7;
+    private static final int FETCH_VERSION = 12;
 
     private final Map<Integer, Integer> ports = new TreeMap<>();
     private final Map<Integer, String> quorumListeners = new TreeMap<>();
@@ -234,13 +238,15 @@ class BrokerClusterTest {
             assertThat(createTopicAt(nodeId, "topic" + nodeId)).isEqualTo(ErrorCode.NONE);
         }
         for (int nodeId : brokers.keySet()) {
-            TopicDescription topic = describe(address(nodeId), "topic2");
-            assertThat(topic.partitions()).hasSize(PARTITIONS);
-            assertThat(topic.partitions().stream()
-                            .map(partition -> partition.leader().id())
-                            .distinct()
-                            .sorted())
-                    .containsExactly(1, 2, 3);
+            ProcessCluster.await("leaders of topic2 at broker " + nodeId, () -> {
+                TopicDescription topic = describe(address(nodeId), "topic2");
+                assertThat(topic.partitions()).hasSize(PARTITIONS);
+                return topic.partitions().stream()
+                                .map(partition -> partition.leader().id())
+                                .distinct()
+                                .count()
+                        == 3;
+            });
         }
         send(address(3), "topic1", "b");
         assertThat(receive(address(2), "topic1", "others", PARTITIONS)).isEqualTo(values("b"));
@@ -615,5 +621,55 @@ class BrokerClusterTest {
                 Files.copy(file, to.resolve(from.relativize(file).toString()));
             }
         }
+    }
+
+    private FetchResponse fetchFromNearest(FetchRequest request) throws Exception {
+        request.setRackId("north").setMaxWaitMs(500).setMinBytes(1).setMaxBytes(1_000);
+        return (FetchResponse) client.send("127.0.0.1", port(1), request, FETCH_VERSION, 30_000)
+                .get(WAIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private static int preferredReplica(FetchResponse response) {
+        return response.responses().isEmpty()
+                ? -1
+                : response.responses().get(0).partitions().get(0).preferredReadReplica();
+    }
+
+    /** Begins a session at the end of the empty topic. */
+    private FetchResponse beginSession() throws Exception {
+        return fetchFromNearest(new FetchRequest()
+                .setSessionEpoch(0)
+                .setTopics(List.of(new FetchRequest.FetchTopic()
+                        .setTopic("orders")
+                        .setPartitions(List.of(new FetchRequest.FetchPartition().setPartitionMaxBytes(1_000))))));
+    }
+
+    @Test
+    void shouldNameTheNearestReplicaAgainWhenTheConsumerComesBackWithoutRecords() throws Exception {
+        // given the session of a consumer that was told to read from the follower in its rack
+        start(1);
+        settings.put("broker.rack", "north");
+        start(2, address(1));
+        try (Admin admin = Admin.create(clients(address(1)))) {
+            admin.createTopics(List.of(new NewTopic("orders", Map.of(0, List.of(1, 2)))))
+                    .all()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+        FetchResponse redirected = beginSession();
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
+        while (preferredReplica(redirected) != 2) {
+            assertThat(System.nanoTime()).as("redirection").isLessThan(deadline);
+            redirected = beginSession();
+        }
+
+        // when it could not read there, and its position is the same, so that it does not name the partition
+        FetchResponse again = fetchFromNearest(new FetchRequest()
+                .setSessionId(redirected.sessionId())
+                .setSessionEpoch(1)
+                .setTopics(List.of()));
+
+        // then it is told again, and does not wait for records that it would never learn of
+        assertThat(ErrorCode.of(again.errorCode())).isEqualTo(ErrorCode.NONE);
+        assertThat(preferredReplica(again)).isEqualTo(2);
     }
 }

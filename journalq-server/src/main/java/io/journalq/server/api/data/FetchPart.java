@@ -258,7 +258,6 @@ final class FetchPart extends PartitionReader {
     }
 
     void markTold() {
-        preferredReplica = NearestReplica.LEADER;
         toldHighWatermark = highWatermark;
         toldLastStableOffset = lastStableOffset;
         toldLogStartOffset = logStartOffset;
@@ -270,6 +269,7 @@ final class FetchPart extends PartitionReader {
      * @return size of the records found
      */
     int read(int budgetBytes, boolean atLeastOneBatch, int wantedBytes) {
+        preferredReplica = NearestReplica.LEADER;
         if (host == null || host.isClosed()) {
             host = shard.host(topic.resolvedId(), partition);
         }
@@ -338,6 +338,7 @@ final class FetchPart extends PartitionReader {
 
     /** There is no such partition, or the client may not read it. */
     void failMissing() {
+        preferredReplica = NearestReplica.LEADER;
         found = PartitionRead.failed(missingError);
     }
 

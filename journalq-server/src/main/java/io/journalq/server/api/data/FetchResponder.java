@@ -228,12 +228,14 @@ final class FetchResponder {
 
     /**
      * Queues the partitions that may have more records for the next fetch. Partitions that were left out because of
-     * limits come first, then those that returned records, so that each gets its turn.
+     * limits come first, then those that returned records, so that each gets its turn. Partitions of which a follower
+     * is nearer are queued, too: a consumer that could not read there comes back without naming them again, and they are
+     * not parked.
      */
     private void keepReady() {
         for (FetchPart part : parts) {
             if (part.found().slice() == null
-                    && (part.hasUnread() || part.found().error() != ErrorCode.NONE)) {
+                    && (part.hasUnread() || part.isRedirected() || part.found().error() != ErrorCode.NONE)) {
                 session.markReady(part);
             }
         }
