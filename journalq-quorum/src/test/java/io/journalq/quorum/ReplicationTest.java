@@ -195,18 +195,6 @@ class ReplicationTest {
         return describe().topicId().toString();
     }
 
-    private interface Condition {
-        boolean holds() throws Exception;
-    }
-
-    private static void await(String what, Condition condition) throws Exception {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
-        while (!condition.holds()) {
-            assertThat(System.nanoTime()).as(what).isLessThan(deadline);
-            Thread.sleep(50);
-        }
-    }
-
     private boolean areAllInSync() throws Exception {
         return describe().partitions().stream()
                 .allMatch(partition -> partition.isr().size() == BROKERS);
@@ -221,7 +209,7 @@ class ReplicationTest {
             // then
             assertThat(acknowledged).hasSize(RECORDS);
             assertThat(readAll()).isEqualTo(acknowledged);
-            await("equal journals", this::areReplicasEqual);
+            ProcessCluster.await("equal journals", this::areReplicasEqual);
             assertThat(describe().partitions())
                     .allSatisfy(partition -> assertThat(partition.isr()).hasSize(BROKERS));
         }
@@ -238,7 +226,7 @@ class ReplicationTest {
             }
             try (KafkaProducer<String, String> producer = producer()) {
                 // given
-                await("full in-sync replicas", this::areAllInSync);
+                ProcessCluster.await("full in-sync replicas", this::areAllInSync);
                 Map<String, String> acknowledged = send(producer, "a", RECORDS);
 
                 // when
@@ -248,8 +236,8 @@ class ReplicationTest {
                 start(follower);
 
                 // then
-                await("full in-sync replicas", this::areAllInSync);
-                await("equal journals", this::areReplicasEqual);
+                ProcessCluster.await("full in-sync replicas", this::areAllInSync);
+                ProcessCluster.await("equal journals", this::areReplicasEqual);
                 assertThat(readAll()).as(mode).isEqualTo(acknowledged);
             }
         }
@@ -275,8 +263,8 @@ class ReplicationTest {
 
             // and when it is started again, it catches up
             start(follower);
-            await("full in-sync replicas", this::areAllInSync);
-            await("equal journals", this::areReplicasEqual);
+            ProcessCluster.await("full in-sync replicas", this::areAllInSync);
+            ProcessCluster.await("equal journals", this::areReplicasEqual);
             assertThat(readAll()).isEqualTo(acknowledged);
         }
     }
@@ -295,8 +283,8 @@ class ReplicationTest {
                 send(producer, "a" + i, RECORDS);
             }
         }
-        await("full in-sync replicas", this::areAllInSync);
-        await("equal journals", this::areReplicasEqual);
+        ProcessCluster.await("full in-sync replicas", this::areAllInSync);
+        ProcessCluster.await("equal journals", this::areReplicasEqual);
         int follower = leaderOf(0) == BROKERS ? BROKERS - 1 : BROKERS;
         Path segment = data(follower).resolve(describe().topicId() + "-0").resolve("0".repeat(20) + ".log");
 
@@ -309,7 +297,7 @@ class ReplicationTest {
         }
 
         // then
-        await("equal journals", this::areReplicasEqual);
+        ProcessCluster.await("equal journals", this::areReplicasEqual);
     }
 
     @Test
@@ -334,12 +322,12 @@ class ReplicationTest {
 
             // and it comes back as a follower, and leads again when an operator says so
             start(leader);
-            await("full in-sync replicas", this::areAllInSync);
-            await("equal journals", this::areReplicasEqual);
+            ProcessCluster.await("full in-sync replicas", this::areAllInSync);
+            ProcessCluster.await("equal journals", this::areReplicasEqual);
             try (Admin admin = Admin.create(clients())) {
                 admin.electLeaders(ElectionType.PREFERRED, null).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
             }
-            await("preferred leaders", () -> describe().partitions().stream()
+            ProcessCluster.await("preferred leaders", () -> describe().partitions().stream()
                     .allMatch(partition -> partition.leader().id()
                             == partition.replicas().get(0).id()));
             acknowledged.putAll(send(producer, "c", RECORDS));
