@@ -33,7 +33,7 @@ public final class HttpDoor implements Door {
     private static final int READS_AT_A_TIME = 4;
 
     /** What a client that does not read its response can hold in the channel, besides what it is sent in one piece. */
-    private static final WriteBufferWaterMark UNSENT = new WriteBufferWaterMark(32 * 1024, 64 * 1024);
+    private static final WriteBufferWaterMark UNSENT = new WriteBufferWaterMark(16 * 1024, 32 * 1024);
 
     private final Services services;
     private final Transport transport;
