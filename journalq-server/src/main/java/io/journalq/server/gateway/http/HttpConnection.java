@@ -36,9 +36,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one HTTP client. It serves one request at a time. While a request has no complete response, while its
- * body waits for memory, and while the client does not read, the socket is not read. After a refusal whose body was not
- * read, it reads and drops what the client still sends for {@link #LINGER_NANOS}, so that the client gets the response.
+ * The connection of one HTTP client. It serves one request at a time. While the body of a request waits for memory, and
+ * while the client does not read, the socket is not read. The same applies while a request has no complete response, but
+ * only from the first bytes of another one on: most clients send nothing before they have the response, and to stop and
+ * resume reading costs two system calls. After a refusal whose body was not read, it reads and drops what the client still
+ * sends for {@link #LINGER_NANOS}, so that the client gets the response.
  *
  * <p>On its loop, except where {@link AcceptedConnection} says otherwise.
  */
@@ -170,6 +172,15 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         }
         if (state == State.IDLE && !pace.isWithinHead()) {
             pace.beginHead(nanoTime());
+        } else if (state == State.RESPONDING) {
+            setReading(false);
+        }
+    }
+
+    private void setReading(boolean reads) {
+        if (channel.config().isAutoRead() != reads) {
+            pace.beginWindow(nanoTime());
+            channel.config().setAutoRead(reads);
         }
     }
 
@@ -203,9 +214,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         if (!blocked && !upgraded && decoder.hasRest()) {
             loop.cycle().enqueue(decoder::goOn);
         }
-        if (channel.config().isAutoRead() == blocked) {
-            pace.beginWindow(nanoTime());
-            channel.config().setAutoRead(!blocked);
+        if (state != State.RESPONDING) {
+            setReading(!blocked);
         }
     }
 
