@@ -3,7 +3,8 @@ package io.journalq.bench.cli;
 import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.load.GatewayLoad;
-import io.journalq.bench.load.GatewayLoad.Format;
+import io.journalq.bench.load.HttpGatewayTarget;
+import io.journalq.bench.load.HttpGatewayTarget.Format;
 import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.option.OptionTypes;
@@ -149,9 +150,9 @@ final class GatewayCommand implements Callable<Integer> {
                 String topic = "gateway-" + (repetition + unreported);
                 broker.createTopic(topic, partitions, Map.of("delivery.mode", deliveryMode));
                 GatewayLoad load = new GatewayLoad(
-                        Side.address(broker.gatewayAddress()),
-                        broker.security(),
-                        new GatewayLoad.Shape(topic, partitions, format, sizeBytes, messages, inFlight));
+                        new HttpGatewayTarget(
+                                Side.address(broker.gatewayAddress()), broker.security(), topic, partitions, format),
+                        new GatewayLoad.Shape(sizeBytes, format == Format.SINGLE ? 1 : messages, inFlight));
                 GatewayLoad.Result result =
                         load.run(count, broker.pid(), broker.metricsAddress().orElse(null));
                 if (repetition > 0) {
