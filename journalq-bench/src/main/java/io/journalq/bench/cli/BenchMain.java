@@ -93,6 +93,8 @@ public final class BenchMain implements Runnable {
                 .registerConverter(CompressionCodec.class, text -> OptionTypes.constant(CompressionCodec.class, text))
                 .registerConverter(BrokerChoice.class, text -> OptionTypes.constant(BrokerChoice.class, text))
                 .registerConverter(
+                        GatewayBroker.Name.class, text -> OptionTypes.constant(GatewayBroker.Name.class, text))
+                .registerConverter(
                         ProduceCasesCommand.ClientChoice.class,
                         text -> OptionTypes.constant(ProduceCasesCommand.ClientChoice.class, text))
                 .registerConverter(

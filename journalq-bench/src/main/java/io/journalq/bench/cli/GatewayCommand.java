@@ -1,11 +1,12 @@
 package io.journalq.bench.cli;
 
-import io.journalq.bench.compare.Side;
+import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.load.GatewayLoad;
-import io.journalq.bench.load.HttpGatewayTarget;
 import io.journalq.bench.load.HttpGatewayTarget.Format;
 import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.option.BrokerOptions;
+import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
@@ -22,23 +23,28 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code journalq-bench gateway}: throughput of the HTTP gateway, from requests to a WebSocket. */
+/** {@code journalq-bench gateway}: throughput of the HTTP gateway and of its peers, from requests to a WebSocket. */
 @Command(
         name = "gateway",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Measures the HTTP gateway of JournalQ, end to end.",
-            "Starts a broker and posts requests that were made before the measurement. One WebSocket"
+            "Measures the HTTP gateway of JournalQ end to end, beside NATS over WebSockets.",
+            "Starts each broker and sends requests that were made before the measurement. One WebSocket"
                     + " receives all messages and checks the number and the checksum of each. Each repetition has a warm-up"
                     + " of the same length. Java needs several of them until it has compiled what the broker runs, so the"
-                    + " first repetitions are not reported.",
-            "Exit code: 0 on success, 1 if a message is missing or the broker failed, 2 if the command line is wrong."
+                    + " first repetitions are not reported. Repetitions alternate between the brokers, and those that are"
+                    + " not measured are frozen.",
+            "NATS gets the bytes of each message as a PUB over a WebSocket. A request is complete when the PONG after its"
+                    + " last message has arrived or, with jetstream, the acknowledgements of all its messages.",
+            "A broker that is not installed is skipped.",
+            "Exit code: 0 on success, 1 if a message is missing or a broker failed, 2 if the command line is wrong."
         },
         footer = {
             "",
             "Examples:",
             "  journalq-bench gateway --size 537 --repetitions 5",
+            "  journalq-bench gateway --brokers journalq,nats,jetstream",
             "  journalq-bench gateway --format batch --size 1024",
             "  journalq-bench gateway --format single --size 1024 --in-flight 32"
         })
@@ -47,11 +53,20 @@ final class GatewayCommand implements Callable<Integer> {
     private static final int MANY_REQUESTS = 200;
 
     @Option(
+            names = "--brokers",
+            split = ",",
+            defaultValue = "journalq",
+            paramLabel = "NAME",
+            description = "Brokers to measure, in this order: journalq, nats or jetstream (default: ${DEFAULT-VALUE}).")
+    private List<GatewayBroker.Name> brokers;
+
+    @Option(
             names = "--format",
             defaultValue = "json",
             paramLabel = "FORMAT",
             description = "json: documents in, JSON out. batch: record batches in and out. single: a message in each"
-                    + " request, and no receiver (default: ${DEFAULT-VALUE}).")
+                    + " request, and no receiver. With other brokers than journalq, only json"
+                    + " (default: ${DEFAULT-VALUE}).")
     private Format format;
 
     @Option(
@@ -83,7 +98,7 @@ final class GatewayCommand implements Callable<Integer> {
             defaultValue = "4",
             paramLabel = "COUNT",
             converter = OptionTypes.PositiveInt.class,
-            description = "Partitions of the topic (default: ${DEFAULT-VALUE}).")
+            description = "Partitions of the topic of journalq (default: ${DEFAULT-VALUE}).")
     private int partitions;
 
     @Option(
@@ -114,13 +129,15 @@ final class GatewayCommand implements Callable<Integer> {
             names = "--delivery-mode",
             defaultValue = "consistent",
             paramLabel = "MODE",
-            description = "Delivery mode of the topic (default: ${DEFAULT-VALUE}).")
+            description = "Delivery mode of the topic of journalq (default: ${DEFAULT-VALUE}).")
     private String deliveryMode;
 
     @Option(
             names = "--broker-setting",
             paramLabel = "NAME=VALUE",
-            description = "Setting of the broker, by its own name. Can be repeated.")
+            description =
+                    "Setting of a broker, by the broker's own name. The prefix BROKER: restricts it to one broker. Can"
+                            + " be repeated.")
     private Map<String, String> brokerSettings = new TreeMap<>();
 
     @Mixin
@@ -131,43 +148,80 @@ final class GatewayCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        requireCommon();
         long count = requests != null ? requests : format == Format.SINGLE ? SINGLE_REQUESTS : MANY_REQUESTS;
+        GatewayLoad.Shape shape = new GatewayLoad.Shape(sizeBytes, format == Format.SINGLE ? 1 : messages, inFlight);
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("format", format.name().toLowerCase(Locale.ROOT));
         settings.put("message_bytes", sizeBytes);
-        settings.put("messages_per_request", format == Format.SINGLE ? 1 : messages);
+        settings.put("messages_per_request", shape.messages());
         settings.put("in_flight", inFlight);
         settings.put("connection_kind", encryption.inWords());
         settings.put("partitions", partitions);
         settings.put("requests", count);
         settings.put("unreported_repetitions", unreported);
         settings.put("delivery_mode", deliveryMode);
+        List<GatewayBroker> started = new ArrayList<>();
         List<Map<String, Object>> rows = new ArrayList<>();
-        try (JournalQBroker broker = encryption.apply(JournalQBroker.withGateway(brokerSettings))) {
-            broker.start();
-            settings.put("broker_settings", broker.settings().toString());
+        try {
+            start(shape, started, settings);
             for (int repetition = 1 - unreported; repetition <= repetitions; repetition++) {
-                String topic = "gateway-" + (repetition + unreported);
-                broker.createTopic(topic, partitions, Map.of("delivery.mode", deliveryMode));
-                GatewayLoad load = new GatewayLoad(
-                        new HttpGatewayTarget(
-                                Side.address(broker.gatewayAddress()), broker.security(), topic, partitions, format),
-                        new GatewayLoad.Shape(sizeBytes, format == Format.SINGLE ? 1 : messages, inFlight));
-                GatewayLoad.Result result =
-                        load.run(count, broker.pid(), broker.metricsAddress().orElse(null));
-                if (repetition > 0) {
-                    rows.add(row(repetition, result));
+                for (GatewayBroker broker : started) {
+                    GatewayLoad.Result result = broker.measure("gateway-" + (repetition + unreported), shape, count);
+                    if (repetition > 0) {
+                        rows.add(row(broker, repetition, result));
+                    }
                 }
-                broker.deleteTopic(topic);
-                broker.settle();
             }
+        } finally {
+            started.forEach(GatewayBroker::close);
         }
         output.emit(settings, rows, Map.of());
         return 0;
     }
 
-    private static Map<String, Object> row(int repetition, GatewayLoad.Result result) {
+    private void requireCommon() {
+        for (GatewayBroker.Name name : brokers) {
+            if (name != GatewayBroker.Name.JOURNALQ && format != Format.JSON) {
+                throw BenchException.wrongUsage(
+                        "--format " + format.name().toLowerCase(Locale.ROOT) + " does not apply to " + name,
+                        "use --format json, or --brokers journalq");
+            }
+            if (name != GatewayBroker.Name.JOURNALQ && encryption.isOn()) {
+                throw BenchException.wrongUsage("--tls does not apply to " + name, "use --brokers journalq");
+            }
+        }
+    }
+
+    /** Starts and freezes the brokers that are installed. */
+    private void start(GatewayLoad.Shape shape, List<GatewayBroker> started, Map<String, Object> settings) {
+        Map<String, Object> skipped = new LinkedHashMap<>();
+        for (GatewayBroker.Name name : brokers) {
+            Map<String, String> own = BrokerOptions.settingsOf(name.toString(), brokerSettings);
+            GatewayBroker broker = name == GatewayBroker.Name.JOURNALQ
+                    ? new JournalQGateway(
+                            encryption.apply(JournalQBroker.withGateway(own)), partitions, format, deliveryMode)
+                    : new NatsGateway(name, shape, own);
+            if (broker.missing().isPresent()) {
+                String reason = BrokerTurns.unavailable(broker.missing().get());
+                System.err.println("skipped " + name + ": " + reason);
+                skipped.put("skipped " + name, reason);
+                continue;
+            }
+            started.add(broker);
+            broker.start();
+            broker.freeze();
+            settings.putAll(broker.about());
+        }
+        if (started.isEmpty()) {
+            throw new BenchException("no broker can be measured " + skipped, "choose other --brokers");
+        }
+        settings.putAll(skipped);
+    }
+
+    private static Map<String, Object> row(GatewayBroker broker, int repetition, GatewayLoad.Result result) {
         Map<String, Object> row = new LinkedHashMap<>();
+        row.put("broker", broker.name().toString());
         row.put("repetition", repetition);
         row.put("messages_per_s", Math.round(result.messagesPerSecond()));
         row.put("broker_cpu_us_per_message", Statistics.thousandths(result.use().brokerMicrosPer(result.messages())));

@@ -89,7 +89,7 @@ public final class BrokerOptions {
     }
 
     /** The settings without a prefix, and those whose prefix is the broker's name and a colon. */
-    private static Map<String, String> settingsOf(String broker, Map<String, String> settings) {
+    public static Map<String, String> settingsOf(String broker, Map<String, String> settings) {
         Map<String, String> chosen = new TreeMap<>();
         settings.forEach((name, value) -> {
             int colon = name.indexOf(':');

@@ -12,6 +12,11 @@ public final class EncryptionOption {
                             + " runs.")
     private boolean tls;
 
+    /** Whether clients connect with TLS. */
+    public boolean isOn() {
+        return tls;
+    }
+
     /** Lets the clients of a broker, which is not started yet, connect as the option says. */
     public <B extends SpawnedBroker> B apply(B broker) {
         if (tls) {

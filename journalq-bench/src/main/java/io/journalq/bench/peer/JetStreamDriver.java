@@ -105,6 +105,25 @@ final class JetStreamDriver extends NatsDriver {
         }
     }
 
+    /** Lets the server push all messages of a stream, which need no acknowledgements. Returns the subject of the pushes. */
+    String push(String topic) {
+        String subject = topic + ".pushed";
+        try {
+            admin().jetStreamManagement()
+                    .addOrUpdateConsumer(
+                            topic,
+                            ConsumerConfiguration.builder()
+                                    .durable(topic)
+                                    .deliverSubject(subject)
+                                    .ackPolicy(AckPolicy.None)
+                                    .deliverPolicy(DeliverPolicy.All)
+                                    .build());
+            return subject;
+        } catch (IOException | JetStreamApiException e) {
+            throw failed("create a consumer of " + topic, e);
+        }
+    }
+
     @Override
     public void deleteTopic(String topic) {
         try {

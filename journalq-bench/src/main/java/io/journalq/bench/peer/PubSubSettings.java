@@ -28,7 +28,12 @@ public record PubSubSettings(
 
     /** The settings that start a broker with its defaults. */
     public static PubSubSettings of(Delivery delivery) {
-        return new PubSubSettings(delivery, List.of(), "", "none", Map.of(), ConnectionSecurity.NONE, Map.of());
+        return of(delivery, Map.of());
+    }
+
+    /** The settings that start a broker. {@code brokerSettings} are by its own names. */
+    public static PubSubSettings of(Delivery delivery, Map<String, String> brokerSettings) {
+        return new PubSubSettings(delivery, List.of(), "", "none", brokerSettings, ConnectionSecurity.NONE, Map.of());
     }
 
     /** Whether the broker is already running. */

@@ -121,6 +121,7 @@ class BenchMainTest {
                 "broker-load | --connections=0 | use 1 or more",
                 "broker-load | --shards=0 | use 1 or more",
                 "broker-load | --partitions-per-request=201 | use at most as many as there are partitions",
+                "gateway | --brokers=kafka | 'kafka' is not one of journalq, nats, jetstream",
                 "pub | --count=5 | use --bootstrap HOST:PORT",
                 "sub | --timeout=0s | use 1ms to 365d",
                 "profile | nosuch | 'nosuch' is not a scenario",

@@ -1,18 +1,25 @@
 package io.journalq.bench.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.journalq.bench.peer.NatsWebSockets;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The command as users run it, for a moment: a broker of its own in a process of its own. */
+/** The command as users run it, for a moment: brokers of its own in processes of their own. */
 class GatewayCommandTest {
     @ParameterizedTest
     @CsvSource({"json, plain", "batch, plain", "single, plain", "json, TLS"})
@@ -40,8 +47,60 @@ class GatewayCommandTest {
         assertThat(document.toString()).contains("\"connection_kind\":\"" + connections + "\"");
         assertThat(document.get("results")).hasSize(1);
         JsonNode result = document.get("results").get(0);
+        assertThat(result.get("broker").asText()).isEqualTo("journalq");
         assertThat(result.get("repetition").asInt()).isEqualTo(1);
         assertThat(result.get("messages_per_s").asLong()).isPositive();
         assertThat(result.get("broker_cpu_us_per_message").asDouble()).isPositive();
+    }
+
+    @Test
+    void shouldMeasureNatsBesideJournalQWhenItIsInstalled(@TempDir Path directory) throws IOException {
+        Optional<String> missing = new NatsWebSockets("nats", 1, 1, Map.of()).missing();
+        assumeTrue(missing.isEmpty(), missing.orElse(""));
+        Path file = directory.resolve("result.json");
+
+        int exitCode = BenchMain.commandLine()
+                .execute(
+                        "gateway",
+                        "--brokers=journalq,nats,jetstream",
+                        "--size=1000",
+                        "--messages=300",
+                        "--requests=9",
+                        "--in-flight=10",
+                        "--repetitions=2",
+                        "--unreported=0",
+                        "--out=" + file);
+
+        assertThat(exitCode).isZero();
+        JsonNode document = new ObjectMapper().readTree(file.toFile());
+        List<String> measured = new ArrayList<>();
+        for (JsonNode result : document.get("results")) {
+            measured.add(
+                    result.get("broker").asText() + result.get("repetition").asInt());
+            assertThat(result.get("messages_per_s").asLong()).isPositive();
+            assertThat(result.get("broker_rss_mib").asLong()).isPositive();
+        }
+        assertThat(measured).containsExactly("journalq1", "nats1", "jetstream1", "journalq2", "nats2", "jetstream2");
+        assertThat(document.get("nats").asText()).contains("max_pending");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "nats | --format=single | --format single does not apply to nats; use --format json",
+                "journalq,jetstream | --format=batch | --format batch does not apply to jetstream",
+                "nats | --tls | --tls does not apply to nats; use --brokers journalq"
+            })
+    void shouldExitWithTwoWhenAnOptionDoesNotApplyToAPeer(String brokers, String argument, String problem) {
+        StringWriter err = new StringWriter();
+
+        int exitCode = BenchMain.commandLine()
+                .setErr(new PrintWriter(err, true))
+                .execute("gateway", "--brokers=" + brokers, argument);
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains(problem);
     }
 }
