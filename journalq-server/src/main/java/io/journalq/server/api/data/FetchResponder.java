@@ -228,9 +228,9 @@ final class FetchResponder {
 
     /**
      * Queues the partitions that may have more records for the next fetch. Partitions that were left out because of
-     * limits come first, then those that returned records, so that each gets its turn. Partitions of which a follower
-     * is nearer are queued, too: a consumer that could not read there comes back without naming them again, and they are
-     * not parked.
+     * limits come first, then those that returned records, so that each gets its turn. A partition with a nearer
+     * follower is queued, too: a consumer that could not read there comes back without naming it again, and it is not
+     * parked.
      */
     private void keepReady() {
         for (FetchPart part : parts) {
