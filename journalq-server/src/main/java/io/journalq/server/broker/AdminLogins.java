@@ -11,7 +11,8 @@ import io.journalq.server.network.SharedMemory;
 import io.journalq.server.observe.AdminAccess;
 import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.BearerToken;
-import io.journalq.server.security.sasl.PasswordLogin;
+import io.journalq.server.security.sasl.HttpLogin;
+import io.journalq.server.security.sasl.HttpLogins;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.nio.file.Path;
@@ -54,13 +55,14 @@ final class AdminLogins {
         }
         Path tokenFile = config.file(ListenerSettings.ADMIN_TOKEN_FILE);
         BearerToken token = tokenFile == null ? null : readToken(tokenFile);
+        HttpLogins users = logins.admin(audit);
         LogThrottle throttle = new LogThrottle(log);
         return new AdminAccess(
                 transports.admin(),
                 cycle -> LoopContext.of(cycle, NO_LIMITS, memory, counters, throttle, throttle),
                 false,
                 certificate -> hasName(transports, certificate),
-                (authorization, client) -> isAdmitted(authorization, client, token, logins, audit));
+                (authorization, client) -> isAdmitted(authorization, client, token, users));
     }
 
     private static BearerToken readToken(Path file) throws IOException {
@@ -81,14 +83,10 @@ final class AdminLogins {
     }
 
     private static CompletionStage<Boolean> isAdmitted(
-            String authorization,
-            SocketAddress client,
-            BearerToken token,
-            ListenerLogins logins,
-            Supplier<AuditLog> audit) {
+            String authorization, SocketAddress client, BearerToken token, HttpLogins users) {
         if (token != null && token.isIn(authorization)) {
             return CompletableFuture.completedFuture(true);
         }
-        return logins.logIn("admin.listener", authorization, client, audit).thenApply(PasswordLogin::succeeded);
+        return users.check(authorization, client).thenApply(HttpLogin::succeeded);
     }
 }

@@ -490,7 +490,7 @@ public final class Broker implements AutoCloseable {
                             blockingPool,
                             clock::millis),
                     throttles,
-                    (authorization, client) -> logins.logIn("gateway.listener", authorization, client, this::audit),
+                    logins.gateway(this::audit),
                     stateMemory.part(StatePart.CONNECTIONS));
             closings.push(gateway::stop);
         }

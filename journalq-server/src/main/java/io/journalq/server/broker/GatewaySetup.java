@@ -35,13 +35,10 @@ import io.journalq.server.network.Acceptor;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.security.ClientThrottles;
-import io.journalq.server.security.sasl.PasswordLogin;
+import io.journalq.server.security.sasl.HttpLogins;
 import java.io.IOException;
-import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
-import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
@@ -83,7 +80,7 @@ final class GatewaySetup {
      * Binds the listener. Its connections wait until {@link Acceptor#accept}.
      *
      * @param parts the parts of the broker that it shows
-     * @param passwords checks the passwords of clients, if they need one
+     * @param logins of clients, if they have to log in
      * @param connectionMemory is charged for connections
      * @return the port
      */
@@ -92,7 +89,7 @@ final class GatewaySetup {
             BrokerCore core,
             LocalBrokerView.Parts parts,
             ClientThrottles throttles,
-            BiFunction<String, SocketAddress, CompletionStage<PasswordLogin>> passwords,
+            HttpLogins logins,
             MemoryAccount connectionMemory)
             throws IOException {
         Supplier<MetadataImage> images = core::metadata;
@@ -129,7 +126,7 @@ final class GatewaySetup {
                 core.localCalls(),
                 new HttpDoor.Clients(
                         transports.principals()::of,
-                        transports.needsGatewayLogins() ? passwords : null,
+                        transports.needsGatewayLogins() ? logins : null,
                         (principal, pause) -> new ClientSession(principal, throttles, connectionMemory, pause)),
                 throttles,
                 counters);

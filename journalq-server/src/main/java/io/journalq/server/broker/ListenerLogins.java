@@ -15,8 +15,10 @@ import io.journalq.server.network.PreAuthentication;
 import io.journalq.server.network.Transport;
 import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.Authorizer.Asker;
+import io.journalq.server.security.sasl.HttpLogin;
+import io.journalq.server.security.sasl.HttpLogins;
+import io.journalq.server.security.sasl.HttpScheme;
 import io.journalq.server.security.sasl.PasswordCheck;
-import io.journalq.server.security.sasl.PasswordLogin;
 import io.journalq.server.security.sasl.PasswordPool;
 import io.journalq.server.security.sasl.SaslMechanisms;
 import io.journalq.server.security.sasl.ScramUsers;
@@ -32,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -118,32 +121,62 @@ final class ListenerLogins implements AutoCloseable {
         return secret;
     }
 
-    /**
-     * Checks the password in a header {@code Authorization} of HTTP, and audits a refusal.
-     *
-     * @param listener what the audit log names as the API
-     * @throws RejectedExecutionException when the password is not checked; the message says why
-     */
-    CompletionStage<PasswordLogin> logIn(
-            String listener, String authorization, SocketAddress client, Supplier<AuditLog> audit) {
-        if (addresses.isLockedOut(client)) {
-            throw new RejectedExecutionException("too many logins of this address have failed within a minute");
+    /** How clients of the admin listener log in. */
+    HttpLogins admin(Supplier<AuditLog> audit) {
+        return new OverHttp("admin.listener", List.of(HttpScheme.BASIC), audit);
+    }
+
+    /** How clients of the HTTP gateway log in. */
+    HttpLogins gateway(Supplier<AuditLog> audit) {
+        return new OverHttp("gateway.listener", List.of(HttpScheme.BASIC), audit);
+    }
+
+    /** The logins of a listener, which the audit log names as the API. */
+    private final class OverHttp implements HttpLogins {
+        private final String listener;
+        private final List<HttpScheme> schemes;
+        private final Supplier<AuditLog> audit;
+
+        OverHttp(String listener, List<HttpScheme> schemes, Supplier<AuditLog> audit) {
+            this.listener = listener;
+            this.schemes = schemes;
+            this.audit = audit;
         }
-        CompletionStage<PasswordLogin> check;
-        try {
-            check = passwords.logIn(authorization);
-        } catch (RejectedExecutionException tooMany) {
-            throw new RejectedExecutionException("too many passwords are being checked", tooMany);
+
+        @Override
+        public List<HttpScheme> schemes() {
+            return schemes;
         }
-        return check.thenApply(login -> {
-            if (login.succeeded()) {
-                return login;
+
+        @Override
+        public CompletionStage<HttpLogin> check(String authorization, SocketAddress client) {
+            if (addresses.isLockedOut(client)) {
+                throw new RejectedExecutionException("too many logins of this address have failed within a minute");
             }
-            addresses.onFailedLogin(client);
-            return login.at(audit.get()
-                    .loginRefused(
-                            Asker.overHttp(listener, client), login.user(), PasswordLogin.MECHANISM, login.refusal()));
-        });
+            CompletionStage<HttpLogin> check;
+            try {
+                check = check(authorization);
+            } catch (RejectedExecutionException tooMany) {
+                throw new RejectedExecutionException("too many logins are being checked", tooMany);
+            }
+            return check.thenApply(login -> {
+                if (login.succeeded()) {
+                    return login;
+                }
+                addresses.onFailedLogin(client);
+                return login.at(audit.get()
+                        .loginRefused(
+                                Asker.overHttp(listener, client), login.user(), login.mechanism(), login.refusal()));
+            });
+        }
+
+        private CompletionStage<HttpLogin> check(String authorization) {
+            HttpScheme scheme = HttpScheme.of(authorization);
+            if (scheme == null || !schemes.contains(scheme)) {
+                return CompletableFuture.completedFuture(HttpLogin.otherScheme());
+            }
+            return passwords.logIn(authorization);
+        }
     }
 
     LoginRules rules() {

@@ -189,7 +189,7 @@ final class ListenerTransports implements AutoCloseable {
         return gateway.authenticates();
     }
 
-    /** Whether each request to the gateway needs the password of a user. */
+    /** Whether each request to the gateway has to log in. */
     boolean needsGatewayLogins() {
         return gateway.protocol().usesSasl();
     }

@@ -4,13 +4,15 @@ import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCall;
 import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.Transport;
 import io.journalq.server.security.Authorizer.Denial;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
-import io.journalq.server.security.sasl.PasswordLogin;
+import io.journalq.server.security.sasl.HttpLogin;
+import io.journalq.server.security.sasl.HttpScheme;
 import io.netty.channel.Channel;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
@@ -21,6 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 /** Whose requests arrive on a connection: its session, the client id of each request, and their quotas. On the loop. */
 final class ClientIdentity implements AutoCloseable {
@@ -28,9 +32,8 @@ final class ClientIdentity implements AutoCloseable {
     private static final String CLIENT_ID = "JQ-Client-Id";
     private static final String DEFAULT_CLIENT_ID = "http";
     private static final int MAX_CLIENT_ID_LENGTH = 256;
-    private static final String CHALLENGE = "Basic realm=\"journalq\", charset=\"UTF-8\"";
 
-    /** Delay of the response to a wrong password, so that guessing takes time. */
+    /** Delay of the response to a refused login, so that guessing takes time. */
     private static final long REFUSAL_DELAY_MS = 100;
 
     private final HttpDoor.Services services;
@@ -67,55 +70,65 @@ final class ClientIdentity implements AutoCloseable {
         this.pause = pause;
     }
 
-    /** Whether each request needs the password of a user. */
+    /** Whether each request has to log in. */
     boolean needsLogin() {
-        return services.clients().byPassword() != null;
+        return services.clients().logins() != null;
     }
 
     /**
-     * Checks the password of a request.
+     * Checks the login of a request.
      *
-     * @param onLogin receives the result, on the loop: now if the password is known to be right, and otherwise later
-     * @throws io.journalq.server.gateway.problem.ProblemException if too many passwords are being checked
+     * @param onLogin receives the result, on the loop: now if it is already known to be right, and otherwise later. Asking
+     *     for the result fails with a problem if it was not checked
+     * @throws io.journalq.server.gateway.problem.ProblemException if too many logins are being checked
      */
-    void logIn(HttpRequest request, Consumer<PasswordLogin> onLogin) {
-        CompletableFuture<PasswordLogin> check = check(request);
-        if (check.isDone() && check.getNow(PasswordLogin.NONE).succeeded()) {
-            onLogin.accept(check.getNow(PasswordLogin.NONE));
+    void logIn(HttpRequest request, Consumer<Supplier<HttpLogin>> onLogin) {
+        CompletableFuture<HttpLogin> check = check(request);
+        if (check.isDone()
+                && !check.isCompletedExceptionally()
+                && check.getNow(HttpLogin.NONE).succeeded()) {
+            onLogin.accept(() -> check.getNow(HttpLogin.NONE));
             return;
         }
         var unused = check.whenComplete((login, defect) -> cycle.execute(() -> {
-            if (defect == null && login.succeeded()) {
-                onLogin.accept(login);
+            if (defect != null) {
+                onLogin.accept(() -> {
+                    throw unchecked("the login could not be checked");
+                });
+            } else if (login.succeeded()) {
+                onLogin.accept(() -> login);
             } else {
-                PasswordLogin refused = defect == null ? login : PasswordLogin.NONE;
-                cycle.loop().schedule(() -> onLogin.accept(refused), REFUSAL_DELAY_MS);
+                cycle.loop().schedule(() -> onLogin.accept(() -> login), REFUSAL_DELAY_MS);
             }
         }));
     }
 
-    private CompletableFuture<PasswordLogin> check(HttpRequest request) {
+    private static ProblemException unchecked(String reason) {
+        return new Problem(ProblemType.UNAVAILABLE, reason, "try again later").exception();
+    }
+
+    private CompletableFuture<HttpLogin> check(HttpRequest request) {
         List<String> headers = request.headers().getAll(HttpHeaderNames.AUTHORIZATION);
         if (headers.size() != 1) {
-            return CompletableFuture.completedFuture(PasswordLogin.NONE);
+            return CompletableFuture.completedFuture(HttpLogin.NONE);
         }
         try {
             return services.clients()
-                    .byPassword()
-                    .apply(headers.get(0), channel.remoteAddress())
+                    .logins()
+                    .check(headers.get(0), channel.remoteAddress())
                     .toCompletableFuture();
         } catch (RejectedExecutionException notChecked) {
-            throw new Problem(ProblemType.UNAVAILABLE, notChecked.getMessage(), "try again later").exception();
+            throw unchecked(notChecked.getMessage());
         }
     }
 
     /**
      * Takes the identity and the client id of a request, which apply until the next request.
      *
-     * @param login null if the listener requires no password
+     * @param login null if the listener requires no login
      * @throws io.journalq.server.gateway.problem.ProblemException if the client has no identity
      */
-    void begin(HttpRequest request, PasswordLogin login) {
+    void begin(HttpRequest request, HttpLogin login) {
         String clientId = request.headers().get(CLIENT_ID, DEFAULT_CLIENT_ID);
         if (clientId.length() > MAX_CLIENT_ID_LENGTH) {
             throw HttpExchange.invalid(
@@ -135,17 +148,12 @@ final class ClientIdentity implements AutoCloseable {
         }
     }
 
-    private Principal principalOf(PasswordLogin login) {
+    private Principal principalOf(HttpLogin login) {
         if (login != null && login.succeeded()) {
             return Principal.user(login.user());
         }
         if (needsLogin()) {
-            throw new Problem(
-                            ProblemType.UNAUTHENTICATED,
-                            Denial.message("the user or the password is missing or wrong", login.event()),
-                            "send both as HTTP Basic (Authorization)",
-                            Map.of(HttpHeaderNames.WWW_AUTHENTICATE.toString(), CHALLENGE))
-                    .exception();
+            throw unauthenticated(login).exception();
         }
         if (principal != null) {
             return principal;
@@ -159,6 +167,23 @@ final class ClientIdentity implements AutoCloseable {
                             "present another certificate, or change the rules")
                     .exception();
         }
+    }
+
+    /** Says which logins are accepted. */
+    private Problem unauthenticated(HttpLogin login) {
+        List<HttpScheme> accepted = services.clients().logins().schemes();
+        HttpScheme scheme = accepted.size() == 1 ? accepted.get(0) : login.scheme();
+        String detail = scheme == null ? "the request has no login that is accepted" : scheme.problem();
+        return new Problem(
+                ProblemType.UNAUTHENTICATED,
+                Denial.message(detail, login.event()),
+                accepted.stream().map(HttpScheme::credentials).collect(Collectors.joining(", or ", "send ", ""))
+                        + " (Authorization)",
+                Map.of(
+                        HttpHeaderNames.WWW_AUTHENTICATE.toString(),
+                        accepted.stream()
+                                .map(each -> each.challenge(each == login.scheme()))
+                                .collect(Collectors.joining(", "))));
     }
 
     /**

@@ -10,7 +10,7 @@ import io.journalq.server.network.FairScheduler;
 import io.journalq.server.network.FrameReservation;
 import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
-import io.journalq.server.security.sasl.PasswordLogin;
+import io.journalq.server.security.sasl.HttpLogin;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -307,13 +307,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         if (identity.needsLogin()) {
             HttpExchange current = exchange;
             waitsForLogin = true;
-            identity.logIn(request, login -> endLogin(current, () -> open(request, match, head, login)));
+            identity.logIn(request, login -> endLogin(current, () -> open(request, match, head, login.get())));
         } else {
             open(request, match, head, null);
         }
     }
 
-    /** The password was checked, before which the body was not read. */
+    /** The login was checked, before which the body was not read. */
     private void endLogin(HttpExchange current, Runnable next) {
         if (exchange == current && waitsForLogin) {
             waitsForLogin = false;
@@ -322,8 +322,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         }
     }
 
-    /** @param login null if the listener requires no password */
-    private void open(HttpRequest request, Routes.Match match, RequestHead head, PasswordLogin login) {
+    /** @param login null if the listener requires no login */
+    private void open(HttpRequest request, Routes.Match match, RequestHead head, HttpLogin login) {
         identity.begin(request, login);
         exchange.begin(match, head.bodyLength());
         RequestBody opened = route.open(exchange);

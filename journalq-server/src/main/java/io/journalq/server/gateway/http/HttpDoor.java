@@ -10,15 +10,13 @@ import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
-import io.journalq.server.security.sasl.PasswordLogin;
+import io.journalq.server.security.sasl.HttpLogins;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.handler.codec.http.HttpResponseEncoder;
-import java.net.SocketAddress;
 import java.security.cert.X509Certificate;
-import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntConsumer;
@@ -60,13 +58,12 @@ public final class HttpDoor implements Door {
      *
      * @param byCertificate the owner of a certificate, or the anonymous one of null. Throws {@link
      *     IllegalArgumentException} if the certificate gives the client no identity
-     * @param byPassword checks the header {@code Authorization} of a client. A rejected execution means that too many
-     *     checks wait. Null if clients need no password
+     * @param logins checks the header {@code Authorization} of a client; null if clients need not log in
      * @param sessions opens a session; see {@link ClientSession}
      */
     public record Clients(
             Function<X509Certificate, Principal> byCertificate,
-            BiFunction<String, SocketAddress, CompletionStage<PasswordLogin>> byPassword,
+            HttpLogins logins,
             BiFunction<Principal, IntConsumer, ClientSession> sessions) {}
 
     /** @param transport carries requests and responses */

@@ -83,17 +83,18 @@ public final class PasswordCheck {
      *
      * @throws java.util.concurrent.RejectedExecutionException when too many checks wait
      */
-    public CompletionStage<PasswordLogin> logIn(String authorization) {
+    public CompletionStage<HttpLogin> logIn(String authorization) {
         byte[] decoded = decode(authorization);
         int colon = decoded == null ? -1 : indexOfColon(decoded);
         if (colon < 0) {
             return CompletableFuture.completedFuture(
-                    new PasswordLogin(null, "the header Authorization is not one of HTTP Basic", null));
+                    HttpLogin.refused(HttpScheme.BASIC, null, "the header Authorization is not one of HTTP Basic"));
         }
         String user = new String(decoded, 0, colon, StandardCharsets.UTF_8);
         byte[] password = Arrays.copyOfRange(decoded, colon + 1, decoded.length);
         Arrays.fill(decoded, (byte) 0);
-        return check(user, password).thenApply(right -> new PasswordLogin(user, right ? null : refusal(user), null));
+        return check(user, password)
+                .thenApply(right -> new HttpLogin(HttpScheme.BASIC, user, right ? null : refusal(user), null));
     }
 
     private static byte[] decode(String authorization) {
