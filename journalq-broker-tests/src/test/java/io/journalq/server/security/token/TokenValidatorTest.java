@@ -19,6 +19,8 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -55,9 +57,13 @@ class TokenValidatorTest {
     }
 
     private static TokenValidator validator(JwksSource keys) {
+        return validator(keys, Runnable::run);
+    }
+
+    private static TokenValidator validator(JwksSource keys, Executor checks) {
         TokenRules rules = new TokenRules(
                 URI.create("file:///unused"), TestIssuer.ISSUER, Set.of(TestIssuer.AUDIENCE), "sub", 30_000);
-        return new TokenValidator(rules, keys, Runnable::run, Clock.fixed(NOW, ZoneOffset.UTC));
+        return new TokenValidator(rules, keys, checks, Clock.fixed(NOW, ZoneOffset.UTC));
     }
 
     @AfterEach
@@ -94,6 +100,16 @@ class TokenValidatorTest {
         assertThat(refusal(issuer.token("ES256", TestIssuer.claims("ada", NOW.minusSeconds(30)))))
                 .isEqualTo("the token has expired");
         assertThat(refusal("canary")).isEqualTo("the token does not have three parts");
+    }
+
+    @Test
+    void shouldRejectACheckAtOnceWhenTooManyWait() throws Exception {
+        TokenValidator full = validator(source, check -> {
+            throw new RejectedExecutionException("full");
+        });
+        String token = issuer.token("ES256", claims());
+
+        assertThatThrownBy(() -> full.check(token)).isInstanceOf(RejectedExecutionException.class);
     }
 
     @ParameterizedTest

@@ -57,9 +57,16 @@ public final class TokenValidator {
         } catch (BadTokenException refused) {
             return CompletableFuture.completedFuture(Owner.refused(refused.getMessage()));
         }
-        CompletionStage<JwksKeys> keys = source.keysFor(token.keyId());
-        return keys.thenApplyAsync(
-                known -> known.isSigned(token) ? owner : Owner.refused("no known key has signed the token"), checks);
+        CompletableFuture<JwksKeys> keys = source.keysFor(token.keyId());
+        if (keys.isDone()) {
+            JwksKeys known = keys.join();
+            return CompletableFuture.supplyAsync(() -> signed(known, token, owner), checks);
+        }
+        return keys.thenApplyAsync(known -> signed(known, token, owner), checks);
+    }
+
+    private static Owner signed(JwksKeys known, JsonWebToken token, Owner owner) {
+        return known.isSigned(token) ? owner : Owner.refused("no known key has signed the token");
     }
 
     private Owner ownerOf(JsonWebToken token) throws BadTokenException {
