@@ -22,6 +22,7 @@ import io.journalq.server.security.sasl.PasswordCheck;
 import io.journalq.server.security.sasl.PasswordPool;
 import io.journalq.server.security.sasl.SaslMechanisms;
 import io.journalq.server.security.sasl.ScramUsers;
+import io.journalq.server.security.sasl.TokenLogin;
 import io.journalq.server.security.token.JwksSource;
 import io.journalq.server.security.token.TokenRules;
 import io.journalq.server.security.token.TokenValidator;
@@ -50,6 +51,11 @@ final class ListenerLogins implements AutoCloseable {
     /** Null if no listener offers OAUTHBEARER. */
     private final JwksSource tokenKeys;
 
+    /** Null if the gateway does not accept tokens. */
+    private final TokenLogin gatewayTokens;
+
+    private final List<HttpScheme> gatewaySchemes;
+
     private final AddressLimits addresses;
     private final PreAuthentication preAuthentication;
 
@@ -58,12 +64,16 @@ final class ListenerLogins implements AutoCloseable {
             PasswordPool pool,
             PasswordCheck passwords,
             JwksSource tokenKeys,
+            TokenLogin gatewayTokens,
+            List<HttpScheme> gatewaySchemes,
             AddressLimits addresses) {
         this.addresses = addresses;
         this.preAuthentication = new PreAuthentication(addresses);
         this.rules = rules;
         this.pool = pool;
         this.tokenKeys = tokenKeys;
+        this.gatewayTokens = gatewayTokens;
+        this.gatewaySchemes = gatewaySchemes;
         this.passwords = passwords;
     }
 
@@ -81,15 +91,17 @@ final class ListenerLogins implements AutoCloseable {
         JwksSource tokenKeys = null;
         TokenValidator tokens = null;
         Map<String, SaslMechanisms> byListener = new TreeMap<>();
+        List<HttpScheme> gateway;
         try {
+            gateway = schemes(config.gatewayMechanisms());
+            if (needsTokens(config)) {
+                TokenRules wanted = tokenRules(config);
+                tokenKeys = JwksSource.open(wanted.keys());
+                tokens = new TokenValidator(wanted, tokenKeys, pool, Clock.systemUTC());
+            }
             for (ListenerAddress listener : config.listeners()) {
                 if (config.securityProtocol(listener).usesSasl()) {
                     List<String> names = config.saslMechanisms(listener);
-                    if (tokens == null && names.contains(SaslMechanisms.OAUTHBEARER)) {
-                        TokenRules wanted = tokenRules(config);
-                        tokenKeys = JwksSource.open(wanted.keys());
-                        tokens = new TokenValidator(wanted, tokenKeys, pool, Clock.systemUTC());
-                    }
                     byListener.put(listener.name(), new SaslMechanisms(names, scram, passwords, tokens, random));
                 }
             }
@@ -101,9 +113,29 @@ final class ListenerLogins implements AutoCloseable {
                 pool,
                 passwords,
                 tokenKeys,
+                gateway.contains(HttpScheme.BEARER) ? new TokenLogin(tokens) : null,
+                gateway,
                 new AddressLimits(
                         config.get(BrokerSettings.MAX_UNAUTHENTICATED_CONNECTIONS_PER_IP),
                         config.get(BrokerSettings.MAX_AUTHENTICATION_FAILURES_PER_IP)));
+    }
+
+    private static boolean needsTokens(BrokerConfig config) throws ConfigException {
+        for (ListenerAddress listener : config.listeners()) {
+            if (config.saslMechanisms(listener).contains(SaslMechanisms.OAUTHBEARER)) {
+                return true;
+            }
+        }
+        return config.gatewayMechanisms().contains(SaslMechanisms.OAUTHBEARER);
+    }
+
+    /** What clients of HTTP send for mechanisms: a password for each except OAUTHBEARER. */
+    private static List<HttpScheme> schemes(List<String> mechanisms) {
+        return mechanisms.stream()
+                .map(name -> name.equals(SaslMechanisms.OAUTHBEARER) ? HttpScheme.BEARER : HttpScheme.BASIC)
+                .distinct()
+                .sorted()
+                .toList();
     }
 
     private static TokenRules tokenRules(BrokerConfig config) {
@@ -128,7 +160,7 @@ final class ListenerLogins implements AutoCloseable {
 
     /** How clients of the HTTP gateway log in. */
     HttpLogins gateway(Supplier<AuditLog> audit) {
-        return new OverHttp("gateway.listener", List.of(HttpScheme.BASIC), audit);
+        return new OverHttp("gateway.listener", gatewaySchemes, audit);
     }
 
     /** The logins of a listener, which the audit log names as the API. */
@@ -175,7 +207,7 @@ final class ListenerLogins implements AutoCloseable {
             if (scheme == null || !schemes.contains(scheme)) {
                 return CompletableFuture.completedFuture(HttpLogin.otherScheme());
             }
-            return passwords.logIn(authorization);
+            return scheme == HttpScheme.BEARER ? gatewayTokens.logIn(authorization) : passwords.logIn(authorization);
         }
     }
 

@@ -181,6 +181,15 @@ public final class BrokerConfig {
                 .toList();
     }
 
+    /**
+     * The same for clients of the HTTP gateway.
+     *
+     * @throws ConfigException as {@link #securityProtocol}
+     */
+    public List<String> gatewayMechanisms() throws ConfigException {
+        return gatewayProtocol().usesSasl() ? saslMechanisms(gatewayListener().orElseThrow()) : List.of();
+    }
+
     /** The names of the encrypted listeners, also of the gateway, the admin listener and the metadata quorum. */
     Set<String> encryptedListeners() throws ConfigException {
         Set<String> names = new TreeSet<>();

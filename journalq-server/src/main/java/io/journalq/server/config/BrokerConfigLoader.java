@@ -103,6 +103,9 @@ public final class BrokerConfigLoader {
                 checkTokens(config);
             }
         }
+        if (config.gatewayMechanisms().contains("OAUTHBEARER")) {
+            checkTokens(config);
+        }
         Set<String> advertisable = new TreeSet<>(names);
         config.quorumListener().ifPresent(quorum -> advertisable.add(quorum.name()));
         Set<String> advertised = new TreeSet<>();
@@ -120,8 +123,8 @@ public final class BrokerConfigLoader {
             }
         }
         if (config.gatewayProtocol() == SecurityProtocol.SASL_PLAINTEXT) {
-            throw new ConfigException("gateway.listener: clients of the HTTP gateway log in by sending their passwords;"
-                    + " use a name whose protocol is SASL_SSL");
+            throw new ConfigException("gateway.listener: clients of the HTTP gateway log in by sending their passwords"
+                    + " or tokens; use a name whose protocol is SASL_SSL");
         }
         if (config.adminProtocol().usesSasl()) {
             throw new ConfigException("admin.listener: its clients do not log in by SASL; use a name whose protocol is"

@@ -109,7 +109,8 @@ public final class ListenerSettings {
                     List.of("SCRAM-SHA-256", "SCRAM-SHA-512"),
                     "Mechanisms by which clients log in on listeners of SASL_SSL and SASL_PLAINTEXT. PLAIN "
                             + "and OAUTHBEARER send the password or the token itself, and are offered only on listeners "
-                            + "of SASL_SSL. Passwords are checked "
+                            + "of SASL_SSL. The HTTP gateway accepts tokens if OAUTHBEARER is listed, and passwords if "
+                            + "another mechanism is. Passwords are checked "
                             + "against the credentials that journalq-server users add and AlterUserScramCredentials "
                             + "create.",
                     ConfigKey.choiceOf(SASL_MECHANISMS))
@@ -157,7 +158,8 @@ public final class ListenerSettings {
                     "Address of the HTTP gateway, as host:port. As NAME://host:port, its connections have the security "
                             + "protocol that listener.security.protocol.map assigns to the name, such as "
                             + "SSL://0.0.0.0:8443. With SASL_SSL, clients send the password of a user with each request, "
-                            + "as HTTP Basic. If empty, there is no gateway.")
+                            + "as HTTP Basic, or a token, as HTTP Bearer, depending on sasl.enabled.mechanisms. If "
+                            + "empty, there is no gateway.")
             .checkedBy(ListenerSettings::readAdminListener);
     public static final ConfigKey<Boolean> GATEWAY_ALLOW_ANONYMOUS = ConfigKey.ofBoolean(
             "gateway.allow.anonymous",

@@ -127,6 +127,11 @@ public final class TestIssuer {
         return token("ES256", claims(user, end));
     }
 
+    /** The same for another audience. */
+    public String tokenFor(String audience, String user, Instant end) throws GeneralSecurityException {
+        return token("ES256", claims(user, end).replace("\"" + AUDIENCE + "\"", "\"" + audience + "\""));
+    }
+
     String token(String algorithm, String claims) throws GeneralSecurityException {
         return token(algorithm, "{\"alg\":\"" + algorithm + "\",\"kid\":\"" + keyId(algorithm) + "\"}", claims);
     }

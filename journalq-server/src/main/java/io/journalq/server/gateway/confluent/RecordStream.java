@@ -280,6 +280,20 @@ final class RecordStream implements RequestBody {
         endIfDone();
     }
 
+    /** The response has the results of the records that have arrived, and the problem. */
+    @Override
+    public boolean onCutShort(Problem problem) {
+        if (!begun && out == null && !inFlight && waiting.entries.isEmpty()) {
+            return false;
+        }
+        if (!ended) {
+            ended = true;
+            fail(ConfluentErrors.code(problem.type()), ConfluentErrors.message(problem));
+            sendWaiting();
+        }
+        return true;
+    }
+
     /** The response ends with the result of the last record, also if the rest of the body is not read. */
     private void endIfDone() {
         if (ended && !inFlight && waiting.entries.isEmpty() && !exchange.isClosed()) {

@@ -209,6 +209,11 @@ final class ReadStream implements RequestBody {
     }
 
     @Override
+    public void onExpired(Problem problem) {
+        end(problem);
+    }
+
+    @Override
     public void onClosed() {
         tail.close();
         lines.close();

@@ -260,6 +260,11 @@ final class SearchStream implements RequestBody {
     }
 
     @Override
+    public void onExpired(Problem problem) {
+        end(problem);
+    }
+
+    @Override
     public void onClosed() {
         tail.close();
         lines.close();

@@ -296,6 +296,11 @@ final class SseStream implements RequestBody {
     }
 
     @Override
+    public void onExpired(Problem problem) {
+        end(problem);
+    }
+
+    @Override
     public void onClosed() {
         if (begun) {
             exchange.counters().onStreamEnded();

@@ -169,20 +169,34 @@ final class ClientIdentity implements AutoCloseable {
         }
     }
 
-    /** Says which logins are accepted. */
+    /** The credentials of the current request have expired. */
+    Problem expired() {
+        return unauthenticated("the token has expired", HttpScheme.BEARER);
+    }
+
     private Problem unauthenticated(HttpLogin login) {
         List<HttpScheme> accepted = services.clients().logins().schemes();
         HttpScheme scheme = accepted.size() == 1 ? accepted.get(0) : login.scheme();
         String detail = scheme == null ? "the request has no login that is accepted" : scheme.problem();
+        return unauthenticated(Denial.message(detail, login.event()), login.scheme());
+    }
+
+    /**
+     * Says which logins are accepted.
+     *
+     * @param refused the scheme of the login; null if there is none
+     */
+    private Problem unauthenticated(String detail, HttpScheme refused) {
+        List<HttpScheme> accepted = services.clients().logins().schemes();
         return new Problem(
                 ProblemType.UNAUTHENTICATED,
-                Denial.message(detail, login.event()),
+                detail,
                 accepted.stream().map(HttpScheme::credentials).collect(Collectors.joining(", or ", "send ", ""))
                         + " (Authorization)",
                 Map.of(
                         HttpHeaderNames.WWW_AUTHENTICATE.toString(),
                         accepted.stream()
-                                .map(each -> each.challenge(each == login.scheme()))
+                                .map(each -> each.challenge(each == refused))
                                 .collect(Collectors.joining(", "))));
     }
 

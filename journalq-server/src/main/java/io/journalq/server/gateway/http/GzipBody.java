@@ -120,6 +120,11 @@ final class GzipBody implements RequestBody {
     }
 
     @Override
+    public void onExpired(Problem problem) {
+        target.onExpired(problem);
+    }
+
+    @Override
     public void onClosed() {
         if (inflater != null) {
             inflater.end();

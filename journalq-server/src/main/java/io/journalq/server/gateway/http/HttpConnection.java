@@ -90,6 +90,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     private boolean closed;
 
     private long turnBytes;
+    private long headNanos;
     private long lingerNanos;
     private int reservedBytes;
 
@@ -280,7 +281,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     }
 
     private void onHead(HttpRequest request) {
-        pace.endHead(nanoTime());
+        headNanos = nanoTime();
+        pace.endHead(headNanos);
         route = null;
         bodyComplete = false;
         bodyHasMore = false;
@@ -326,6 +328,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     private void open(HttpRequest request, Routes.Match match, RequestHead head, HttpLogin login) {
         identity.begin(request, login);
         exchange.begin(match, head.bodyLength());
+        if (login != null && login.lifetimeMs() > 0) {
+            exchange.expireAt(headNanos + TimeUnit.MILLISECONDS.toNanos(login.lifetimeMs()));
+            if (exchange.takeExpiry(nanoTime())) {
+                throw identity.expired().exception();
+            }
+        }
         RequestBody opened = route.open(exchange);
         if (state != State.BODY) {
             opened.onClosed();
@@ -572,6 +580,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         }
         check = loop.cycle().loop().schedule(this::check, CHECK_INTERVAL_MS);
         long nowNanos = nanoTime();
+        if (exchange != null && exchange.takeExpiry(nowNanos)) {
+            expire();
+        }
         switch (state) {
             case IDLE -> judge(isBlocked() ? ClientPace.Verdict.FAST_ENOUGH : pace.checkHead(nowNanos));
             case BODY -> {
@@ -588,6 +599,18 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
                 }
             }
             case RESPONDING -> {}
+        }
+    }
+
+    /** The credentials of the current request have expired. With its complete body, it ends only if it can last. */
+    private void expire() {
+        loop.cycle().begin();
+        Problem problem = identity.expired();
+        if (state == State.BODY && !bodyComplete) {
+            keepAlive = false;
+            cutShort(problem);
+        } else if (body != null) {
+            guarded(exchange, () -> body.onExpired(problem));
         }
     }
 

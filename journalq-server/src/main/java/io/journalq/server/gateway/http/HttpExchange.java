@@ -37,6 +37,11 @@ public final class HttpExchange implements Caller {
     private boolean hasResponse;
     private boolean closed;
 
+    /** Whether the credentials of the client expire, and when. */
+    private boolean expires;
+
+    private long expiryNanos;
+
     /** @param request null if its head has not arrived */
     HttpExchange(HttpConnection connection, HttpRequest request) {
         this.connection = connection;
@@ -48,6 +53,19 @@ public final class HttpExchange implements Caller {
         pathParameters = match.path();
         parameters = match.query();
         bodyLength = itsBodyLength;
+    }
+
+    /** The credentials of the client expire at this time. */
+    void expireAt(long atNanos) {
+        expires = true;
+        expiryNanos = atNanos;
+    }
+
+    /** Whether the credentials of the client have expired. True once. */
+    boolean takeExpiry(long nowNanos) {
+        boolean expired = expires && nowNanos - expiryNanos >= 0;
+        expires &= !expired;
+        return expired;
     }
 
     /** A parameter of the path. */

@@ -42,6 +42,12 @@ public interface RequestBody {
     /** The broker stops. A response that does not end by itself ends now. Called after {@link #onEnd}. */
     default void onDrain() {}
 
+    /**
+     * The credentials of the client have expired. A response that can last ends now. Called after the body is complete; a
+     * body that is not is cut short.
+     */
+    default void onExpired(Problem problem) {}
+
     /** The request has ended, with or without a response. Releases memory. Called once. */
     void onClosed();
 }

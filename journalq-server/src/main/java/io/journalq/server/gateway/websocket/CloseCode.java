@@ -9,7 +9,7 @@ enum CloseCode {
     UNSUPPORTED(1003),
     /** A message is not UTF-8 or not JSON. */
     INVALID_DATA(1007),
-    /** The client is too slow, or does not respond. */
+    /** The client is too slow, or does not respond, or its credentials have expired. */
     POLICY(1008),
     TOO_BIG(1009),
     INTERNAL_ERROR(1011);

@@ -7,7 +7,15 @@ public enum HttpScheme {
             "Basic",
             "Basic realm=\"journalq\", charset=\"UTF-8\"",
             "the user or the password is missing or wrong",
-            "a user and its password as HTTP Basic");
+            "a user and its password as HTTP Basic"),
+    /** A token (RFC 6750). */
+    BEARER(
+            "Bearer",
+            "Bearer realm=\"journalq\"",
+            "the token is missing or invalid, or has expired",
+            "a token as Bearer");
+
+    private static final String INVALID_TOKEN = ", error=\"invalid_token\"";
 
     private final String label;
     private final String challenge;
@@ -44,7 +52,7 @@ public enum HttpScheme {
      * @param refused whether the client has sent credentials of this scheme
      */
     public String challenge(boolean refused) {
-        return challenge;
+        return refused && this == BEARER ? challenge + INVALID_TOKEN : challenge;
     }
 
     /** What a client without an accepted login of this scheme is told. */

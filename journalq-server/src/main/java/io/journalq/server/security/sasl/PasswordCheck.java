@@ -94,7 +94,7 @@ public final class PasswordCheck {
         byte[] password = Arrays.copyOfRange(decoded, colon + 1, decoded.length);
         Arrays.fill(decoded, (byte) 0);
         return check(user, password)
-                .thenApply(right -> new HttpLogin(HttpScheme.BASIC, user, right ? null : refusal(user), null));
+                .thenApply(right -> new HttpLogin(HttpScheme.BASIC, user, 0, right ? null : refusal(user), null));
     }
 
     private static byte[] decode(String authorization) {
