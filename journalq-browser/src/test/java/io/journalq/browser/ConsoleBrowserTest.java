@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -21,11 +22,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +54,8 @@ class ConsoleBrowserTest {
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
     private static final Pattern REQUEST = Pattern.compile("\"Network.requestWillBeSent\".*?\"url\":\"([^\"]+)\"");
     private static final int SETTLE_MS = 400;
+    private static final long TAIL_NANOS = TimeUnit.MINUTES.toNanos(10);
+    private static final long MAX_TAB_BYTES = 150L << 20;
 
     private static final List<String> PAGES = List.of(
             "", "topics", "groups", "transactions", "health", "cluster", "configuration", "quotas", "rights", "absent");
@@ -90,6 +96,10 @@ class ConsoleBrowserTest {
         LoggingPreferences logs = new LoggingPreferences();
         logs.enable(LogType.BROWSER, Level.ALL);
         logs.enable(LogType.PERFORMANCE, Level.ALL);
+        openBrowser(logs);
+    }
+
+    private void openBrowser(LoggingPreferences logs) {
         ChromeOptions options = new ChromeOptions()
                 .setBinary(BROWSER.toFile())
                 .addArguments("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage");
@@ -252,6 +262,63 @@ class ConsoleBrowserTest {
         call("POST", "/v1/topics/t0/records", "application/octet-stream", "just appended");
 
         awaitText("just appended");
+    }
+
+    @Test
+    @Tag("long")
+    @Timeout(1_200)
+    void shouldUseLittleMemoryWhenTheTailIsOpenForTenMinutes() throws Exception {
+        browser.quit();
+        openBrowser(new LoggingPreferences()); // the log of requests is kept in the memory of the tab
+        fill(1);
+        browser.get(address + "/#/topics/t0/tail");
+        awaitText("connected");
+        String lines = ("{\"value\":\"" + "x".repeat(500) + "\"}\n").repeat(50);
+        long largestBytes = 0;
+        long endNanos = System.nanoTime() + TAIL_NANOS;
+        for (int i = 0; System.nanoTime() < endNanos; i++) {
+            call("POST", "/v1/topics/t0/records", "application/x-ndjson", lines);
+            if (i % 200 == 0) {
+                // With much memory, Chromium collects garbage so late that the tab seems to use twice as much.
+                browser.executeCdpCommand("HeapProfiler.collectGarbage", Map.of());
+                largestBytes = Math.max(largestBytes, tabBytes());
+            }
+            Thread.sleep(100); // 500 records/s; the page shows 200 of them
+        }
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "the last one");
+
+        awaitText("the last one");
+        System.err.println("measured: largest memory of the tab in MiB: " + (largestBytes >> 20));
+        assertThat(largestBytes).isPositive().isLessThan(MAX_TAB_BYTES);
+    }
+
+    /** Memory of the tab's process, with its part of what processes share. */
+    private static long tabBytes() {
+        return ProcessHandle.allProcesses()
+                .mapToLong(ProcessHandle::pid)
+                .filter(ConsoleBrowserTest::isTab)
+                .map(ConsoleBrowserTest::proportionalBytes)
+                .max()
+                .orElse(0);
+    }
+
+    private static boolean isTab(long pid) {
+        try {
+            String command = Files.readString(Path.of("/proc", Long.toString(pid), "cmdline"));
+            return command.contains("chrom") && command.contains("--type=renderer");
+        } catch (IOException ended) {
+            return false;
+        }
+    }
+
+    private static long proportionalBytes(long pid) {
+        try (Stream<String> lines = Files.lines(Path.of("/proc", Long.toString(pid), "smaps_rollup"))) {
+            return lines.filter(line -> line.startsWith("Pss:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) << 10)
+                    .sum();
+        } catch (IOException ended) {
+            return 0;
+        }
     }
 
     @Test
