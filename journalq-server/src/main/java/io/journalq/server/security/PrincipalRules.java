@@ -19,7 +19,7 @@ public final class PrincipalRules {
     private static final String DEFAULT_RULE = "DEFAULT";
     private static final String RULE_PREFIX = "RULE:";
     private static final java.util.regex.Pattern ESCAPES_AND_GROUPS =
-            java.util.regex.Pattern.compile("(?s)\\\\.|\\$(\\d+)");
+            java.util.regex.Pattern.compile("(?s)\\\\.|\\$(\\d+)|\\$\\{([^}]*)}?");
 
     /** The name itself. */
     public static final PrincipalRules DEFAULT = parse(DEFAULT_RULE);
@@ -102,7 +102,7 @@ public final class PrincipalRules {
         try {
             Pattern pattern = Pattern.compile(text.substring(start, patternEnd));
             String replacement = text.substring(patternEnd + 1, replacementEnd);
-            rules.add(new Rule(pattern, escapeUnknownGroups(replacement, pattern.groupCount()), letterCase));
+            rules.add(new Rule(pattern, escapeUnknownGroups(replacement, pattern), letterCase));
         } catch (PatternSyntaxException wrong) {
             throw new IllegalArgumentException(
                     "'" + text.substring(start, patternEnd) + "' is not a pattern of RE2: " + wrong.getDescription());
@@ -111,13 +111,18 @@ public final class PrincipalRules {
     }
 
     /**
-     * A reference to a group that the pattern does not have is a literal text, as in Kafka. A character after a backslash is
-     * a literal already.
+     * A reference by number to a group that the pattern does not have is a literal text, as in Kafka. One by name is
+     * refused. A character after a backslash is a literal already.
      */
-    private static String escapeUnknownGroups(String replacement, int groups) {
+    private static String escapeUnknownGroups(String replacement, Pattern pattern) {
         return ESCAPES_AND_GROUPS.matcher(replacement).replaceAll(found -> {
+            String name = found.group(2);
+            if (name != null
+                    && !(found.group().endsWith("}") && pattern.namedGroups().containsKey(name))) {
+                throw new IllegalArgumentException("'" + found.group() + "' names no group of '" + pattern + "'");
+            }
             String group = found.group(1);
-            boolean kept = group == null || (group.length() == 1 && Integer.parseInt(group) <= groups);
+            boolean kept = group == null || (group.length() == 1 && Integer.parseInt(group) <= pattern.groupCount());
             return java.util.regex.Matcher.quoteReplacement((kept ? "" : "\\") + found.group());
         });
     }

@@ -74,6 +74,20 @@ class PrincipalRulesTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"RULE:(?P<user>.*)/${name}/", "RULE:(?P<user>.*)/${user/", "RULE:(.*)/${}/"})
+    void shouldRefuseAReplacementWhenItNamesAGroupThatThePatternDoesNotHave(String rules) {
+        assertThatThrownBy(() -> PrincipalRules.parse(rules)).hasMessageContaining("names no group of");
+    }
+
+    @Test
+    void shouldReplaceGroupsByNameUnlessTheyAreEscaped() {
+        assertThat(PrincipalRules.parse("RULE:CN=(?P<user>.*)/${user}-$1/").nameOf("CN=a"))
+                .isEqualTo("a-a");
+        assertThat(PrincipalRules.parse("RULE:CN=(.*)/\\${user}/").nameOf("CN=a"))
+                .isEqualTo("${user}");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"", "default", "RULE:", "RULE:a", "RULE:a/b", "RULE:(/b/", "RULE:a/b/X", "DEFAULT DEFAULT"})
     void shouldRefuseRulesWhenTheyAreMalformed(String rules) {
         assertThatThrownBy(() -> PrincipalRules.parse(rules)).isInstanceOf(IllegalArgumentException.class);
