@@ -365,6 +365,7 @@ public final class Consumer implements AutoCloseable {
                 failures.total(FailureLog.Cause.UNKNOWN_TOPIC),
                 failures.total(FailureLog.Cause.LOST_COORDINATOR),
                 failures.total(FailureLog.Cause.NOT_AUTHORIZED),
+                fetcher.missingBatches(),
                 failures.lastFailure());
     }
 

@@ -15,6 +15,8 @@ import io.journalq.client.error.JournalQException;
  * @param unknownTopics Metadata responses in which a topic that the consumer uses did not exist
  * @param lostCoordinators times that the coordinator of the group was lost, moved or not available
  * @param authorizationFailures requests that a broker refused because the client has no permission
+ * @param missingBatches sealed batches that were missing before a later one of the same sender; 0 without a policy. Aborted
+ *     transactions and failed batches count, too
  * @param lastError the last failure that was logged, or that was not logged because the same cause had just been; null
  *     if there was none
  */
@@ -28,4 +30,5 @@ public record ConsumerMetrics(
         long unknownTopics,
         long lostCoordinators,
         long authorizationFailures,
+        long missingBatches,
         JournalQException lastError) {}

@@ -24,7 +24,7 @@ final class ConsumerOpener implements BatchOpener {
     private final SealPolicy policy;
     private final KeyLog keys;
     private final RegistryCache registry;
-    private final OrderGuard guard = new OrderGuard();
+    private final OrderGuard guard;
     private final KeyEvents events = new KeyEvents();
     private final BatchReader reader =
             new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false);
@@ -52,6 +52,7 @@ final class ConsumerOpener implements BatchOpener {
         this.policy = policy;
         this.keys = keys;
         this.registry = policy.registry(keys);
+        this.guard = new OrderGuard(policy.refusesGaps());
     }
 
     @Override
@@ -70,6 +71,11 @@ final class ConsumerOpener implements BatchOpener {
     }
 
     @Override
+    public long missingBatches() {
+        return guard.missing();
+    }
+
+    @Override
     public void open(TopicPartition partition, ByteBuf batches, int index, ByteBuf out) {
         long baseOffset = RecordBatch.baseOffset(batches, index);
         int before = out.writerIndex();
@@ -77,7 +83,8 @@ final class ConsumerOpener implements BatchOpener {
         try {
             Envelope envelope = openBatch(partition, batches, index, out);
             if (envelope != null) {
-                guard.check(partition, envelope.epoch(), envelope.number(), baseOffset);
+                guard.check(
+                        partition, envelope.epoch(), envelope.number(), baseOffset, envelope.mode() != SealMode.BATCH);
             }
             opened = true;
         } catch (SealFault fault) {

@@ -10,11 +10,13 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Detects batches that come twice, or not in the order in which their sender has sent them. In each epoch and partition,
- * the numbers of batches rise with their offsets. Gaps are normal: a batch of an aborted transaction is not read, and one
- * that failed was not written. Belongs to the thread of a consumer.
+ * Detects batches that come twice, or not in the order in which their sender has sent them, and batches that are missing.
+ * In each epoch and partition, the numbers of batches rise with their offsets. They have gaps also without an attack: a
+ * batch of an aborted transaction is not read, and one that failed was not written. Belongs to the thread of a consumer,
+ * except {@link #missing}.
  */
 final class OrderGuard {
     /** The maximum number of epochs of a partition whose last numbers are remembered; the least recent is dropped. */
@@ -28,7 +30,10 @@ final class OrderGuard {
     private static final long UNKNOWN_OFFSET = -1;
 
     private final Map<TopicPartition, Map<Uuid, Last>> partitions = new HashMap<>();
-    private long gaps;
+    private final LongAdder missing = new LongAdder();
+
+    /** Whether a batch is refused if one before it is missing. */
+    private final boolean refusesGaps;
 
     private record Last(long number, long baseOffset) {}
 
@@ -41,6 +46,10 @@ final class OrderGuard {
         protected boolean removeEldestEntry(Map.Entry<Uuid, Last> eldest) {
             return size() > MAX_EPOCHS;
         }
+    }
+
+    OrderGuard(boolean refusesGaps) {
+        this.refusesGaps = refusesGaps;
     }
 
     /** Starts a partition, with what {@link #state} returned or an empty string. */
@@ -65,8 +74,12 @@ final class OrderGuard {
         partitions.remove(partition);
     }
 
-    /** Checks the next batch of a partition, which has been opened. */
-    void check(TopicPartition partition, Uuid epoch, long number, long baseOffset) {
+    /**
+     * Checks the next batch of a partition, which has been opened.
+     *
+     * @param compacted whether the broker removes batches of the partition whose keys have later records
+     */
+    void check(TopicPartition partition, Uuid epoch, long number, long baseOffset, boolean compacted) {
         Map<Uuid, Last> epochs = partitions.computeIfAbsent(partition, key -> new Epochs());
         Last last = epochs.get(epoch);
         if (last != null) {
@@ -80,14 +93,26 @@ final class OrderGuard {
                         "its number " + number + " is not above " + last.number
                                 + ", the last one of its epoch, so that it comes twice or too late");
             }
-            gaps += number - last.number - 1;
+            if (!compacted) {
+                onGap(last.number, number);
+            }
         }
         epochs.put(epoch, new Last(number, baseOffset));
     }
 
-    /** The number of batches that were missing before a later one of the same epoch. */
-    long gaps() {
-        return gaps;
+    private void onGap(long last, long number) {
+        if (refusesGaps && number > last + 1) {
+            throw new SealFault(
+                    Reason.MISSING_BATCHES,
+                    "its number is " + number + ", and the last one of its epoch was " + last
+                            + ", so that batches before it are missing");
+        }
+        missing.add(number - last - 1);
+    }
+
+    /** The number of batches that were missing before a later one of the same epoch. Any thread. */
+    long missing() {
+        return missing.sum();
     }
 
     /** The last numbers of the newest epochs of a partition; an empty string if there are none. */

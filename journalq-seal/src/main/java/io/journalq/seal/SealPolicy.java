@@ -29,6 +29,8 @@ import java.util.Properties;
 public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factory {
     private static final int MAX_PASSPHRASE_FILE_BYTES = 4_096;
     private static final String FIRST_USE = "first-use";
+    private static final String COUNT = "count";
+    private static final String REFUSE = "refuse";
 
     private final String realm;
     private final TrustPolicy trust;
@@ -37,6 +39,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
     private final String sender;
     private final Duration epochLifetime;
     private final Duration registryMaxAge;
+    private final boolean refusesGaps;
 
     private SealPolicy(Builder builder) {
         this.realm = Objects.requireNonNull(builder.realm, "realm");
@@ -46,6 +49,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         this.sender = builder.sender;
         this.epochLifetime = builder.epochLifetime;
         this.registryMaxAge = builder.registryMaxAge;
+        this.refusesGaps = builder.refusesGaps;
     }
 
     /** Returns a builder. Realm, trust and vault must be set. */
@@ -67,6 +71,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
      *       aws.alias-prefix}, {@code aws.credentials-file} and {@code aws.profile}: the keys of roles that are in {@link
      *       AwsKms}
      *   <li>{@code sender}: see {@link Builder#sender}; optional
+     *   <li>{@code gaps}: {@code count}, or {@code refuse} for {@link Builder#refuseGaps}; by default {@code count}
      *   <li>{@code memory}: see {@link TrustPolicy#pinned}; by default the file of the keyring, or of the policy if there
      *       is no keyring, with {@code .trust} added
      * </ul>
@@ -100,6 +105,12 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         Object sender = properties.remove("sender");
         if (sender != null) {
             builder.sender(sender.toString());
+        }
+        Object gaps = properties.remove("gaps");
+        if (REFUSE.equals(gaps)) {
+            builder.refuseGaps();
+        } else if (gaps != null && !COUNT.equals(gaps)) {
+            throw new IllegalArgumentException(file + ": gaps is " + gaps + ", and must be count or refuse");
         }
         if (!properties.isEmpty()) {
             throw new IllegalArgumentException(file + " has unknown properties: " + properties.keySet());
@@ -217,6 +228,11 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         return epochLifetime;
     }
 
+    /** Whether consumers refuse a batch if one before it is missing. */
+    boolean refusesGaps() {
+        return refusesGaps;
+    }
+
     /** The registry, read again when it is too old. One object for each client. */
     RegistryCache registry(KeyLog keys) {
         return new RegistryCache(realm, trust, keys, registryMaxAge);
@@ -234,6 +250,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         private String sender;
         private Duration epochLifetime = DEFAULT_EPOCH_LIFETIME;
         private Duration registryMaxAge = DEFAULT_REGISTRY_MAX_AGE;
+        private boolean refusesGaps;
 
         private Builder() {}
 
@@ -283,6 +300,18 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
          */
         public Builder registryMaxAge(Duration age) {
             this.registryMaxAge = positive(age, "registryMaxAge");
+            return this;
+        }
+
+        /**
+         * Consumers refuse a batch if one that its sender sealed before it, with the same key and for the same partition,
+         * was not there ({@link io.journalq.client.error.SealViolationException.Reason#MISSING_BATCHES}). By default,
+         * they count such batches ({@link io.journalq.client.ConsumerMetrics#missingBatches}). Only for topics whose
+         * producers use no transactions: batches of aborted ones, and batches that failed in spite of all retries, are
+         * missing, too. Topics in record mode and in token mode are not concerned, because compaction removes records.
+         */
+        public Builder refuseGaps() {
+            this.refusesGaps = true;
             return this;
         }
 

@@ -203,6 +203,28 @@ class SealedBatchTest {
         assertThat(SealedWorld.open(restarted, ORDERS, first)).hasSize(2);
     }
 
+    @ParameterizedTest
+    @EnumSource(SealMode.class)
+    void shouldCountOrRefuseAGapWhenBatchesAreMissing(SealMode mode) {
+        TopicPartition topic = SealedWorld.topicOf(mode);
+        byte[] first = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 0);
+        SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 2);
+        byte[] third = SealedWorld.seal(sealer, topic, SealedWorld.batch(CompressionCodec.NONE, 2, 5), 4);
+        try (BatchOpener strict =
+                world.policy(world.readerVault).refuseGaps().build().opener(world.keys)) {
+            SealedWorld.open(opener, topic, first);
+            SealedWorld.open(strict, topic, first);
+
+            assertThat(SealedWorld.open(opener, topic, third)).hasSize(2);
+            Throwable refusal = catchThrowable(() -> SealedWorld.open(strict, topic, third));
+
+            // Compaction removes batches in the other modes.
+            boolean isGap = mode == SealMode.BATCH;
+            assertThat(opener.missingBatches()).isEqualTo(isGap ? 1 : 0);
+            assertThat(refusal == null ? null : reasonOf(refusal)).isEqualTo(isGap ? Reason.MISSING_BATCHES : null);
+        }
+    }
+
     @Test
     void shouldRefuseABatchWhenItIsNotSealed() {
         ByteBuf plain = SealedWorld.batch(CompressionCodec.NONE, 2, 5);

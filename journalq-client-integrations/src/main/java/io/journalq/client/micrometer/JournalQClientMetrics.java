@@ -80,6 +80,12 @@ public final class JournalQClientMetrics implements MeterBinder {
                 "Automatic commits that failed after all retries",
                 from,
                 ConsumerMetrics::failedCommits);
+        all.counter(
+                prefix + "missing.batches",
+                null,
+                "Sealed batches that were missing before a later one of the same sender",
+                from,
+                ConsumerMetrics::missingBatches);
         all.failure(prefix, "failed_fetch", from, ConsumerMetrics::failedFetches);
         all.failure(prefix, "no_broker", from, ConsumerMetrics::unreachableBrokers);
         all.failure(prefix, "unknown_topic", from, ConsumerMetrics::unknownTopics);

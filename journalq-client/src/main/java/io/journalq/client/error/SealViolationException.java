@@ -24,7 +24,9 @@ public final class SealViolationException extends JournalQException {
         /** The sender signs its batches, and this one does not have its signature: a reader has made it. */
         WRONG_SIGNATURE,
         /** The batch was read before, or batches are not in the order in which they were sent. */
-        WRONG_ORDER
+        WRONG_ORDER,
+        /** Batches that were sent before this one are missing, and the policy refuses gaps. */
+        MISSING_BATCHES
     }
 
     private final TopicPartition partition;

@@ -39,6 +39,9 @@ public interface BatchOpener extends AutoCloseable {
     /** Returns what has to be known to continue behind the last opened batch after a restart, or an empty string. */
     String state(TopicPartition partition);
 
+    /** The number of batches that were missing before a later one. Any thread. */
+    long missingBatches();
+
     /** Forgets the keys. */
     @Override
     void close();

@@ -198,6 +198,11 @@ public final class Fetcher implements AutoCloseable {
         return opener == null ? "" : opener.state(partition);
     }
 
+    /** See {@link BatchOpener#missingBatches}. Any thread. */
+    public long missingBatches() {
+        return opener == null ? 0 : opener.missingBatches();
+    }
+
     /** Removes all positions. Each partition starts again like a newly assigned one. */
     public void forgetPositions() {
         int generation = ++lastGeneration;
