@@ -17,14 +17,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection of one client: opens an exchange for each frame, and sends the responses in order. It stops reading
- * the socket while too many requests have no response, or while the client does not read its responses. Bytes that were
- * read before wait in the {@link RequestFrameDecoder}.
+ * The connection of one client: opens an exchange for each frame, and sends the responses in order. Its {@link ReadGate}
+ * decides when the socket is read.
  *
  * <p>On its loop, except where {@link Connection} and {@link AcceptedConnection} say otherwise.
  */
 final class ConnectionHandler extends ChannelInboundHandlerAdapter
-        implements Connection, AcceptedConnection, Exchange.Owner, FairScheduler.Participant, InFlightBudget.Waiter {
+        implements Connection, AcceptedConnection, Exchange.Owner {
     private static final Logger log = LoggerFactory.getLogger(ConnectionHandler.class);
 
     /** Time without reading after an allocation failed, although its memory was reserved. */
@@ -37,6 +36,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private final String listenerName;
     private final ResponseQueue responses = new ResponseQueue();
     private final ResponseMemory responseMemory;
+    private final ReadGate gate;
     private final ConnectionActivity activity;
     private final ArrayDeque<Runnable> untilWritable = new ArrayDeque<>(0);
     private final Runnable flush = this::flush;
@@ -47,20 +47,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** Null if the client need not authenticate, or has done so. */
     private AuthenticationWait authenticationWait;
 
-    private int maxInFlightRequests;
     private ChannelHandlerContext context;
-    private long inFlightBytes;
-    private int pauses;
     private boolean flushRegistered;
-    private boolean suspended;
     private boolean closed;
     private boolean draining;
-
-    /** Cost of the current turn, as defined in {@link FairScheduler}. */
-    private long turnBytes;
-
-    /** Whether the connection has used its share of this iteration. */
-    private boolean turnEnded;
 
     ConnectionHandler(
             LoopContext loop, Exchange.Factory exchanges, Channel channel, Transport.Line line, String listenerName) {
@@ -69,14 +59,15 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         this.channel = channel;
         this.line = line;
         this.listenerName = listenerName;
-        this.maxInFlightRequests = loop.limits().maxInFlightRequests();
         this.responseMemory = new ResponseMemory(loop.memory().responses(), loop.cycle());
+        this.gate = new ReadGate(loop, channel, responses, responseMemory, this::flushLater);
         this.activity = new ConnectionActivity(loop.cycle().loop().nanoTime());
     }
 
     /** Sets the source of the frames. Called before the first frame. */
     void readThrough(RequestFrameDecoder decoder) {
         frames = decoder;
+        gate.readThrough(decoder);
     }
 
     /**
@@ -86,7 +77,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
      */
     void awaitAuthentication(PreAuthentication limits, boolean byHandshake) {
         preAuthentication = limits;
-        maxInFlightRequests = PreAuthentication.MAX_IN_FLIGHT_REQUESTS;
+        gate.limitRequests(PreAuthentication.MAX_IN_FLIGHT_REQUESTS);
         authenticationWait = new AuthenticationWait(limits, this, loop.counters(), frames, byHandshake);
     }
 
@@ -109,7 +100,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
 
     private void endWait() {
         if (authenticationWait != null) {
-            maxInFlightRequests = loop.limits().maxInFlightRequests();
+            gate.limitRequests(loop.limits().maxInFlightRequests());
             authenticationWait.lift(loop.limits().maxFrameSizeBytes());
             authenticationWait = null;
         }
@@ -131,13 +122,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
 
     @Override
     public void hold() {
-        pauses++;
-        suspend();
+        gate.pause();
     }
 
     @Override
     public void goOn() {
-        endPause();
+        gate.endPause();
     }
 
     @Override
@@ -185,25 +175,19 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** A frame waits for memory that others hold. */
     void onFrameWaits() {
         loop.cycle().counters().onLimit(Limit.TOTAL_BYTES);
-        suspend();
-    }
-
-    @Override
-    public void onBudgetLow() {
-        flushLater();
+        gate.suspend();
     }
 
     /** An allocation failed, although its memory was reserved. Retries after {@link #SHORTAGE_PAUSE_MS}. */
     void onShortage(Throwable cause) {
         loop.shortages().warn("out of direct memory", channel.remoteAddress(), cause.getMessage());
-        pauses++;
-        suspend();
-        loop.cycle().loop().schedule(this::endPause, SHORTAGE_PAUSE_MS);
+        gate.pause();
+        loop.cycle().loop().schedule(gate::endPause, SHORTAGE_PAUSE_MS);
     }
 
     @Override
     public boolean isStalling(long nowNanos, boolean begins) {
-        boolean holds = responseMemory.holdsUnsent() || (frames.isWithinFrame() && pauses == 0);
+        boolean holds = responseMemory.holdsUnsent() || (frames.isWithinFrame() && !gate.isPaused());
         return activity.isStalling(nowNanos, begins, holds, frames.arrivedBytes(), pendingBytes());
     }
 
@@ -217,16 +201,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         if (durationMs > 0) {
             loop.counters().pausedMs.add(durationMs);
             loop.cycle().execute(() -> {
-                pauses++;
-                suspend();
-                loop.cycle().loop().schedule(this::endPause, durationMs);
+                gate.pause();
+                loop.cycle().loop().schedule(gate::endPause, durationMs);
             });
         }
-    }
-
-    private void endPause() {
-        pauses--;
-        flushLater();
     }
 
     @Override
@@ -238,7 +216,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     /** A client whose socket is not read is not idle either. */
     @Override
     public long idleNanos(long nowNanos) {
-        boolean waits = responses.size() > 0 || (suspended && channel.isWritable());
+        boolean waits = responses.size() > 0 || (gate.isSuspended() && channel.isWritable());
         return activity.idleNanos(nowNanos, waits, pendingBytes());
     }
 
@@ -294,8 +272,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         responses.release();
         responseMemory.close();
         useNoRoom();
-        loop.budget().forget(this);
-        loop.turns().forget(this);
+        gate.close();
         loop.idle().remove(this);
         sendReady();
         onWritable();
@@ -340,9 +317,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         exchange.ownedBy(this);
         exchange.holdLarge(frames.takeHeldBytes());
         responses.add(exchange);
-        turnBytes += FairScheduler.REQUEST_BYTES + frame.readableBytes();
-        inFlightBytes += exchange.heldSizeBytes();
-        loop.budget().take(exchange.budgetSizeBytes());
+        gate.onRequest(exchange, frame.readableBytes());
         try {
             exchange.handle();
         } catch (RuntimeException failure) {
@@ -353,34 +328,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
             closeInShortage(noDirectMemory);
             exchange.abandon();
         }
-        if (mustSuspend()) {
-            suspend();
-        }
-        endTurnAfterItsShare();
+        gate.onHandled();
     }
 
     /** A part of a large request has arrived. */
     void onPart(int sizeBytes) {
-        turnBytes += sizeBytes;
-        endTurnAfterItsShare();
-    }
-
-    private void endTurnAfterItsShare() {
-        if (turnBytes >= FairScheduler.SHARE_BYTES && !turnEnded && !closed) {
-            turnEnded = true;
-            loop.counters().readYields.increment();
-            leaveUnread();
-            loop.turns().await(this);
-        }
-    }
-
-    @Override
-    public long beginTurn() {
-        long lastBytes = turnBytes;
-        turnBytes = 0;
-        turnEnded = false;
-        flushLater();
-        return lastBytes;
+        gate.onPart(sizeBytes);
     }
 
     @Override
@@ -464,7 +417,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
             if (closed) {
                 ResponseQueue.discard(exchange, channel.alloc());
             } else {
-                turnBytes += responses.write(exchange, context, loop.counters());
+                gate.onWritten(responses.write(exchange, context, loop.counters()));
                 responseMemory.chargeIfLarge(responses);
             }
         } catch (RuntimeException failure) {
@@ -477,8 +430,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
             closeInShortage(noDirectMemory);
         } finally {
             activity.onProgress();
-            inFlightBytes -= exchange.heldSizeBytes();
-            loop.budget().giveBack(exchange.budgetSizeBytes());
+            gate.onReleased(exchange);
             exchange.releaseFrame();
             giveBackShared(exchange);
         }
@@ -509,77 +461,11 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         responses.passOn(context, loop.counters());
         context.flush();
         responseMemory.chargeUnsent(responses, context);
-        if (!turnEnded) {
-            turnBytes = 0;
-        }
+        gate.onFlushed();
         if (draining) {
             closeWhenDrained();
-        } else if (suspended && mayResume()) {
-            resume();
-        }
-    }
-
-    private boolean mustSuspend() {
-        Limit reached = reachedLimit();
-        if (reached != null && !suspended) {
-            loop.cycle().counters().onLimit(reached);
-        }
-        return reached != null || pauses > 0 || responseMemory.isWaiting() || !channel.isWritable();
-    }
-
-    /** Null while the requests without a response are within all limits. */
-    private Limit reachedLimit() {
-        ConnectionLimits limits = loop.limits();
-        if (responses.size() >= maxInFlightRequests) {
-            return Limit.CONNECTION_REQUESTS;
-        }
-        if (inFlightBytes > limits.maxInFlightBytes()) {
-            return Limit.CONNECTION_BYTES;
-        }
-        return loop.budget().isExceeded() ? Limit.TOTAL_BYTES : null;
-    }
-
-    private void suspend() {
-        if (!suspended) {
-            loop.counters().suspensions.increment();
-            leaveUnread();
-        }
-    }
-
-    private void leaveUnread() {
-        suspended = true;
-        frames.hold();
-        channel.config().setAutoRead(false);
-        // Checked again at the end of the iteration, after the responses of this iteration were sent.
-        flushLater();
-    }
-
-    private boolean mayResume() {
-        ConnectionLimits limits = loop.limits();
-        if (pauses > 0 || turnEnded || frames.isWaiting()) {
-            return false;
-        }
-        if (frames.isWithinFrame()) {
-            return true; // Its memory is reserved, and is released only after the response to the complete request.
-        }
-        if (responseMemory.isWaiting()
-                || responses.size() > maxInFlightRequests * ConnectionLimits.LOW_WATER
-                || inFlightBytes > limits.maxInFlightBytes() * ConnectionLimits.LOW_WATER
-                || !channel.isWritable()) {
-            return false;
-        }
-        if (!loop.budget().isLow()) {
-            loop.budget().await(this);
-            return false;
-        }
-        return true;
-    }
-
-    private void resume() {
-        suspended = false;
-        frames.goOn();
-        if (!suspended && channel.isOpen()) {
-            channel.config().setAutoRead(true);
+        } else {
+            gate.resumeIfPossible();
         }
     }
 
@@ -587,9 +473,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     public void drain() {
         loop.cycle().execute(() -> {
             draining = true;
-            frames.hold();
-            frames.releaseRest();
-            channel.config().setAutoRead(false);
+            gate.stop();
             closeWhenDrained();
         });
     }
