@@ -1,16 +1,14 @@
 package io.journalq.server.gateway.http;
 
-import io.journalq.server.gateway.guard.RequestGuard;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.network.AcceptedConnection;
+import io.journalq.server.network.ConnectionTurn;
 import io.journalq.server.network.FairScheduler;
-import io.journalq.server.network.FrameReservation;
 import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
-import io.journalq.server.security.sasl.HttpLogin;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -19,13 +17,11 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.HttpContent;
-import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
-import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
@@ -45,8 +41,7 @@ import org.slf4j.LoggerFactory;
  * <p>On its loop, except where {@link AcceptedConnection} says otherwise.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a write or a close that fails ends in channelInactive
-final class HttpConnection extends ChannelInboundHandlerAdapter
-        implements AcceptedConnection, FairScheduler.Participant {
+final class HttpConnection extends ChannelInboundHandlerAdapter implements AcceptedConnection {
     private static final Logger log = LoggerFactory.getLogger(HttpConnection.class);
 
     private static final long LINGER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -60,39 +55,23 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     private final HttpOutput output;
     private final RequestDecoder decoder = new RequestDecoder(this::isBlocked, this::onBytes);
     private final ClientPace pace;
+    private final ConnectionTurn turn;
     private final ArrayDeque<HttpObject> waiting = new ArrayDeque<>(2);
     private ChannelHandlerContext context;
     private Loop.Timer check;
     private State state = State.IDLE;
-    private HttpExchange exchange;
-    private Route route;
-    private RequestBody body;
-    private FrameReservation reservation;
+
+    /** The current request, and the last one while the connection closes; null if there is none. */
+    private RequestProgress request;
 
     private boolean keepAlive;
-    private boolean chunkedResponse;
-    private boolean headOnly;
-    private boolean hasBody;
-    private boolean bodyComplete;
     /** Whether the connection does not speak HTTP any more. */
     private boolean upgraded;
-    /** Whether the client waits for a permission to send the body. */
-    private boolean expectsContinue;
 
-    private boolean waitsForLogin;
-    private boolean waitsForMemory;
-    private boolean held;
-    private boolean turnEnded;
-    private boolean bodyHasMore;
-    private int pauses;
     private boolean advancing;
     private boolean draining;
     private boolean closed;
-
-    private long turnBytes;
-    private long headNanos;
     private long lingerNanos;
-    private int reservedBytes;
 
     private enum State {
         /** No request, or a part of its head. */
@@ -114,6 +93,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         this.identity = new ClientIdentity(services, loop.cycle(), channel, line, listenerName, this::pause);
         this.output = new HttpOutput(loop, channel, this::onFlushed);
         this.pace = new ClientPace(nanoTime());
+        this.turn =
+                new ConnectionTurn(loop.turns(), () -> {}, () -> loop.cycle().enqueue(this::advance));
     }
 
     RequestDecoder decoder() {
@@ -136,9 +117,19 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         return loop;
     }
 
+    ClientPace pace() {
+        return pace;
+    }
+
     /** How errors of the current request are described. */
     ErrorForm errors() {
+        Route route = route();
         return route == null ? ErrorForm.PROBLEM : route.errors();
+    }
+
+    /** The route of the current request; null if it is not known. */
+    private Route route() {
+        return request == null ? null : request.route();
     }
 
     @Override
@@ -146,7 +137,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         return channel;
     }
 
-    private long nanoTime() {
+    long nanoTime() {
         return loop.cycle().loop().nanoTime();
     }
 
@@ -188,15 +179,15 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     /** Whether the next part of a request must wait. */
     boolean isBlocked() {
         return switch (state) {
-            case IDLE -> turnEnded || !channel.isWritable();
-            case BODY -> turnEnded || pauses > 0 || waitsForLogin || waitsForMemory || held;
+            case IDLE -> turn.hasEnded() || !channel.isWritable();
+            case BODY -> turn.hasEnded() || request.isStopped();
             case RESPONDING -> true;
             case CLOSING -> false;
         };
     }
 
     /** Processes what has arrived, as far as possible, and adjusts whether the socket is read. */
-    private void advance() {
+    void advance() {
         if (advancing) {
             return;
         }
@@ -222,13 +213,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
 
     /** Returns whether there was anything to do. */
     private boolean advanceOnce() {
-        if (state == State.BODY && bodyHasMore) {
-            guarded(exchange, () -> bodyHasMore = body.goOn());
+        if (state == State.BODY && request.goOn()) {
             return true;
         }
-        if (state == State.BODY && bodyComplete) {
+        if (state == State.BODY && request.isBodyComplete()) {
             state = State.RESPONDING;
-            guarded(exchange, body::onEnd);
+            guarded(request.exchange(), request.body()::onEnd);
             return true;
         }
         HttpObject next = waiting.poll();
@@ -244,8 +234,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     }
 
     private void process(HttpObject message) {
-        if (state == State.IDLE && message instanceof HttpRequest request) {
-            onHead(request);
+        if (state == State.IDLE && message instanceof HttpRequest head) {
+            onHead(head);
         } else if (state == State.BODY && message instanceof HttpContent content) {
             onContent(content);
         }
@@ -270,9 +260,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         if (current.isClosed()) {
             return;
         }
-        if (upgraded && body != null) {
+        if (upgraded && request.body() != null) {
             upgraded = false; // If this fails, too, the connection is closed.
-            cutShort(problem);
+            request.cutShort(problem);
         } else if (current.hasResponse()) {
             close(problem.detail()); // The response has begun, and cannot become a problem.
         } else {
@@ -280,156 +270,43 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         }
     }
 
-    private void onHead(HttpRequest request) {
-        headNanos = nanoTime();
-        pace.endHead(headNanos);
-        route = null;
-        bodyComplete = false;
-        bodyHasMore = false;
-        hasBody = RequestHead.hasBody(request);
-        headOnly = request.method().equals(HttpMethod.HEAD);
-        chunkedResponse = request.protocolVersion().equals(HttpVersion.HTTP_1_1);
-        keepAlive = HttpUtil.isKeepAlive(request) && request.decoderResult().isSuccess();
+    private void onHead(HttpRequest head) {
+        long nowNanos = nanoTime();
+        pace.endHead(nowNanos);
+        keepAlive = HttpUtil.isKeepAlive(head) && head.decoderResult().isSuccess();
         state = State.BODY;
-        exchange = new HttpExchange(this, request);
+        request = new RequestProgress(this, head, nowNanos);
         charge(FairScheduler.REQUEST_BYTES);
-        guarded(exchange, () -> begin(request));
+        guarded(request.exchange(), request::begin);
     }
 
-    private void begin(HttpRequest request) {
-        if (request.decoderResult().isFailure()) {
-            throw RequestHead.unreadable(request.decoderResult().cause());
-        }
-        keepAlive &= RequestGuard.isFramed(request);
-        services.guard().check(request);
-        Routes.Match match = services.routes().find(request.method(), request.uri());
-        route = match.route();
-        RequestHead head = RequestHead.of(request);
-        expectsContinue = head.expectsContinue();
-        if (identity.needsLogin()) {
-            HttpExchange current = exchange;
-            waitsForLogin = true;
-            identity.logIn(request, login -> endLogin(current, () -> open(request, match, head, login.get())));
-        } else {
-            open(request, match, head, null);
-        }
-    }
-
-    /** The login was checked, before which the body was not read. */
-    private void endLogin(HttpExchange current, Runnable next) {
-        if (exchange == current && waitsForLogin) {
-            waitsForLogin = false;
-            guarded(current, next);
-            advance();
-        }
-    }
-
-    /** @param login null if the listener requires no login */
-    private void open(HttpRequest request, Routes.Match match, RequestHead head, HttpLogin login) {
-        identity.begin(request, login);
-        exchange.begin(match, head.bodyLength());
-        if (login != null && login.lifetimeMs() > 0) {
-            exchange.expireAt(headNanos + TimeUnit.MILLISECONDS.toNanos(login.lifetimeMs()));
-            if (exchange.takeExpiry(nanoTime())) {
-                throw identity.expired().exception();
-            }
-        }
-        RequestBody opened = route.open(exchange);
-        if (state != State.BODY) {
-            opened.onClosed();
-            return;
-        }
-        body = head.gzip() ? new GzipBody(exchange, opened) : opened;
-        if (opened.reservedBytes() > 0) {
-            reserve(opened.reservedBytes());
-        } else {
-            permitBody();
-        }
-    }
-
-    private void reserve(long sizeBytes) {
-        reservation = loop.reservation(this::onRoom);
-        if (!reservation.canHold(sizeBytes)) {
-            throw new Problem(
-                            ProblemType.BODY_TOO_LARGE,
-                            "the body needs more memory than all requests may use (total.in.flight.max.bytes)",
-                            "send several requests")
-                    .exception();
-        }
-        reservedBytes = (int) sizeBytes;
-        waitsForMemory = true;
-        onRoom();
-    }
-
-    /** Asks for the memory of the body: for the first time, or because others have released theirs. */
-    private void onRoom() {
-        if (closed || !waitsForMemory || !reservation.ask(reservedBytes)) {
-            return;
-        }
-        waitsForMemory = false;
-        pace.beginHold(nanoTime());
-        permitBody();
-        advance();
-    }
-
-    /** The body may be sent. */
-    private void permitBody() {
-        pace.beginWindow(nanoTime());
-        if (expectsContinue) {
-            expectsContinue = false;
-            output.write(HttpResponses.permission());
-        }
+    /** Closes the connection after this request unless {@code possible}. */
+    void keepAliveIf(boolean possible) {
+        keepAlive &= possible;
     }
 
     private void onContent(HttpContent content) {
         if (content.decoderResult().isFailure()) {
             keepAlive = false;
-            cutShort(new Problem(
+            request.cutShort(new Problem(
                     ProblemType.MALFORMED_REQUEST, "the chunks of the body are malformed", "send a valid body"));
-            return;
+        } else {
+            request.onContent(content);
         }
-        ByteBuf data = content.content();
-        if (data.isReadable()) {
-            charge(data.readableBytes());
-            guarded(exchange, () -> body.onData(data));
-            bodyHasMore = true;
-        }
-        bodyComplete = content instanceof LastHttpContent;
-    }
-
-    /** Ends a request whose body does not arrive completely. Its route may know more to say about it. */
-    private void cutShort(Problem problem) {
-        HttpExchange current = exchange;
-        guarded(current, () -> {
-            if (body == null || !body.onCutShort(problem)) {
-                current.fail(problem);
-            }
-        });
     }
 
     /** Counts work of this connection, in the unit of {@link FairScheduler}. */
     void charge(long bytes) {
-        turnBytes += bytes;
-        if (turnBytes >= FairScheduler.SHARE_BYTES && !turnEnded && !closed) {
-            turnEnded = true;
-            loop.turns().await(this);
-        }
+        turn.charge(bytes);
     }
 
-    @Override
-    public long beginTurn() {
-        long lastBytes = turnBytes;
-        turnBytes = 0;
-        turnEnded = false;
-        loop.cycle().enqueue(this::advance);
-        return lastBytes;
+    /** Whether there is a request that has not ended. */
+    private boolean isServing() {
+        return state == State.BODY || state == State.RESPONDING;
     }
 
     void hold(boolean isHeld) {
-        held = isHeld;
-        if (!isHeld) {
-            advance();
-        }
+        request.hold(isHeld);
     }
 
     /**
@@ -439,32 +316,23 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     private void pause(int durationMs) {
         if (durationMs > 0) {
             loop.cycle().execute(() -> {
-                HttpExchange paused = exchange;
-                if (paused != null) {
-                    pauses++;
-                    loop.cycle().loop().schedule(() -> endPause(paused), durationMs);
+                if (isServing()) {
+                    request.pause(durationMs);
                 }
             });
         }
     }
 
-    private void endPause(HttpExchange paused) {
-        if (exchange == paused) {
-            pauses--;
-            advance();
-        }
-    }
-
     void respond(HttpResponseStatus status, String type, ByteBuf document, Map<String, String> headers) {
         endBodyEarly();
-        services.counters().onResponse(route, status.code());
-        output.write(HttpResponses.complete(status, type, document, headOnly, keepAlive, headers));
+        services.counters().onResponse(route(), status.code());
+        output.write(HttpResponses.complete(status, type, document, request.isHeadOnly(), keepAlive, headers));
         onResponded();
     }
 
     /** The rest of a body that is not read any more cannot be told from the next request. */
     private void endBodyEarly() {
-        if (state == State.BODY && hasBody && !bodyComplete) {
+        if (state == State.BODY && request.hasUnreadBody()) {
             keepAlive = false;
         }
         keepAlive &= !draining;
@@ -472,9 +340,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
 
     void beginStream(String type) {
         endBodyEarly();
-        keepAlive &= chunkedResponse;
-        services.counters().onResponse(route, HttpResponseStatus.OK.code());
-        output.write(HttpResponses.stream(type, chunkedResponse, keepAlive));
+        keepAlive &= request.takesChunks();
+        services.counters().onResponse(route(), HttpResponseStatus.OK.code());
+        output.write(HttpResponses.stream(type, request.takesChunks(), keepAlive));
     }
 
     void endStream() {
@@ -484,11 +352,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
 
     void upgrade(Map<String, String> headers) {
         keepAlive = false;
-        hasBody = true;
-        bodyComplete = false;
+        request.readOn();
         upgraded = true;
         state = State.BODY;
-        services.counters().onResponse(route, HttpResponseStatus.SWITCHING_PROTOCOLS.code());
+        services.counters().onResponse(route(), HttpResponseStatus.SWITCHING_PROTOCOLS.code());
         output.write(HttpResponses.upgrade(headers));
         channel.pipeline().remove(HttpResponseEncoder.class);
         channel.pipeline().replace(decoder, null, new ChannelInboundHandlerAdapter() {
@@ -505,9 +372,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     }
 
     private void onFlushed() {
-        if (!turnEnded) {
-            turnBytes = 0;
-        }
+        turn.onFlushed();
         if (state == State.CLOSING) {
             endOutput();
         }
@@ -520,6 +385,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         pace.onProgress(nowNanos);
         if (keepAlive) {
             state = State.IDLE;
+            request = null;
             if (decoder.hasRest()) {
                 pace.beginHead(nowNanos);
             }
@@ -530,33 +396,17 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         advance();
     }
 
-    /** Releases what the request holds. */
     private void endRequest() {
-        held = false;
-        pauses = 0;
-        waitsForLogin = false;
-        waitsForMemory = false;
-        bodyHasMore = false;
         output.forgetWork();
-        if (exchange != null) {
-            exchange.close();
-            exchange = null;
-        }
-        if (body != null) {
-            RequestBody ended = body;
-            body = null;
-            ended.onClosed();
-        }
-        if (reservation != null) {
-            reservation.release();
-            reservation = null;
+        if (request != null) {
+            request.end();
         }
     }
 
     /** Everything was sent. Without unread input, closing loses nothing. Otherwise, the client closes or the check does. */
     private void endOutput() {
         context.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(sent -> {
-            if (bodyComplete || !hasBody || !sent.isSuccess()) {
+            if (!request.hasUnreadBody() || !sent.isSuccess()) {
                 channel.close();
             } else if (line.carriesFrames() && channel instanceof DuplexChannel socket) {
                 socket.shutdownOutput();
@@ -580,7 +430,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         }
         check = loop.cycle().loop().schedule(this::check, CHECK_INTERVAL_MS);
         long nowNanos = nanoTime();
-        if (exchange != null && exchange.takeExpiry(nowNanos)) {
+        if (isServing() && request.exchange().takeExpiry(nowNanos)) {
             expire();
         }
         switch (state) {
@@ -588,7 +438,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
             case BODY -> {
                 if (upgraded) {
                     loop.cycle().begin();
-                    guarded(exchange, ((UpgradedBody) body)::onCheck);
+                    guarded(request.exchange(), ((UpgradedBody) request.body())::onCheck);
                 } else {
                     judge(isBlocked() ? ClientPace.Verdict.FAST_ENOUGH : pace.checkBody(nowNanos));
                 }
@@ -606,11 +456,11 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     private void expire() {
         loop.cycle().begin();
         Problem problem = identity.expired();
-        if (state == State.BODY && !bodyComplete) {
+        if (state == State.BODY && !request.isBodyComplete()) {
             keepAlive = false;
-            cutShort(problem);
-        } else if (body != null) {
-            guarded(exchange, () -> body.onExpired(problem));
+            request.cutShort(problem);
+        } else if (request.body() != null) {
+            guarded(request.exchange(), () -> request.body().onExpired(problem));
         }
     }
 
@@ -623,13 +473,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
             return;
         }
         keepAlive = false;
-        hasBody = true;
         loop.cycle().begin();
-        if (exchange == null) {
-            route = null;
-            exchange = new HttpExchange(this, null);
+        if (request == null) {
+            request = new RequestProgress(this, null, nanoTime());
         }
-        cutShort(new Problem(ProblemType.SLOW_REQUEST, verdict.detail(), "send requests only when they are complete"));
+        request.readOn();
+        request.cutShort(
+                new Problem(ProblemType.SLOW_REQUEST, verdict.detail(), "send requests only when they are complete"));
     }
 
     @Override
@@ -643,12 +493,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
             draining = true;
             if (state == State.IDLE) {
                 channel.close();
-            } else if (state == State.BODY && !bodyComplete) {
+            } else if (state == State.BODY && !request.isBodyComplete()) {
                 keepAlive = false;
-                cutShort(new Problem(
+                request.cutShort(new Problem(
                         ProblemType.UNAVAILABLE, "the broker stops", "try again; read the topic to find what it has"));
-            } else if (state == State.RESPONDING && body != null) {
-                guarded(exchange, body::onDrain);
+            } else if (state == State.RESPONDING && request.body() != null) {
+                guarded(request.exchange(), request.body()::onDrain);
             }
         });
     }
@@ -662,7 +512,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
     @Override
     public boolean isStalling(long nowNanos, boolean begins) {
         boolean holds = state == State.BODY
-                && (upgraded ? ((UpgradedBody) body).holdsMemory() : reservation != null && reservation.isGranted());
+                && (upgraded ? ((UpgradedBody) request.body()).holdsMemory() : request.holdsMemory());
         return pace.isStalling(nowNanos, holds, begins);
     }
 
@@ -674,7 +524,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter
         endRequest();
         waiting.forEach(ReferenceCountUtil::release);
         waiting.clear();
-        loop.turns().forget(this);
+        turn.close();
         loop.idle().remove(this);
         identity.close();
         handlerContext.fireChannelInactive();

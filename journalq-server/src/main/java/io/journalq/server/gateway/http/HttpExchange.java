@@ -197,12 +197,16 @@ public final class HttpExchange implements Caller {
 
     /** Stops the body until {@link #release}. */
     public void hold() {
-        connection.hold(true);
+        if (!closed) {
+            connection.hold(true);
+        }
     }
 
     /** Ends {@link #hold}. */
     public void release() {
-        connection.hold(false);
+        if (!closed) {
+            connection.hold(false);
+        }
     }
 
     /** Whether the client reads its response. */
