@@ -94,7 +94,7 @@ final class ListenerLogins implements AutoCloseable {
         List<HttpScheme> gateway;
         try {
             gateway = schemes(config.gatewayMechanisms());
-            if (needsTokens(config)) {
+            if (config.acceptsTokens()) {
                 TokenRules wanted = tokenRules(config);
                 tokenKeys = JwksSource.open(wanted.keys());
                 tokens = new TokenValidator(wanted, tokenKeys, pool, Clock.systemUTC());
@@ -118,15 +118,6 @@ final class ListenerLogins implements AutoCloseable {
                 new AddressLimits(
                         config.get(BrokerSettings.MAX_UNAUTHENTICATED_CONNECTIONS_PER_IP),
                         config.get(BrokerSettings.MAX_AUTHENTICATION_FAILURES_PER_IP)));
-    }
-
-    private static boolean needsTokens(BrokerConfig config) throws ConfigException {
-        for (ListenerAddress listener : config.listeners()) {
-            if (config.saslMechanisms(listener).contains(SaslMechanisms.OAUTHBEARER)) {
-                return true;
-            }
-        }
-        return config.gatewayMechanisms().contains(SaslMechanisms.OAUTHBEARER);
     }
 
     /** What clients of HTTP send for mechanisms: a password for each except OAUTHBEARER. */

@@ -190,6 +190,20 @@ public final class BrokerConfig {
         return gatewayProtocol().usesSasl() ? saslMechanisms(gatewayListener().orElseThrow()) : List.of();
     }
 
+    /**
+     * Whether clients of a listener or of the HTTP gateway may log in with tokens.
+     *
+     * @throws ConfigException as {@link #securityProtocol}
+     */
+    public boolean acceptsTokens() throws ConfigException {
+        for (ListenerAddress listener : listeners()) {
+            if (saslMechanisms(listener).contains(ListenerSettings.TOKEN_MECHANISM)) {
+                return true;
+            }
+        }
+        return gatewayMechanisms().contains(ListenerSettings.TOKEN_MECHANISM);
+    }
+
     /** The names of the encrypted listeners, also of the gateway, the admin listener and the metadata quorum. */
     Set<String> encryptedListeners() throws ConfigException {
         Set<String> names = new TreeSet<>();

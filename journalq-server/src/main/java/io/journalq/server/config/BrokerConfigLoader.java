@@ -99,11 +99,8 @@ public final class BrokerConfigLoader {
                 throw new ConfigException("sasl.enabled.mechanisms: listener " + listener.name()
                         + " is not encrypted, so that only SCRAM is offered; add SCRAM-SHA-256, or use SASL_SSL");
             }
-            if (config.saslMechanisms(listener).contains("OAUTHBEARER")) {
-                checkTokens(config);
-            }
         }
-        if (config.gatewayMechanisms().contains("OAUTHBEARER")) {
+        if (config.acceptsTokens()) {
             checkTokens(config);
         }
         Set<String> advertisable = new TreeSet<>(names);

@@ -6,8 +6,10 @@ import java.util.List;
 
 /** The settings of a broker's listeners: for clients with their TLS, for administration, for HTTP, and for the quorum. */
 public final class ListenerSettings {
+    static final String TOKEN_MECHANISM = "OAUTHBEARER";
+
     private static final List<String> SASL_MECHANISMS =
-            List.of("SCRAM-SHA-256", "SCRAM-SHA-512", "PLAIN", "OAUTHBEARER");
+            List.of("SCRAM-SHA-256", "SCRAM-SHA-512", "PLAIN", TOKEN_MECHANISM);
     private static final List<String> STORE_TYPES = List.of("PKCS12", "PEM");
 
     public static final ConfigKey<List<String>> LISTENERS = ConfigKey.ofList(
