@@ -65,8 +65,8 @@ final class CheckedMessages {
         return number;
     }
 
-    /** Checks and counts a message that begins at an index and must end before {@code end}. */
-    void arrived(byte[] bytes, int index, int end) throws IOException {
+    /** Checks and counts a message that begins at an index and must end before {@code end}. Returns its number. */
+    int arrived(byte[] bytes, int index, int end) throws IOException {
         if (index + messageBytes > end) {
             throw new IOException("a message is too short");
         }
@@ -75,6 +75,7 @@ final class CheckedMessages {
             throw new IOException("message " + number + " has a wrong checksum");
         }
         arrivals[number]++;
+        return number;
     }
 
     /** Forgets what arrived. */

@@ -9,12 +9,10 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 
 /** Receives all messages of a topic from the HTTP gateway. It gives credit as it receives. */
 final class GatewayReceiver extends MessageReceiver {
     private static final int CREDIT = 200_000;
-    private static final byte[] VALUE = "\"value\":\"".getBytes(StandardCharsets.US_ASCII);
 
     private final boolean batches;
     private final WebSocketFrame head = new WebSocketFrame();
@@ -87,13 +85,7 @@ final class GatewayReceiver extends MessageReceiver {
 
     private int readJson(int size) throws IOException {
         int count = 0;
-        int index = 0;
-        while (true) {
-            index = indexOf(VALUE, index, size);
-            if (index < 0) {
-                break;
-            }
-            index += VALUE.length;
+        for (int index = JsonValues.next(frame, 0, size); index >= 0; index = JsonValues.next(frame, index, size)) {
             messages.arrived(frame, index, size);
             index += messages.messageBytes();
             count++;
@@ -102,15 +94,6 @@ final class GatewayReceiver extends MessageReceiver {
             throw new IOException("unexpected: " + new String(frame, 0, size, StandardCharsets.UTF_8));
         }
         return count;
-    }
-
-    private int indexOf(byte[] text, int from, int end) {
-        for (int i = from; i <= end - text.length; i++) {
-            if (frame[i] == text[0] && Arrays.equals(frame, i, i + text.length, text, 0, text.length)) {
-                return i;
-            }
-        }
-        return -1;
     }
 
     private int readBatches(int size) throws IOException {

@@ -1,17 +1,14 @@
 package io.journalq.bench.load;
 
 import io.journalq.bench.BenchException;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /** Responses of NATS to a connection that publishes over a WebSocket. One thread. */
-final class NatsResponses implements Responses, NatsStream.Visitor {
-    private final NatsStream stream = new NatsStream();
+final class NatsResponses extends WebSocketResponses<NatsStream.Visitor> implements NatsStream.Visitor {
     private final String inbox;
     private final int acknowledgements;
-    private boolean upgraded;
     private boolean connected;
     private boolean pinged;
     private boolean ponged;
@@ -24,6 +21,7 @@ final class NatsResponses implements Responses, NatsStream.Visitor {
      * @param acknowledgements those of a request
      */
     NatsResponses(String inbox, int acknowledgements) {
+        super(new NatsStream(), NatsStream.SERVER);
         this.inbox = inbox;
         this.acknowledgements = acknowledgements;
     }
@@ -37,39 +35,12 @@ final class NatsResponses implements Responses, NatsStream.Visitor {
     }
 
     @Override
-    public boolean isComplete(ByteBuffer in) {
-        boolean upgrades = !upgraded;
-        if (upgrades && !takeUpgrade(in)) {
-            return false;
-        }
-        if (!upgrades) {
-            in.flip();
-        }
-        try {
-            stream.take(in, this);
-        } catch (IOException e) {
-            throw new BenchException(e.getMessage(), "see its log");
-        }
-        in.clear();
-        return upgrades || takeResponse();
+    NatsStream.Visitor visitor() {
+        return this;
     }
 
-    /** Whether the response to the upgrade is complete. What follows it is then ready to be read. */
-    private boolean takeUpgrade(ByteBuffer in) {
-        int headBytes = Responses.headBytes(in);
-        if (headBytes < 0) {
-            return false;
-        }
-        String head = Responses.text(in, headBytes);
-        if (!head.startsWith("HTTP/1.1 101 ")) {
-            throw new BenchException("the NATS server refused a WebSocket: " + head.strip(), "see its log");
-        }
-        upgraded = true;
-        in.flip().position(headBytes);
-        return true;
-    }
-
-    private boolean takeResponse() {
+    @Override
+    boolean takeResponse() {
         if (connected && inbox != null) {
             boolean complete = acknowledged == acknowledgements;
             acknowledged = complete ? 0 : acknowledged;
