@@ -94,6 +94,7 @@ public final class BenchMain implements Runnable {
                 .registerConverter(BrokerChoice.class, text -> OptionTypes.constant(BrokerChoice.class, text))
                 .registerConverter(
                         GatewayBroker.Name.class, text -> OptionTypes.constant(GatewayBroker.Name.class, text))
+                .registerConverter(GatewayCases.Name.class, text -> OptionTypes.constant(GatewayCases.Name.class, text))
                 .registerConverter(
                         ProduceCasesCommand.ClientChoice.class,
                         text -> OptionTypes.constant(ProduceCasesCommand.ClientChoice.class, text))

@@ -15,12 +15,13 @@ abstract class GatewayBroker implements AutoCloseable {
     enum Name {
         JOURNALQ,
         NATS,
-        JETSTREAM;
+        JETSTREAM,
+        WEB_STOMP;
 
         /** The name in options and results. */
         @Override
         public String toString() {
-            return name().toLowerCase(Locale.ROOT);
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 

@@ -1,6 +1,7 @@
 package io.journalq.bench.load;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.Latency;
 import java.io.IOException;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
@@ -12,12 +13,15 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
 
 /** Sends prebuilt requests: one request in flight on each of several connections. One thread. */
 final class RequestSender implements AutoCloseable {
     private static final int READ_BUFFER_BYTES = 64 * 1024;
     private static final int SEND_BUFFER_BYTES = 256 * 1024;
     private static final long SELECT_TIMEOUT_MS = 100;
+    private static final long NANOS_PER_MS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long RESPONSE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
 
     private final LoadTarget target;
@@ -29,6 +33,12 @@ final class RequestSender implements AutoCloseable {
     private long completed;
     private long limit;
     private long progressNs;
+    private int nextConnection;
+    /** Null unless requests are sent at a rate. */
+    private Paced paced;
+
+    /** The rate of requests. The number of the first one is {@code first}. */
+    private record Paced(long first, Timetable times, Histogram latencies) {}
 
     /**
      * Connects.
@@ -55,8 +65,37 @@ final class RequestSender implements AutoCloseable {
             }
         }
         while (completed < limit) {
-            turn();
+            turn(SELECT_TIMEOUT_MS);
         }
+    }
+
+    /**
+     * Sends a number of requests, each at its time or as soon as a connection is free after that. Returns when all have
+     * their responses.
+     *
+     * @param latencies gets the times from when the requests were due until their responses were read
+     */
+    void send(long count, Timetable times, Histogram latencies) throws IOException {
+        paced = new Paced(posted, times, latencies);
+        long end = posted + count;
+        progressNs = System.nanoTime();
+        while (completed < end) {
+            long nowNs = System.nanoTime();
+            limit = Math.min(end, paced.first + times.dueBy(nowNs));
+            for (int i = 0; posted < limit && i < connections.size(); i++) {
+                nextConnection = nextConnection + 1 == connections.size() ? 0 : nextConnection + 1;
+                if (!connections.get(nextConnection).waits) {
+                    connections.get(nextConnection).sendNext();
+                }
+            }
+            long leftNs = limit == end ? RESPONSE_TIMEOUT_NS : times.dueNs(limit - paced.first) - System.nanoTime();
+            if (completed == posted) {
+                LockSupport.parkNanos(leftNs);
+            } else {
+                turn(Math.min(SELECT_TIMEOUT_MS, leftNs / NANOS_PER_MS));
+            }
+        }
+        paced = null;
     }
 
     /** How often each of the requests was sent since the last call. */
@@ -66,8 +105,9 @@ final class RequestSender implements AutoCloseable {
         return counts;
     }
 
-    private void turn() throws IOException {
-        if (selector.select(SELECT_TIMEOUT_MS) > 0) {
+    /** Waits for a connection, with a timeout of 0 not at all. */
+    private void turn(long timeoutMs) throws IOException {
+        if ((timeoutMs > 0 ? selector.select(timeoutMs) : selector.selectNow()) > 0) {
             progressNs = System.nanoTime();
         } else if (System.nanoTime() - progressNs > RESPONSE_TIMEOUT_NS) {
             throw new BenchException("the broker did not respond for 60 s", "see its log");
@@ -98,6 +138,8 @@ final class RequestSender implements AutoCloseable {
         private boolean waits;
         /** Whether that is the response to a request. */
         private boolean requested;
+        /** When the request was due, if there is a rate. */
+        private long dueNs;
 
         Connection(int number) throws IOException {
             this.number = number;
@@ -116,6 +158,7 @@ final class RequestSender implements AutoCloseable {
             } else if (posted < limit) {
                 int request = target.nextRequest(number, posted, requests.size());
                 sent[request]++;
+                dueNs = paced == null ? 0 : paced.times.dueNs(posted - paced.first);
                 posted++;
                 waits = true;
                 requested = true;
@@ -147,6 +190,9 @@ final class RequestSender implements AutoCloseable {
                 }
                 if (complete) {
                     waits = false;
+                    if (requested && paced != null) {
+                        paced.latencies.recordValue(Math.min(Latency.HIGHEST_NS, System.nanoTime() - dueNs));
+                    }
                     completed += requested ? 1 : 0;
                     sendNext();
                 }

@@ -8,7 +8,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 
 /** The metrics of a broker, in the Prometheus format. A page that cannot be read never fails the run. One thread. */
-final class MetricsPage {
+public final class MetricsPage {
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     private final HttpRequest request;
@@ -16,7 +16,7 @@ final class MetricsPage {
     private String text;
 
     /** {@code address} is the {@code host:port} of the metrics; null if there are none. */
-    MetricsPage(String address) {
+    public MetricsPage(String address) {
         this.request = address == null
                 ? null
                 : HttpRequest.newBuilder(URI.create("http://" + address + "/metrics"))
@@ -28,7 +28,7 @@ final class MetricsPage {
     }
 
     /** Reads the current values. */
-    void load() {
+    public void load() {
         text = null;
         if (request == null) {
             return;
@@ -44,12 +44,17 @@ final class MetricsPage {
     }
 
     /** The sum of all samples whose name and labels start with {@code begin}; -1 if the page could not be read. */
-    long sum(String begin) {
+    public long sum(String begin) {
+        return sum(begin, "");
+    }
+
+    /** As {@link #sum(String)}, of the samples that also contain {@code label}. */
+    long sum(String begin, String label) {
         if (text == null) {
             return -1;
         }
         return (long) text.lines()
-                .filter(line -> line.startsWith(begin))
+                .filter(line -> line.startsWith(begin) && line.contains(label))
                 .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
                 .sum();
     }

@@ -8,6 +8,8 @@ package io.journalq.bench.measure;
  * @param brokerPreemptions how often the kernel took the processor from a thread of the broker
  * @param brokerRequests requests that the broker received; -1 if it has no metrics
  * @param brokerHandOvers tasks that event loops of the broker handed to each other; -1 if it has no metrics
+ * @param brokerStalls iterations of the broker's event loops that took longer than {@link #STALL_MS}; -1 if it has no
+ *     metrics
  */
 public record ResourceUse(
         double seconds,
@@ -24,11 +26,18 @@ public record ResourceUse(
         long brokerWakeUps,
         long brokerPreemptions,
         long brokerRequests,
-        long brokerHandOvers) {
+        long brokerHandOvers,
+        long brokerStalls) {
+
+    /** The bound of the metric's histogram that is closest below 5 ms. */
+    public static final double STALL_MS = 4.2;
 
     private static final double MB = 1e6;
     private static final String REQUESTS = "journalq_network_requests_total";
     private static final String HAND_OVERS = "journalq_loop_hand_overs_total";
+    private static final String ITERATIONS = "journalq_loop_iteration_seconds_count";
+    private static final String SHORT_ITERATIONS = "journalq_loop_iteration_seconds_bucket";
+    private static final String STALL_BOUND = "le=\"0.004194304\"";
 
     /** Processor time of the broker for each of {@code count} requests or messages, in microseconds. */
     public double brokerMicrosPer(long count) {
@@ -52,6 +61,7 @@ public record ResourceUse(
         private final MetricsPage metrics;
         private final long requestsStart;
         private final long handOversStart;
+        private final long stallsStart;
         private final ThreadSwitches switchesStart;
         private final long startNs;
         private final ProcessUsage brokerStart;
@@ -65,6 +75,7 @@ public record ResourceUse(
             metrics.load();
             requestsStart = metrics.sum(REQUESTS);
             handOversStart = metrics.sum(HAND_OVERS);
+            stallsStart = stalls();
             switchesStart = ThreadSwitches.of(brokerPid);
             startNs = System.nanoTime();
             brokerStart = ProcessUsage.of(brokerPid);
@@ -96,12 +107,17 @@ public record ResourceUse(
                     (broker.writtenBytes() - brokerStart.writtenBytes()) / MB / seconds,
                     switches.waits(),
                     switches.preemptions(),
-                    since(requestsStart, REQUESTS),
-                    since(handOversStart, HAND_OVERS));
+                    since(requestsStart, metrics.sum(REQUESTS)),
+                    since(handOversStart, metrics.sum(HAND_OVERS)),
+                    since(stallsStart, stalls()));
         }
 
-        private long since(long start, String counter) {
-            long now = metrics.sum(counter);
+        private long stalls() {
+            long all = metrics.sum(ITERATIONS);
+            return all < 0 ? -1 : all - metrics.sum(SHORT_ITERATIONS, STALL_BOUND);
+        }
+
+        private static long since(long start, long now) {
             return start < 0 || now < 0 ? -1 : now - start;
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.journalq.bench.peer.NatsWebSockets;
+import io.journalq.bench.peer.RabbitWebStomp;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -53,6 +54,49 @@ class GatewayCommandTest {
         assertThat(result.get("broker_cpu_us_per_message").asDouble()).isPositive();
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "posts, posts_per_s, post_p50_us, plain",
+        "events, events_per_s, event_p99_us, plain",
+        "events, events_per_s, event_p99_us, TLS",
+        "stuck, kafka_messages_per_s, kafka_alone_p99_us, plain",
+        "search, mb_per_s, post_max_us, plain"
+    })
+    void shouldMeasureTheCasesOfJournalQ(
+            String name, String rate, String latency, String connections, @TempDir Path directory) throws IOException {
+        Path file = directory.resolve("result.json");
+        List<String> arguments = new ArrayList<>(List.of(
+                "gateway",
+                "--case=" + name,
+                "--size=100",
+                "--messages=50",
+                "--requests=9",
+                "--in-flight=2",
+                "--rate=50",
+                "--duration=1s",
+                "--readers=3",
+                "--posters=2",
+                "--repetitions=1",
+                "--unreported=" + (name.equals("stuck") ? 0 : 1),
+                "--out=" + file));
+        if (connections.equals("TLS")) {
+            arguments.add("--tls");
+        }
+
+        int exitCode = BenchMain.commandLine().execute(arguments.toArray(String[]::new));
+
+        JsonNode document = new ObjectMapper().readTree(file.toFile());
+        assertThat(exitCode).as("%s", document).isZero();
+        assertThat(document.get("case").asText()).isEqualTo(name);
+        assertThat(document.get("results")).hasSize(1);
+        JsonNode result = document.get("results").get(0);
+        assertThat(result.get("repetition").asInt()).isEqualTo(1);
+        assertThat(result.get(rate).asDouble()).isPositive();
+        assertThat(result.get(latency).asDouble()).isPositive();
+        assertThat(result.get("loop_iterations_over_4_2_ms").asLong()).isNotNegative();
+        assertThat(result.get("broker_rss_mib").asLong()).isPositive();
+    }
+
     @Test
     void shouldMeasureNatsBesideJournalQWhenItIsInstalled(@TempDir Path directory) throws IOException {
         Optional<String> missing = new NatsWebSockets("nats", 1, 1, Map.of()).missing();
@@ -84,12 +128,44 @@ class GatewayCommandTest {
         assertThat(document.get("nats").asText()).contains("max_pending");
     }
 
+    @Test
+    void shouldMeasureRabbitMqBesideJournalQWhenItIsInstalled(@TempDir Path directory) throws IOException {
+        Optional<String> missing = new RabbitWebStomp(Map.of()).missing();
+        assumeTrue(missing.isEmpty(), missing.orElse(""));
+        Path file = directory.resolve("result.json");
+
+        int exitCode = BenchMain.commandLine()
+                .execute(
+                        "gateway",
+                        "--brokers=web-stomp,journalq",
+                        "--size=1000",
+                        "--messages=300",
+                        "--requests=9",
+                        "--in-flight=10",
+                        "--repetitions=2",
+                        "--unreported=0",
+                        "--out=" + file);
+
+        assertThat(exitCode).isZero();
+        JsonNode document = new ObjectMapper().readTree(file.toFile());
+        List<String> measured = new ArrayList<>();
+        for (JsonNode result : document.get("results")) {
+            measured.add(
+                    result.get("broker").asText() + result.get("repetition").asInt());
+            assertThat(result.get("messages_per_s").asLong()).isPositive();
+            assertThat(result.get("broker_rss_mib").asLong()).isPositive();
+        }
+        assertThat(measured).containsExactly("web-stomp1", "journalq1", "web-stomp2", "journalq2");
+        assertThat(document.get("web-stomp").asText()).contains("RabbitMQ 3", "streams");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
             value = {
                 "nats | --format=single | --format single does not apply to nats; use --format json",
                 "journalq,jetstream | --format=batch | --format batch does not apply to jetstream",
+                "journalq,nats | --case=search | --case search does not apply to nats; use --brokers journalq",
                 "nats | --tls | --tls does not apply to nats; use --brokers journalq"
             })
     void shouldExitWithTwoWhenAnOptionDoesNotApplyToAPeer(String brokers, String argument, String problem) {

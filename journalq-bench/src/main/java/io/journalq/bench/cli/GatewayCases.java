@@ -1,0 +1,239 @@
+package io.journalq.bench.cli;
+
+import io.journalq.bench.BenchException;
+import io.journalq.bench.compare.Side;
+import io.journalq.bench.driver.JournalQBroker;
+import io.journalq.bench.driver.JournalQClientDriver;
+import io.journalq.bench.driver.KafkaClientsDriver;
+import io.journalq.bench.load.GatewayLoad;
+import io.journalq.bench.load.PacedLoad;
+import io.journalq.bench.load.SearchLoad;
+import io.journalq.bench.load.StuckClients;
+import io.journalq.bench.measure.Latency;
+import io.journalq.bench.measure.MetricsPage;
+import io.journalq.bench.measure.ResourceUse;
+import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.payload.PayloadPool;
+import io.journalq.bench.produce.ProduceCase;
+import io.journalq.bench.produce.ProduceResult;
+import io.journalq.bench.produce.ProduceRun;
+import io.journalq.bench.produce.ProduceSettings;
+import io.journalq.bench.produce.Tuning;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** The cases of {@code journalq-bench gateway} that only JournalQ can run. Each measurement has its own topic. One thread. */
+final class GatewayCases {
+    /** Requests a second that are appended beside searches. */
+    private static final int BESIDE_SEARCH = 100;
+
+    private static final double PERCENT = 100;
+
+    private final JournalQBroker broker;
+    private final Options options;
+
+    /** The names of the cases, and the number of messages a second that are due unless {@code --rate} is given. */
+    enum Name {
+        THROUGHPUT(0),
+        POSTS(1_000),
+        EVENTS(100),
+        STUCK(5_000),
+        SEARCH(BESIDE_SEARCH);
+
+        private final long messagesPerSecond;
+
+        Name(long messagesPerSecond) {
+            this.messagesPerSecond = messagesPerSecond;
+        }
+
+        long messagesPerSecond() {
+            return messagesPerSecond;
+        }
+
+        /** The name in options and results. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /**
+     * The options of all cases.
+     *
+     * @param shape of the requests that fill a topic
+     * @param requests with which a topic is filled
+     * @param duration of a measurement; the warm-up before it takes as long
+     */
+    record Options(
+            GatewayLoad.Shape shape,
+            int partitions,
+            String deliveryMode,
+            long requests,
+            long messagesPerSecond,
+            Duration duration,
+            int readers,
+            int posters) {}
+
+    /** {@code broker} is started and has a gateway. */
+    GatewayCases(JournalQBroker broker, Options options) {
+        this.broker = broker;
+        this.options = options;
+    }
+
+    /** Measures a case once, on a new topic, which is deleted afterwards. */
+    Map<String, Object> measure(Name name, String topic) throws IOException, InterruptedException {
+        create(topic);
+        Map<String, Object> row =
+                switch (name) {
+                    case POSTS -> posts(topic);
+                    case EVENTS -> events(topic);
+                    case STUCK -> stuck(topic);
+                    case SEARCH -> search(topic);
+                    case THROUGHPUT -> throw new IllegalArgumentException("every broker can run it");
+                };
+        broker.deleteTopic(topic);
+        broker.settle();
+        return row;
+    }
+
+    private void create(String topic) {
+        broker.createTopic(topic, options.partitions(), Map.of("delivery.mode", options.deliveryMode()));
+    }
+
+    private InetSocketAddress address() {
+        return Side.address(broker.gatewayAddress());
+    }
+
+    private String metrics() {
+        return broker.metricsAddress().orElse(null);
+    }
+
+    private PacedLoad paced(String topic, int messageBytes) {
+        return new PacedLoad(
+                address(),
+                broker.security(),
+                topic,
+                options.partitions(),
+                new PacedLoad.Rate(
+                        messageBytes,
+                        options.messagesPerSecond(),
+                        options.shape().inFlight(),
+                        options.duration()));
+    }
+
+    private Map<String, Object> posts(String topic) throws IOException {
+        PacedLoad.Result result = paced(topic, options.shape().messageBytes()).run(0, broker.pid(), metrics());
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("posts_per_s", Math.round(result.posts().count() / result.use().seconds()));
+        putLatency(row, "post", result.posts());
+        putUse(row, result.use());
+        return row;
+    }
+
+    private Map<String, Object> events(String topic) throws IOException {
+        PacedLoad.Result result =
+                paced(topic, options.shape().messageBytes()).run(options.readers(), broker.pid(), metrics());
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("events_per_s", Math.round(result.received() / result.use().seconds()));
+        putLatency(row, "event", result.events());
+        putLatency(row, "post", result.posts());
+        putUse(row, result.use());
+        return row;
+    }
+
+    private Map<String, Object> search(String topic) throws IOException {
+        String beside = topic + "-beside";
+        create(beside);
+        SearchLoad.Result result = new SearchLoad(
+                        address(), broker.security(), topic, options.partitions(), options.shape())
+                .run(options.requests(), paced(beside, options.shape().messageBytes()), broker.pid(), metrics());
+        broker.deleteTopic(beside);
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("searches", result.searches());
+        row.put("messages_per_s", Math.round(result.messagesPerSecond()));
+        row.put(
+                "mb_per_s",
+                Statistics.tenths(result.messagesPerSecond() * options.shape().messageBytes() / 1e6));
+        putLatency(row, "post", result.posts());
+        putUse(row, result.use());
+        return row;
+    }
+
+    /** The first run of the load warms the broker up. */
+    private Map<String, Object> stuck(String topic) throws IOException, InterruptedException {
+        PayloadPool pool = PayloadPool.build("text", options.shape().messageBytes(), PayloadPool.DEFAULT_SIZE_BYTES);
+        produce(topic, pool);
+        ProduceResult.Measured alone = produce(topic, pool);
+        ProduceResult.Measured beside;
+        try (StuckClients clients =
+                new StuckClients(address(), broker.security(), topic, options.readers(), options.posters())) {
+            beside = produce(topic, pool);
+            clients.requireWaiting();
+            requireReaders();
+        }
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("kafka_messages_per_s", Math.round(beside.qps()));
+        putLatency(row, "kafka_alone", alone.latency());
+        putLatency(row, "kafka", beside.latency());
+        row.put(
+                "kafka_p99_added_percent",
+                Statistics.tenths(
+                        PERCENT * (beside.latency().p99Us() / alone.latency().p99Us() - 1)));
+        row.put("broker_rss_alone_mib", alone.use().brokerResidentBytes() >> 20);
+        row.put(
+                "broker_rss_added_mib",
+                (beside.use().brokerResidentBytes() - alone.use().brokerResidentBytes()) >> 20);
+        putUse(row, beside.use());
+        return row;
+    }
+
+    private ProduceResult.Measured produce(String topic, PayloadPool pool) throws InterruptedException {
+        ProduceSettings settings = new ProduceSettings(
+                ProduceCase.SYNC_SINGLE,
+                new ProduceSettings.Workload(
+                        topic, options.partitions(), options.shape().messageBytes(), "text", 1, 1, 0),
+                new Tuning(options.shape().inFlight(), false, 1, 1, Map.of()),
+                options.messagesPerSecond(),
+                options.duration(),
+                options.duration());
+        ProduceResult result = new ProduceRun(
+                        broker,
+                        new JournalQClientDriver(broker.security(), null),
+                        new KafkaClientsDriver(broker.security()),
+                        settings,
+                        pool,
+                        System.err::println)
+                .run();
+        if (result.problem() != null) {
+            throw new BenchException(result.problem(), "see the broker's log");
+        }
+        return result.measured();
+    }
+
+    private void requireReaders() {
+        MetricsPage page = new MetricsPage(metrics());
+        page.load();
+        long connected = page.sum("journalq_gateway_streams") + page.sum("journalq_gateway_websockets");
+        if (connected != options.readers()) {
+            throw new BenchException(
+                    "only " + connected + " of " + options.readers() + " stuck readers are connected",
+                    "see the broker's log");
+        }
+    }
+
+    private static void putLatency(Map<String, Object> row, String what, Latency latency) {
+        row.put(what + "_p50_us", latency.p50Us());
+        row.put(what + "_p99_us", latency.p99Us());
+        row.put(what + "_p999_us", latency.p999Us());
+        row.put(what + "_max_us", latency.maxUs());
+    }
+
+    private static void putUse(Map<String, Object> row, ResourceUse use) {
+        row.put("loop_iterations_over_4_2_ms", use.brokerStalls());
+        GatewayCommand.putUse(row, use);
+    }
+}
