@@ -30,12 +30,15 @@ import picocli.CommandLine.Spec;
                     + " partitions that the broker led. After each fault, its partitions move back to it: these times"
                     + " are those of move.",
             "",
+            "If a round takes longer than its goal, what the brokers have logged since the fault is kept in a directory"
+                    + " that is named.",
+            "",
             "The p99 of fewer than 100 rounds is the longest time. Use a machine with free processor time."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
             "0:every p99 is within its goal",
-            "1:one is not, or the cluster did not recover: the data and the logs are kept",
+            "1:one is not, or the cluster did not recover: the data and all logs are kept then",
             "2:wrong usage"
         },
         footerHeading = "%nExamples:%n",
@@ -47,7 +50,6 @@ import picocli.CommandLine.Spec;
 final class FailoverCommand implements Callable<Integer> {
     private static final int FEWEST_BROKERS = 3;
     private static final int MOST_BROKERS = 7;
-    private static final long MOVE_GOAL_MS = 200;
     private static final int PERCENT = 100;
     private static final double MILLIS_PER_SECOND = 1_000;
 
@@ -123,6 +125,10 @@ final class FailoverCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--brokers must be from " + FEWEST_BROKERS + " to " + MOST_BROKERS);
         }
+        if (partitions < brokers) {
+            throw new ParameterException(
+                    spec.commandLine(), "--partitions must be at least --brokers, so that each broker leads one");
+        }
         Map<String, List<String>> commands = new LinkedHashMap<>();
         programs.forEach(
                 (name, command) -> commands.put(name, List.of(command.strip().split("\\s+"))));
@@ -137,7 +143,10 @@ final class FailoverCommand implements Callable<Integer> {
                 Files.createTempDirectory("journalq-failover"));
         System.out.println("logs: " + plan.directory());
         Map<String, Map<String, List<Long>>> gaps = new FailoverMeasurement(plan, System.out).run();
-        ChaosMain.delete(plan.directory());
+        ChaosMain.delete(plan.cluster());
+        if (!Files.exists(plan.slowRounds())) {
+            ChaosMain.delete(plan.directory());
+        }
         return print(gaps) ? 0 : 1;
     }
 
@@ -146,10 +155,7 @@ final class FailoverCommand implements Callable<Integer> {
         boolean met = true;
         System.out.println("fault       client         rounds   p50 s   p99 s  goal s");
         for (Map.Entry<String, Map<String, List<Long>>> fault : gaps.entrySet()) {
-            long goalMs = fault.getKey().equals(FailoverMeasurement.MOVE)
-                    ? MOVE_GOAL_MS
-                    : FailoverFault.valueOf(fault.getKey().toUpperCase(Locale.ROOT))
-                            .goalMs();
+            long goalMs = FailoverMeasurement.goalMs(fault.getKey());
             for (Map.Entry<String, List<Long>> client : fault.getValue().entrySet()) {
                 List<Long> sorted = client.getValue().stream().sorted().toList();
                 long p99Ms = percentile(sorted, 99);

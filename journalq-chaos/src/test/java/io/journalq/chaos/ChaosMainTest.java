@@ -37,6 +37,7 @@ class ChaosMainTest {
                 "failover --brokers=8 | --brokers must be from 3 to 7",
                 "failover --mode=strict | 'strict' for delivery.mode: must be one of",
                 "failover --faults=earthquake | one of",
+                "failover --partitions=2 | --partitions must be at least --brokers",
                 "failover --client=nothing | NAME=COMMAND",
                 "soak --duration=0s | '0s' is out of range",
                 "soak --rate=0 | --rate must be more than 0",

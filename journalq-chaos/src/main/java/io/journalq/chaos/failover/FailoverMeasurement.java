@@ -13,9 +13,15 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -28,6 +34,7 @@ public final class FailoverMeasurement {
     /** Row of the times of a partition that goes back to its preferred leader. */
     public static final String MOVE = "move";
 
+    private static final long MOVE_GOAL_MS = 200;
     private static final String TOPIC = "failover";
     private static final int REPLICAS = 3;
     private static final int START_SECONDS = 300;
@@ -45,15 +52,28 @@ public final class FailoverMeasurement {
     private final PrintStream out;
     private final Map<String, Map<String, List<Long>>> gaps = new TreeMap<>();
     private final List<FailoverClient> clients = new ArrayList<>();
+    /** The preferred leader of each partition, by its number. It leads the partition whenever a fault is injected. */
+    private final List<Integer> preferredLeaders = new ArrayList<>();
+
+    private final SlowRounds slowRounds;
 
     /** @param out receives a line after each fault */
     public FailoverMeasurement(FailoverPlan plan, PrintStream out) {
         this.plan = plan;
         this.out = out;
+        this.slowRounds = new SlowRounds(plan.slowRounds());
+    }
+
+    /** The longest time without an acknowledgement that is aimed at, for 99 of 100 faults of a row. */
+    public static long goalMs(String row) {
+        return row.equals(MOVE)
+                ? MOVE_GOAL_MS
+                : FailoverFault.valueOf(row.toUpperCase(Locale.ROOT)).goalMs();
     }
 
     /**
-     * Runs all rounds. Kills the brokers at the end, and also if the program is interrupted.
+     * Runs all rounds. Kills the brokers at the end, and also if the program is interrupted. If a time exceeds its goal,
+     * what the brokers have logged since the fault is kept, see {@link FailoverPlan#slowRounds}.
      *
      * @return the longest times without an acknowledgement in ms, one of each fault, by fault and client
      * @throws IOException if a client ends, or the cluster does not recover
@@ -63,7 +83,7 @@ public final class FailoverMeasurement {
         boolean proxied = plan.faults().contains(FailoverFault.CUT);
         try (NetworkProxies network = new NetworkProxies();
                 LocalCluster cluster =
-                        new LocalCluster(plan.directory(), SETTINGS, proxied ? network::open : (id, port) -> port)) {
+                        new LocalCluster(plan.cluster(), SETTINGS, proxied ? network::open : (id, port) -> port)) {
             network.watch(cluster::pid);
             Thread hook = new Thread(cluster::close, "kill-brokers");
             Runtime.getRuntime().addShutdownHook(hook);
@@ -77,7 +97,7 @@ public final class FailoverMeasurement {
                 begin(cluster);
                 for (int round = 1; round <= plan.rounds(); round++) {
                     for (FailoverFault fault : plan.faults()) {
-                        inject(cluster, network, admin, fault);
+                        inject(cluster, network, admin, fault, round);
                     }
                 }
             } finally {
@@ -97,7 +117,10 @@ public final class FailoverMeasurement {
         } catch (TopicExistsException repeated) {
             // The response to an earlier attempt came too late.
         }
-        awaitPreferredLeaders(admin);
+        awaitInSync(admin, Map.of());
+        partitions(admin)
+                .forEach(partition -> preferredLeaders.add(partition.replicas().get(0)));
+        electPreferredLeaders(admin);
     }
 
     private void begin(LocalCluster cluster) throws IOException, InterruptedException {
@@ -113,15 +136,27 @@ public final class FailoverMeasurement {
         awaitSettled(IntStream.range(0, plan.partitions()).boxed().toList());
     }
 
-    private void inject(LocalCluster cluster, NetworkProxies network, Admin admin, FailoverFault fault)
+    private void inject(LocalCluster cluster, NetworkProxies network, Admin admin, FailoverFault fault, int round)
             throws IOException, InterruptedException {
+        List<Integer> all = IntStream.range(0, plan.partitions()).boxed().toList();
+        if (!electPreferredLeaders(admin).isEmpty()) {
+            awaitSettled(all);
+        }
         int controller = controller(admin);
         int victim = fault == FailoverFault.CONTROLLER ? controller : controller % plan.brokers() + 1;
-        List<Integer> led = partitions(admin).stream()
-                .filter(partition -> partition.leader() == victim)
-                .map(PartitionDescription::partition)
+        List<Integer> led = all.stream()
+                .filter(partition -> preferredLeaders.get(partition) == victim)
                 .toList();
-        beginMeasuring();
+        if (led.isEmpty()) {
+            throw new IOException("broker " + victim + " leads no partition, so that nothing can be measured");
+        }
+        await("metadata with the preferred leaders", () -> partitions(admin).stream()
+                .allMatch(partition -> partition.leader() == preferredLeaders.get(partition.partition())));
+        Map<Integer, Integer> epochs = new HashMap<>();
+        partitions(admin).forEach(partition -> epochs.put(partition.partition(), partition.leaderEpoch()));
+        slowRounds.begin(
+                IntStream.rangeClosed(1, plan.brokers()).mapToObj(cluster::log).toList());
+        Instant injected = beginMeasuring();
         switch (fault) {
             case KILL, CONTROLLER -> cluster.kill(victim);
             case FREEZE -> cluster.freeze(victim);
@@ -133,7 +168,7 @@ public final class FailoverMeasurement {
             }
         }
         awaitSettled(led);
-        endMeasuring(fault.toString(), led);
+        endMeasuring(fault.toString(), round + "-" + fault, injected, led);
         switch (fault) {
             case KILL, CONTROLLER, STOP -> {
                 cluster.start(victim);
@@ -142,29 +177,44 @@ public final class FailoverMeasurement {
             case FREEZE -> cluster.thaw(victim);
             case CUT -> setCut(network, victim, false);
         }
-        awaitInSync(admin);
-        List<Integer> all = IntStream.range(0, plan.partitions()).boxed().toList();
+        epochs.keySet().retainAll(led);
+        awaitInSync(admin, epochs);
         awaitSettled(all);
-        beginMeasuring();
-        awaitPreferredLeaders(admin);
+        Instant elected = beginMeasuring();
+        List<Integer> moved = List.copyOf(electPreferredLeaders(admin));
         awaitSettled(all);
-        endMeasuring(MOVE, led);
+        if (moved.isEmpty()) {
+            // The controller looks for partitions without their preferred leader, too, but only once a minute.
+            out.println("no " + MOVE + ": the preferred leaders led already");
+        } else {
+            endMeasuring(MOVE, round + "-" + fault + "-" + MOVE, elected, moved);
+        }
     }
 
-    private void beginMeasuring() {
+    /** Returns the time, as the logs of the brokers have it. */
+    private Instant beginMeasuring() {
         long nowNanos = System.nanoTime();
         clients.forEach(client -> client.gaps().begin(nowNanos));
+        return Instant.now().truncatedTo(ChronoUnit.MILLIS);
     }
 
-    private void endMeasuring(String fault, List<Integer> partitions) {
+    /** @param name of the directory for the logs */
+    private void endMeasuring(String row, String name, Instant began, List<Integer> partitions) throws IOException {
         long nowNanos = System.nanoTime();
-        StringBuilder line = new StringBuilder(fault);
+        boolean slow = false;
+        StringBuilder line = new StringBuilder(began + " " + row);
         for (FailoverClient client : clients) {
             long gapMs = client.gaps().longestMs(partitions, nowNanos);
-            gaps.computeIfAbsent(fault, unused -> new TreeMap<>())
+            slow |= gapMs > goalMs(row);
+            gaps.computeIfAbsent(row, unused -> new TreeMap<>())
                     .computeIfAbsent(client.getName(), unused -> new ArrayList<>())
                     .add(gapMs);
             line.append(", ").append(client.getName()).append(' ').append(gapMs).append(" ms");
+        }
+        line.append(", partitions ").append(partitions);
+        slowRounds.note(line.toString());
+        if (slow) {
+            line.append(", logs in ").append(slowRounds.keep(name));
         }
         out.println(line);
     }
@@ -214,25 +264,35 @@ public final class FailoverMeasurement {
         return admin.describeTopics(List.of(TOPIC)).get(TOPIC).partitions();
     }
 
-    private void awaitInSync(Admin admin) throws IOException, InterruptedException {
+    /**
+     * Waits until all replicas are in sync.
+     *
+     * @param older leader epochs of partitions that have a newer one. Any broker may describe them, even one that was
+     *     frozen or cut off and does not know yet what has happened
+     */
+    private static void awaitInSync(Admin admin, Map<Integer, Integer> older) throws IOException, InterruptedException {
         await("replicas in sync", () -> partitions(admin).stream()
-                .allMatch(partition -> partition.inSyncReplicas().size() == REPLICAS));
+                .allMatch(partition -> partition.inSyncReplicas().size() == REPLICAS
+                        && partition.leaderEpoch() > older.getOrDefault(partition.partition(), -1)));
     }
 
-    private void awaitPreferredLeaders(Admin admin) throws IOException, InterruptedException {
-        awaitInSync(admin);
+    /**
+     * Makes the preferred leaders lead. Only the controller knows whether they do, because the metadata of other brokers
+     * may be older.
+     *
+     * @return the partitions whose leader was another one
+     */
+    private Set<Integer> electPreferredLeaders(Admin admin) throws IOException, InterruptedException {
         List<TopicPartition> all = IntStream.range(0, plan.partitions())
                 .mapToObj(partition -> new TopicPartition(TOPIC, partition))
                 .toList();
+        Set<Integer> moved = new HashSet<>();
         await("preferred leaders", () -> {
-            if (partitions(admin).stream()
-                    .allMatch(partition ->
-                            partition.leader() == partition.replicas().get(0))) {
-                return true;
-            }
-            admin.electLeaders(ElectionType.PREFERRED, all);
-            return false;
+            Set<TopicPartition> elected = admin.electLeaders(ElectionType.PREFERRED, all);
+            elected.forEach(partition -> moved.add(partition.partition()));
+            return elected.isEmpty();
         });
+        return moved;
     }
 
     /** A state of the cluster. */

@@ -14,7 +14,7 @@ import java.util.Map;
  * @param partitions of the topic, each with three replicas
  * @param faults to measure
  * @param programs commands of clients in other languages, by name
- * @param directory for the data and the logs of the brokers
+ * @param directory for {@link #cluster} and {@link #slowRounds}
  */
 public record FailoverPlan(
         int brokers,
@@ -28,5 +28,15 @@ public record FailoverPlan(
     public FailoverPlan {
         faults = List.copyOf(faults);
         programs = Map.copyOf(programs);
+    }
+
+    /** The data and the logs of the brokers. */
+    public Path cluster() {
+        return directory.resolve("cluster");
+    }
+
+    /** What the brokers have logged in rounds that took longer than their goal, in a directory for each of them. */
+    public Path slowRounds() {
+        return directory.resolve("slow-rounds");
     }
 }

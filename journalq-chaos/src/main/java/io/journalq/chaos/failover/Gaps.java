@@ -45,12 +45,16 @@ final class Gaps {
                         && nowNanos - restartNanos[partition] >= forNanos);
     }
 
-    /** The longest gap of the partitions, in ms. One that has not ended counts as well. */
+    /**
+     * The longest gap of the partitions, in ms. One that has not ended counts as well.
+     *
+     * @throws java.util.NoSuchElementException if there are no partitions, so that nothing was measured
+     */
     synchronized long longestMs(Collection<Integer> partitions, long nowNanos) {
         long longest = partitions.stream()
                 .mapToLong(partition -> Math.max(longestNanos[partition], nowNanos - lastNanos[partition]))
                 .max()
-                .orElse(0);
+                .orElseThrow();
         return TimeUnit.NANOSECONDS.toMillis(longest);
     }
 }

@@ -1,10 +1,14 @@
 package io.journalq.chaos.failover;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,6 +38,31 @@ class FailoverMeasurementTest {
         // and partition 0 has got nothing at all
         assertThat(gaps.longestMs(List.of(0, 1), ms(1_750))).isEqualTo(1_750);
         assertThat(gaps.areSettled(List.of(0, 1), ms(1_750), ms(100))).isFalse();
+    }
+
+    @Test
+    void shouldMeasureNothingWhenThereAreNoPartitions() {
+        Gaps gaps = new Gaps(2);
+
+        assertThatThrownBy(() -> gaps.longestMs(List.of(), ms(1))).isInstanceOf(NoSuchElementException.class);
+    }
+
+    @Test
+    void shouldKeepWhatBrokersHaveLoggedInASlowRound(@TempDir Path directory) throws Exception {
+        // given
+        Path log = Files.writeString(directory.resolve("broker1.log"), "before\n");
+        SlowRounds rounds = new SlowRounds(directory.resolve("slow"));
+        rounds.begin(List.of(log));
+        Files.writeString(log, "since\n", StandardOpenOption.APPEND);
+        rounds.note("freeze, 5000 ms");
+
+        // when
+        Path kept = rounds.keep("1-freeze");
+
+        // then
+        assertThat(kept).isEqualTo(directory.resolve("slow/1-freeze"));
+        assertThat(kept.resolve("broker1.log")).hasContent("since");
+        assertThat(kept.resolve("measured.txt")).hasContent("freeze, 5000 ms");
     }
 
     @Test
