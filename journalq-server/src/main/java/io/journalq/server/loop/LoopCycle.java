@@ -212,6 +212,18 @@ public final class LoopCycle {
         }
     }
 
+    /**
+     * Runs {@code work} on this loop in another iteration, so that its sockets have their turn before. A task that enqueues
+     * itself again can run many times in the same iteration. Any thread.
+     */
+    public void enqueueForNextIteration(Runnable work) {
+        if (loop.inLoop()) {
+            loop.afterIteration(() -> enqueue(work));
+        } else {
+            enqueue(work);
+        }
+    }
+
     private void end() {
         if (!rounds.isEmpty()) {
             runOverdueResults();

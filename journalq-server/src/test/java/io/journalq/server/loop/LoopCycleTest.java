@@ -3,10 +3,15 @@ package io.journalq.server.loop;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ApiKey;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.SingleThreadEventLoop;
+import io.netty.channel.nio.NioIoHandler;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class LoopCycleTest {
@@ -225,6 +230,41 @@ class LoopCycleTest {
             }
         }
         return counts;
+    }
+
+    @Test
+    void shouldLetSocketsHaveTheirTurnBetweenTasksOfDifferentIterations() throws InterruptedException {
+        // given work on a real loop that continues in another iteration, again and again
+        int times = 200;
+        SingleThreadEventLoop real =
+                (SingleThreadEventLoop) new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory()).next();
+        try {
+            LoopCycle realCycle = LoopCycle.cycles(List.of(new NettyLoop(real))).get(0);
+            CountDownLatch left = new CountDownLatch(times);
+            Runnable work = new Runnable() {
+                @Override
+                public void run() {
+                    realCycle.begin();
+                    left.countDown();
+                    if (left.getCount() > 0) {
+                        realCycle.enqueueForNextIteration(this);
+                    }
+                }
+            };
+
+            // when
+            realCycle.enqueueForNextIteration(work);
+            assertThat(left.await(60, TimeUnit.SECONDS)).isTrue();
+
+            // then the last iteration may not have ended
+            long iterations = 0;
+            for (int bucket = 0; bucket < realCycle.stalls().bucketCount(); bucket++) {
+                iterations += realCycle.stalls().count(bucket);
+            }
+            assertThat(iterations).isGreaterThanOrEqualTo(times - 1);
+        } finally {
+            real.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+        }
     }
 
     /** Logs exceptions and continues, like Netty's event loop. */

@@ -221,7 +221,7 @@ public final class HttpExchange implements Caller {
 
     @Override
     public void later(Runnable work) {
-        cycle().enqueue(() -> connection.guarded(this, work));
+        cycle().enqueueForNextIteration(() -> connection.guarded(this, work));
     }
 
     @Override

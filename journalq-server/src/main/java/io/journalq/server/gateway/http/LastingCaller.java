@@ -105,7 +105,7 @@ public final class LastingCaller implements Caller, AutoCloseable {
 
     @Override
     public void later(Runnable work) {
-        cycle().enqueue(() -> guarded(work));
+        cycle().enqueueForNextIteration(() -> guarded(work));
     }
 
     @Override
