@@ -6,6 +6,7 @@ import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.load.GatewayLoad;
+import io.journalq.bench.load.HttpGatewayTarget;
 import io.journalq.bench.load.PacedLoad;
 import io.journalq.bench.load.SearchLoad;
 import io.journalq.bench.load.StuckClients;
@@ -171,6 +172,15 @@ final class GatewayCases {
         ProduceResult.Measured beside;
         try (StuckClients clients =
                 new StuckClients(address(), broker.security(), topic, options.readers(), options.posters())) {
+            StuckClients.fill(
+                    new HttpGatewayTarget(
+                            address(),
+                            broker.security(),
+                            topic,
+                            options.partitions(),
+                            HttpGatewayTarget.Format.BATCH),
+                    options.shape().messageBytes(),
+                    metrics());
             beside = produce(topic, pool);
             clients.requireWaiting();
             requireReaders();

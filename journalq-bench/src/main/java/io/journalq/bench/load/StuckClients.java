@@ -2,10 +2,10 @@ package io.journalq.bench.load;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ConnectionSecurity;
+import io.journalq.bench.measure.MetricsPage;
 import io.netty.handler.ssl.SslContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -19,12 +19,20 @@ import java.util.concurrent.locks.LockSupport;
  * which the broker must hold until they are complete.
  */
 public final class StuckClients implements AutoCloseable {
-    private static final int RECEIVE_BUFFER_BYTES = 4096;
-    private static final int BODY_BYTES = 512 * 1024;
+    private static final int RESPONSE_BYTES = 4096;
+    /** It takes 64 s to arrive. */
+    private static final int BODY_BYTES = 128 * 1024;
     /** Twice the slowest rate at which the broker lets a body arrive. */
     private static final int PART_BYTES = 512;
 
     private static final long PART_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    /** More than the kernel holds for a connection within a machine. */
+    private static final int FILLING_BYTES = 8 * 1024 * 1024;
+    /** The broker takes no more in a request. */
+    private static final int MAX_FILLING_MESSAGES = 100_000;
+
+    private static final long STUCK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(60);
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long STOP_TIMEOUT_MS = 10_000;
     private static final long CREDIT = 1_000_000_000;
 
@@ -54,7 +62,6 @@ public final class StuckClients implements AutoCloseable {
             for (int i = 0; i < readerCount; i++) {
                 LoadSocket reader = LoadSocket.connect(address, tls);
                 readers.add(reader);
-                reader.set(StandardSocketOptions.SO_RCVBUF, RECEIVE_BUFFER_BYTES);
                 if (i % 2 == 0) {
                     send(reader, events);
                 } else {
@@ -99,18 +106,45 @@ public final class StuckClients implements AutoCloseable {
         }
     }
 
+    /**
+     * Appends so much to the topic that the sockets of all readers are full, and returns when the broker has stopped to
+     * read the topic for them.
+     *
+     * @param metricsAddress {@code host:port} of the broker's metrics
+     */
+    public static void fill(LoadTarget batches, int messageBytes, String metricsAddress) throws IOException {
+        int count = Math.min(MAX_FILLING_MESSAGES, Math.max(1, FILLING_BYTES / messageBytes));
+        ByteBuffer request = batches.request(0, new CheckedMessages(messageBytes, count), 0, count);
+        try (RequestSender sender = new RequestSender(batches, List.of(request), 1)) {
+            sender.send(1);
+        }
+        MetricsPage page = new MetricsPage(metricsAddress);
+        long endNs = System.nanoTime() + STUCK_TIMEOUT_NS;
+        long before;
+        long read = -1;
+        do {
+            if (System.nanoTime() - endNs > 0) {
+                throw new BenchException("the readers are not stuck after 60 s", "see the broker's log");
+            }
+            before = read;
+            LockSupport.parkNanos(LOOK_NANOS);
+            page.load();
+            read = page.sum("journalq_gateway_read_records_total");
+        } while (read < 0 || read != before);
+    }
+
     /** Throws if the broker has responded to a poster, or has closed its connection. */
     public void requireWaiting() throws IOException {
-        if (failure != null) {
-            throw new BenchException("a slow request failed: " + failure.getMessage(), "see the broker's log");
-        }
         for (LoadSocket poster : posters) {
-            ByteBuffer in = ByteBuffer.allocate(RECEIVE_BUFFER_BYTES);
+            ByteBuffer in = ByteBuffer.allocate(RESPONSE_BYTES);
             if (poster.read(in) != 0) {
                 throw new BenchException(
                         "the broker ended a slow request: " + Responses.text(in, in.position()),
                         "see the broker's log");
             }
+        }
+        if (failure != null) {
+            throw new BenchException("a slow request failed: " + failure.getMessage(), "see the broker's log");
         }
     }
 
