@@ -174,11 +174,7 @@ final class GatewayCases {
                 new StuckClients(address(), broker.security(), topic, options.readers(), options.posters())) {
             StuckClients.fill(
                     new HttpGatewayTarget(
-                            address(),
-                            broker.security(),
-                            topic,
-                            options.partitions(),
-                            HttpGatewayTarget.Format.BATCH),
+                            address(), broker.security(), topic, options.partitions(), HttpGatewayTarget.Format.BATCH),
                     options.shape().messageBytes(),
                     metrics());
             beside = produce(topic, pool);
