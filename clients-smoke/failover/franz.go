@@ -17,9 +17,11 @@ import (
 )
 
 const (
-	tick         = 10 * time.Millisecond
-	printEvery   = 5 * time.Millisecond
-	overhead     = 500 * time.Millisecond
+	tick       = 10 * time.Millisecond
+	printEvery = 5 * time.Millisecond
+	// The client accepts no less. It sends up to five requests to a frozen broker, one after the other, and opens two
+	// connections for each. It waits for this time on each of them.
+	overhead     = 100 * time.Millisecond
 	mostInFlight = 90_000
 )
 
@@ -41,8 +43,9 @@ func main() {
 		kgo.ProduceRequestTimeout(timeout-overhead),
 		kgo.RequestTimeoutOverhead(overhead),
 		kgo.DialTimeout(timeout),
-		// By default, a client asks for new leaders only every 5 s.
-		kgo.MetadataMinAge(500*time.Millisecond),
+		// By default, a client asks for new leaders at most every 5 s after failures, and every 5 min without one.
+		kgo.MetadataMinAge(100*time.Millisecond),
+		kgo.MetadataMaxAge(500*time.Millisecond),
 		// By default, it waits up to 5 s before it tries again.
 		kgo.RetryBackoffFn(func(int) time.Duration { return 100 * time.Millisecond }),
 		kgo.ProducerLinger(5*time.Millisecond),

@@ -45,6 +45,8 @@ producer = Producer(
         "socket.timeout.ms": REQUEST_TIMEOUT_MS,
         "socket.connection.setup.timeout.ms": REQUEST_TIMEOUT_MS,
         "reconnect.backoff.max.ms": 1_000,
+        # The default is 5 min. The client finds the new leaders of a frozen broker earlier.
+        "topic.metadata.refresh.interval.ms": 500,
         "log_level": 2,
         "on_delivery": delivered,
     }
