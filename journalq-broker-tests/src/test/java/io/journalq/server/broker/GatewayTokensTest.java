@@ -14,8 +14,13 @@ import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.security.token.TestIssuer;
 import io.netty.pkitesting.CertificateBuilder.Algorithm;
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -30,11 +35,21 @@ import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.zip.GZIPOutputStream;
+import javax.net.ssl.SSLSocket;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.AccessControlEntry;
 import org.apache.kafka.common.acl.AclBinding;
 import org.apache.kafka.common.acl.AclOperation;
@@ -47,6 +62,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
 /** Logins at the gateway with tokens. */
@@ -59,6 +76,11 @@ class GatewayTokensTest {
 
     /** Long enough for a slow machine to begin a stream. */
     private static final int SHORT_LIFE_SECONDS = 12;
+
+    private static final String LAST_CHUNK = "0\r\n\r\n";
+    private static final int LARGE_RECORDS = 32;
+    private static final int LARGE_BYTES = 1_000_000;
+    private static final Pattern CURSOR = Pattern.compile("\\{\"cursor\":\"0:([0-9]+)\",\"atEnd\":false}");
 
     @TempDir
     private Path directory;
@@ -414,5 +436,217 @@ class GatewayTokensTest {
         assertThat(Instant.now()).isAfterOrEqualTo(end);
         assertThat(appended).isGreaterThan(1);
         assertNotLogged(token);
+    }
+
+    /** 32 records of 1 MB, more than the buffers between the broker and a client that does not read. */
+    private void fill(String topic) throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of())) {
+            byte[] value = "x".repeat(LARGE_BYTES).getBytes(ISO_8859_1);
+            for (int i = 0; i < LARGE_RECORDS; i++) {
+                producer.send(new ProducerRecord<>(topic, 0, null, value)).get(60, TimeUnit.SECONDS);
+            }
+        }
+    }
+
+    /** A connection over TLS whose client soon reads too slowly. */
+    private SSLSocket connect(int receiveBufferBytes) throws Exception {
+        Socket plain = new Socket();
+        plain.setReceiveBufferSize(receiveBufferBytes);
+        plain.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), broker.gatewayPort()));
+        SSLSocket socket = (SSLSocket)
+                keys.sockets(null).getSocketFactory().createSocket(plain, "127.0.0.1", plain.getPort(), true);
+        socket.setSoTimeout(60_000);
+        return socket;
+    }
+
+    private static void awaitEnd(Instant end) throws InterruptedException {
+        while (!Instant.now().isAfter(end)) {
+            Thread.sleep(10);
+        }
+    }
+
+    private static List<Integer> offsets(String body) {
+        return Pattern.compile("\"offset\":([0-9]+)")
+                .matcher(body)
+                .results()
+                .map(each -> Integer.valueOf(each.group(1)))
+                .toList();
+    }
+
+    /**
+     * The clients wait with their reading until the token has expired, and longer than the broker waits for the rest of a
+     * body and for the end of TLS. Then they read everything.
+     */
+    @Test
+    void shouldEndResponsesThatAreReadSlowlyWhenTheTokenExpires() throws Exception {
+        // given
+        GatewayClient gateway = start();
+        fill("t");
+        Instant end = soon();
+        String token = TestIssuer.TRUSTED.token("ada", end);
+        Map<String, SSLSocket> sockets = new TreeMap<>();
+        Map<String, String> responses = new TreeMap<>();
+
+        // when
+        try {
+            for (String path : List.of("records?from=start", "search?from=start&text=x")) {
+                for (String header : List.of("", "Connection: close\r\n")) {
+                    SSLSocket socket = connect(64 * 1024);
+                    sockets.put(path + " " + header.strip(), socket);
+                    String request = "GET /v1/topics/t/" + path + " HTTP/1.1\r\nHost: localhost\r\n" + header
+                            + "Authorization: Bearer " + token + "\r\n\r\n";
+                    socket.getOutputStream().write(request.getBytes(ISO_8859_1));
+                }
+            }
+            awaitEnd(end.plusSeconds(8));
+            for (Map.Entry<String, SSLSocket> each : sockets.entrySet()) {
+                responses.put(each.getKey(), readChunks(each.getValue()));
+            }
+        } finally {
+            for (SSLSocket socket : sockets.values()) {
+                socket.close();
+            }
+        }
+
+        // then
+        for (Map.Entry<String, String> each : responses.entrySet()) {
+            String response = each.getValue();
+            String tail = response.substring(Math.max(0, response.length() - 2_000));
+            assertThat(response).as(each.getKey()).startsWith("HTTP/1.1 200 ");
+            assertThat(tail)
+                    .as(each.getKey())
+                    .contains("{\"error\":{", "\"urn:journalq:problem:unauthenticated\"", "the token has expired")
+                    .endsWith(LAST_CHUNK)
+                    .doesNotContain(signature(token));
+            Matcher cursor = CURSOR.matcher(tail);
+            assertThat(cursor.find()).as(tail).isTrue();
+            int next = Integer.parseInt(cursor.group(1));
+            assertThat(next).as("%s: ended by the token", each.getKey()).isBetween(1, LARGE_RECORDS - 1);
+            assertThat(offsets(response)).as(each.getKey()).isEqualTo(range(0, next));
+            HttpResponse<String> rest = gateway.send(gateway.request("/v1/topics/t/records?cursor=0:" + next)
+                    .header("Authorization", "Bearer " + token("ada"))
+                    .timeout(Duration.ofSeconds(60)));
+            assertThat(offsets(rest.body())).as(each.getKey()).isEqualTo(range(next, LARGE_RECORDS));
+        }
+        assertThat(responses).hasSize(4);
+        assertNotLogged(token);
+    }
+
+    private static List<Integer> range(int from, int to) {
+        return IntStream.range(from, to).boxed().toList();
+    }
+
+    /** Reads a response up to its last chunk, or up to the end of the connection. */
+    private static String readChunks(SSLSocket socket) throws IOException {
+        ByteArrayOutputStream read = new ByteArrayOutputStream();
+        byte[] part = new byte[64 * 1024];
+        String last = "";
+        int size = 0;
+        while (size >= 0 && !last.endsWith(LAST_CHUNK)) {
+            size = socket.getInputStream().read(part);
+            read.write(part, 0, Math.max(0, size));
+            last += new String(part, 0, Math.max(0, size), ISO_8859_1);
+            last = last.substring(Math.max(0, last.length() - LAST_CHUNK.length()));
+        }
+        return read.toString(ISO_8859_1);
+    }
+
+    /** The client sends a record when the one before is there, and goes on when the token has expired. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldAppendNothingOfAnUploadThatArrivesWhenTheTokenHasExpired(boolean compressed) throws Exception {
+        // given
+        start();
+        Instant end = soon();
+        String token = TestIssuer.TRUSTED.token("ada", end);
+        int inTime = 0;
+        String response;
+
+        // when
+        try (SSLSocket socket = connect(64 * 1024);
+                KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of())) {
+            String head = "POST " + RECORDS + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+                    + (compressed ? "Content-Encoding: gzip\r\n" : "")
+                    + "Transfer-Encoding: chunked\r\nAuthorization: Bearer " + token + "\r\n\r\n";
+            socket.getOutputStream().write(head.getBytes(ISO_8859_1));
+            Chunks chunks = new Chunks(socket.getOutputStream());
+            OutputStream body = compressed ? new GZIPOutputStream(chunks, 512, true) : chunks;
+            CompletableFuture<String> received = CompletableFuture.supplyAsync(() -> readAll(socket));
+            // The body is faster than 1 KiB/s, so that only the token ends it.
+            String padding = "x".repeat(20_000);
+            while (Instant.now().isBefore(end.minusSeconds(1))) {
+                line(body, "in time " + inTime + padding);
+                inTime++;
+                while (stored(consumer) < inTime) {
+                    Thread.sleep(5);
+                }
+            }
+            awaitEnd(end);
+            try {
+                for (int i = 0; i < 10; i++) {
+                    line(body, "late " + i);
+                }
+            } catch (IOException refused) {
+                assertThat(received).succeedsWithin(Duration.ofSeconds(60));
+            }
+            response = received.get(60, TimeUnit.SECONDS);
+            assertThat(stored(consumer)).isEqualTo(inTime);
+        }
+
+        // then
+        assertThat(response)
+                .startsWith("HTTP/1.1 401 ")
+                .contains(
+                        "the token has expired",
+                        "\"records\":" + inTime + ",",
+                        "\"offsets\":[{\"partition\":0,\"first\":0,\"last\":" + (inTime - 1) + "}]")
+                .doesNotContain(signature(token));
+        assertThat(inTime).isGreaterThan(1);
+        assertNotLogged(token);
+    }
+
+    private static void line(OutputStream body, String value) throws IOException {
+        body.write(("{\"value\":\"" + value + "\"}\n").getBytes(ISO_8859_1));
+        body.flush();
+    }
+
+    private static long stored(KafkaConsumer<byte[], byte[]> consumer) {
+        TopicPartition partition = new TopicPartition("t", 0);
+        return consumer.endOffsets(List.of(partition)).get(partition);
+    }
+
+    private static String readAll(Socket socket) {
+        ByteArrayOutputStream read = new ByteArrayOutputStream();
+        try {
+            socket.getInputStream().transferTo(read);
+        } catch (IOException closed) {
+            // What has arrived until then is checked.
+        }
+        return read.toString(ISO_8859_1);
+    }
+
+    /** Writes each part as a chunk. */
+    private static final class Chunks extends OutputStream {
+        private final OutputStream out;
+
+        Chunks(OutputStream out) {
+            this.out = out;
+        }
+
+        @Override
+        public void write(int one) throws IOException {
+            write(new byte[] {(byte) one}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] bytes, int from, int length) throws IOException {
+            if (length > 0) {
+                ByteArrayOutputStream chunk = new ByteArrayOutputStream();
+                chunk.writeBytes((Integer.toHexString(length) + "\r\n").getBytes(ISO_8859_1));
+                chunk.write(bytes, from, length);
+                chunk.writeBytes("\r\n".getBytes(ISO_8859_1));
+                out.write(chunk.toByteArray());
+            }
+        }
     }
 }

@@ -59,6 +59,7 @@ record ConfluentErrors(String type) implements ErrorForm {
         return switch (error) {
             case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID -> TOPIC_NOT_FOUND;
             case TOPIC_AUTHORIZATION_FAILED -> NOT_AUTHORIZED;
+            case SASL_AUTHENTICATION_FAILED -> UNAUTHENTICATED;
             default -> error.retriable() ? RETRIABLE_KAFKA_ERROR : KAFKA_ERROR;
         };
     }

@@ -147,6 +147,20 @@ final class RecordAppend implements AutoCloseable {
         });
     }
 
+    /**
+     * Gives up what was not sent.
+     *
+     * @param message what its records have as their result, with {@code error}
+     */
+    void drop(ErrorCode error, String message) {
+        waiting.values()
+                .forEach(batches -> batches.forEach(batch -> {
+                    batch.places.forEach(place -> results.set(place, new Result(batch.partition, -1, error, message)));
+                    batch.close();
+                }));
+        waiting.clear();
+    }
+
     private void setResults(Batch batch, ApiMessage response, int index) {
         ErrorCode error = ErrorCode.UNKNOWN_SERVER_ERROR;
         String message = null;

@@ -286,6 +286,11 @@ final class RecordStream implements RequestBody {
         if (!begun && out == null && !inFlight && waiting.entries.isEmpty()) {
             return false;
         }
+        if (exchange.hasExpired()) {
+            String message = ConfluentErrors.message(problem);
+            waiting.append.drop(ErrorCode.SASL_AUTHENTICATION_FAILED, message);
+            sending.append.drop(ErrorCode.SASL_AUTHENTICATION_FAILED, message);
+        }
         if (!ended) {
             ended = true;
             fail(ConfluentErrors.code(problem.type()), ConfluentErrors.message(problem));

@@ -213,6 +213,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
 
     /** Returns whether there was anything to do. */
     private boolean advanceOnce() {
+        if (state == State.BODY && expireIfDue(request.exchange())) {
+            return true;
+        }
         if (state == State.BODY && request.goOn()) {
             return true;
         }
@@ -430,8 +433,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
         }
         check = loop.cycle().loop().schedule(this::check, CHECK_INTERVAL_MS);
         long nowNanos = nanoTime();
-        if (isServing() && request.exchange().takeExpiry(nowNanos)) {
-            expire();
+        if (isServing()) {
+            watchExpiry(request.exchange());
         }
         switch (state) {
             case IDLE -> judge(isBlocked() ? ClientPace.Verdict.FAST_ENOUGH : pace.checkHead(nowNanos));
@@ -444,7 +447,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
                 }
             }
             case CLOSING -> {
-                if (nowNanos - lingerNanos >= LINGER_NANOS) {
+                if (output.pendingBytes() > 0) {
+                    lingerNanos = nowNanos; // The client still reads its response.
+                } else if (nowNanos - lingerNanos >= LINGER_NANOS) {
                     channel.close();
                 }
             }
@@ -452,16 +457,32 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
         }
     }
 
-    /** The credentials of the current request have expired. With its complete body, it ends only if it can last. */
-    private void expire() {
+    /** Ends a request when its credentials expire. Called at its begin and with each check, so that few need a timer. */
+    void watchExpiry(HttpExchange current) {
+        if (current.expires() && !expireIfDue(current)) {
+            long leftNanos = current.expiryNanos() - nanoTime();
+            if (leftNanos <= TimeUnit.MILLISECONDS.toNanos(CHECK_INTERVAL_MS)) {
+                loop.cycle().loop().schedule(() -> expireIfDue(current), TimeUnit.NANOSECONDS.toMillis(leftNanos) + 1);
+            }
+        }
+    }
+
+    /** Ends a request whose credentials have expired. Returns whether they have, which is true once. */
+    private boolean expireIfDue(HttpExchange current) {
+        if (!current.expires() || current.isClosed() || nanoTime() - current.expiryNanos() < 0) {
+            return false;
+        }
+        current.expire();
         loop.cycle().begin();
         Problem problem = identity.expired();
-        if (state == State.BODY && !request.isBodyComplete()) {
+        if (state == State.BODY) {
+            // Nothing of the body is used any more, even if it is complete.
             keepAlive = false;
             request.cutShort(problem);
         } else if (request.body() != null) {
-            guarded(request.exchange(), () -> request.body().onExpired(problem));
+            guarded(current, () -> request.body().onExpired(problem));
         }
+        return true;
     }
 
     private void judge(ClientPace.Verdict verdict) {

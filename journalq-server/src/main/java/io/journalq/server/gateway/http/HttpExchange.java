@@ -37,10 +37,11 @@ public final class HttpExchange implements Caller {
     private boolean hasResponse;
     private boolean closed;
 
-    /** Whether the credentials of the client expire, and when. */
+    /** Whether the credentials of the client expire, and have not yet. */
     private boolean expires;
 
     private long expiryNanos;
+    private boolean expired;
 
     /** @param request null if its head has not arrived */
     HttpExchange(HttpConnection connection, HttpRequest request) {
@@ -61,10 +62,24 @@ public final class HttpExchange implements Caller {
         expiryNanos = atNanos;
     }
 
-    /** Whether the credentials of the client have expired. True once. */
-    boolean takeExpiry(long nowNanos) {
-        boolean expired = expires && nowNanos - expiryNanos >= 0;
-        expires &= !expired;
+    /** Whether the credentials of the client expire, and have not yet. */
+    boolean expires() {
+        return expires;
+    }
+
+    /** When the credentials of the client expire, if they do. */
+    long expiryNanos() {
+        return expiryNanos;
+    }
+
+    /** The credentials of the client have expired. */
+    void expire() {
+        expires = false;
+        expired = true;
+    }
+
+    /** Whether the credentials of the client have expired, so that nothing else may be done for it. */
+    public boolean hasExpired() {
         return expired;
     }
 

@@ -43,8 +43,8 @@ public interface RequestBody {
     default void onDrain() {}
 
     /**
-     * The credentials of the client have expired. A response that can last ends now. Called after the body is complete; a
-     * body that is not is cut short.
+     * The credentials of the client have expired. A response that can last ends now. Called after {@link #onEnd}; before
+     * that, the body is cut short.
      */
     default void onExpired(Problem problem) {}
 

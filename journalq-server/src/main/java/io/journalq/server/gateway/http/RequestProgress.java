@@ -143,8 +143,9 @@ final class RequestProgress {
         exchange.begin(match, head.bodyLength());
         if (login != null && login.lifetimeMs() > 0) {
             exchange.expireAt(headNanos + TimeUnit.MILLISECONDS.toNanos(login.lifetimeMs()));
-            if (exchange.takeExpiry(connection.nanoTime())) {
-                throw connection.identity().expired().exception();
+            connection.watchExpiry(exchange);
+            if (exchange.isClosed()) {
+                return;
             }
         }
         RequestBody opened = route.open(exchange);

@@ -404,9 +404,12 @@ final class RecordSink implements JsonRecord.Receiver {
         respondIfDone();
     }
 
-    /** Appends what was added, and responds with a problem of the rest of the body. */
+    /** Appends what was added, if the client still may, and responds with a problem of the rest of the body. */
     void cutShort(Problem problem) {
         owner.setHeld(true);
+        if (exchange.hasExpired()) {
+            close();
+        }
         finish(problem);
     }
 
