@@ -24,7 +24,7 @@ class KeysCommandsTest {
     private static final Path GUIDE = Path.of("..", "docs", "guides", "end-to-end-encryption.md");
     private static final Pattern BLOCK = Pattern.compile("(?s)```sh\\n(.*?)```");
     private static final Pattern COMMAND = Pattern.compile("(?:echo '([^']*)' \\| )?bin/journalq (.*)");
-    private static final Pattern FILE = Pattern.compile("[a-z]+\\.(?:keys|seal)|passphrase");
+    private static final Pattern FILE = Pattern.compile("[a-z]+\\.(?:keys|seal)|passphrase|subjects-directory");
     private static final Pattern POLICY = Pattern.compile("(?s)cat > (\\S+) <<END\\n(.*?)END\\n");
 
     private static final int FEW_ITERATIONS = 1_000;
@@ -134,6 +134,47 @@ class KeysCommandsTest {
         assertThat(done("", "consume orders --from beginning --until end --count")
                         .out())
                 .contains("0 messages");
+    }
+
+    @Test
+    void shouldLeaveOutTheRecordsOfASubjectWhenItIsShredded() throws IOException {
+        // given
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        Files.writeString(
+                directory.resolve("billing.seal"),
+                """
+                realm=production
+                root=first-use
+                keyring=root.keys
+                passphrase-file=passphrase
+                sender=billing
+                subjects=subjects-directory
+                """);
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        String subjects = " --subjects subjects-directory --passphrase-file passphrase";
+        done("", "topics create patients --partitions 1 --config cleanup.policy=compact");
+        done("", "keys init production" + keyring);
+        done("", "keys identity billing" + keyring);
+        done("", "keys role readers" + keyring);
+        done("", "keys grant patients readers --mode subject" + keyring);
+        done("", "keys subjects" + subjects);
+        done("4711:flu\n4712:cold\n", "produce patients --key-separator : --policy billing.seal");
+
+        // when
+        CommandRun shred = done("", "keys shred patients 4711" + subjects);
+        CommandRun again = done("", "keys shred patients 4711 --output json" + subjects);
+
+        // then
+        assertThat(shred.out()).isEqualTo("key of the subject destroyed\n");
+        assertThat(again.out()).contains("\"destroyed\" : false");
+        CommandRun read = done("", "consume patients --from beginning --until end --policy billing.seal");
+        assertThat(read.out()).contains("cold").doesNotContain("flu");
+        assertThat(read.err()).contains("patients-0 at offset 0 is left out: the key of its subject was destroyed");
+        CommandRun refused = run("4711:flu\n", "produce patients --key-separator : --policy billing.seal");
+        assertThat(refused.exitCode()).isEqualTo(1);
+        assertThat(refused.err()).contains("a subject whose key was destroyed");
+        assertThat(run("", "keys subjects" + subjects).err()).contains("exists");
     }
 
     @Test

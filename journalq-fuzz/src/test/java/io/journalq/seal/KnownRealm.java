@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 
 /**
  * A realm whose private keys are all known here, so that hostile bytes can be signed and encrypted like those of a sender.
- * It has a topic of each mode, and a role for each kind of key. One thread.
+ * It has a topic of each mode but subject, and a role for each kind of key. One thread.
  */
 final class KnownRealm {
     static final String NAME = "tests";

@@ -13,8 +13,11 @@ import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import javax.crypto.spec.SecretKeySpec;
 
 /** Opens the batches of one consumer. Belongs to its thread. */
 final class ConsumerOpener implements BatchOpener {
@@ -80,13 +83,15 @@ final class ConsumerOpener implements BatchOpener {
         long baseOffset = RecordBatch.baseOffset(batches, index);
         int before = out.writerIndex();
         boolean opened = false;
+        List<Long> shredded = new ArrayList<>(0);
         try {
-            Envelope envelope = openBatch(partition, batches, index, out);
+            Envelope envelope = openBatch(partition, batches, index, out, shredded);
             if (envelope != null) {
                 guard.check(
                         partition, envelope.epoch(), envelope.number(), baseOffset, envelope.mode() != SealMode.BATCH);
             }
             opened = true;
+            report(partition, shredded);
         } catch (SealFault fault) {
             events.batchRefused(partition, baseOffset, fault.reason(), fault.getMessage());
             throw new SealViolationException(
@@ -102,8 +107,30 @@ final class ConsumerOpener implements BatchOpener {
         }
     }
 
+    private void report(TopicPartition partition, List<Long> shredded) {
+        if (!shredded.isEmpty()) {
+            KeyEvents.recordsShredded(partition, shredded.get(0), shredded.size());
+            shredded.forEach(offset -> policy.shreddedListener().onShredded(partition, offset));
+        }
+    }
+
+    /** The keys for the records of one batch. */
+    private SealedRecords.Keys keysFor(TopicPartition partition) {
+        return new SealedRecords.Keys() {
+            @Override
+            public SecretKeySpec key(Envelope envelope) {
+                return origin(envelope, partition).key();
+            }
+
+            @Override
+            public SubjectKeys subjects() {
+                return policy.subjects();
+            }
+        };
+    }
+
     /** Returns the envelope; null if the batch has only tombstones. */
-    private Envelope openBatch(TopicPartition partition, ByteBuf batches, int index, ByteBuf out) {
+    private Envelope openBatch(TopicPartition partition, ByteBuf batches, int index, ByteBuf out, List<Long> shredded) {
         SealMode mode = mode(partition.topic());
         int sizeBytes = RecordBatch.sizeBytes(batches, index);
         ByteBuf batch = batches.slice(index, sizeBytes);
@@ -113,14 +140,7 @@ final class ConsumerOpener implements BatchOpener {
         }
         if (mode != SealMode.BATCH) {
             return SealedRecords.open(
-                    reader,
-                    mode,
-                    envelope -> origin(envelope, partition).key(),
-                    policy.realm(),
-                    partition,
-                    batch,
-                    0,
-                    out);
+                    reader, mode, keysFor(partition), policy.realm(), partition, batch, 0, out, shredded);
         }
         byte[] value = reader.next() ? SealedBatch.find(reader.headers()) : null;
         if (value == null) {

@@ -64,10 +64,7 @@ final class FileKeyring implements KeyVault.Form {
     static FileKeyring of(byte[] content, char[] passphrase) {
         FieldReader in = new FieldReader(content);
         in.expect(MAGIC, "a keyring");
-        int iterations = in.number32();
-        if (!isInRange(iterations)) {
-            throw new IllegalArgumentException("it has an invalid number of iterations");
-        }
+        int iterations = checked(in.number32());
         byte[] salt = in.bytes(SALT_SIZE_BYTES);
         return new FileKeyring(iterations, salt, derive(passphrase, salt, iterations));
     }
@@ -76,7 +73,16 @@ final class FileKeyring implements KeyVault.Form {
         return iterations >= 1 && iterations <= MAX_ITERATIONS;
     }
 
-    private static SecretKeySpec derive(char[] passphrase, byte[] salt, int iterations) {
+    /** The number of iterations in a file, if it is not too high. */
+    static int checked(int iterations) {
+        if (!isInRange(iterations)) {
+            throw new IllegalArgumentException("it has an invalid number of iterations");
+        }
+        return iterations;
+    }
+
+    /** Derives a key of 256 bits from a passphrase. */
+    static SecretKeySpec derive(char[] passphrase, byte[] salt, int iterations) {
         try {
             byte[] key = SecretKeyFactory.getInstance("PBKDF2WithHmacSHA512")
                     .generateSecret(new PBEKeySpec(passphrase, salt, iterations, KEY_SIZE_BITS))

@@ -113,6 +113,21 @@ final class KeyEvents {
         new Line("key-destroyed").with("key", name).info();
     }
 
+    /** The key of a subject was destroyed. */
+    static void subjectShredded(String topic) {
+        new Line("subject-shredded").with("topic", topic).info();
+    }
+
+    /** A consumer leaves out records, because the keys of their subjects were destroyed. */
+    static void recordsShredded(TopicPartition partition, long firstOffset, int count) {
+        new Line("records-shredded")
+                .with("topic", partition.topic())
+                .with("partition", partition.partition())
+                .with("offset", firstOffset)
+                .with("records", count)
+                .info();
+    }
+
     /** An administrator has published a version of the registry. */
     static void registryPublished(Registry before, Registry after) {
         new Line("registry-published")

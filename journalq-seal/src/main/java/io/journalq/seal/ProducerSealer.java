@@ -52,6 +52,8 @@ final class ProducerSealer implements BatchSealer {
         private final RawKeyPair signer;
         /** Null unless the mode is {@link SealMode#TOKEN}. */
         private final TokenKey tokens;
+        /** Null unless the mode is {@link SealMode#SUBJECT}. */
+        private final SubjectKeys subjects;
 
         private final long packetOffset;
         /** What the registry said about the readers when the epoch was made. */
@@ -68,6 +70,7 @@ final class ProducerSealer implements BatchSealer {
             this.mode = topic.mode();
             this.signer = topic.isSigned() ? senderKey : null;
             this.tokens = mode == SealMode.TOKEN ? policy.vault().tokenKey(topic.name()) : null;
+            this.subjects = mode == SealMode.SUBJECT ? policy.subjects() : null;
             this.packetOffset = packetOffset;
             this.readers = readers;
             this.endNanos = System.nanoTime() + policy.epochLifetime().toNanos();
@@ -98,7 +101,7 @@ final class ProducerSealer implements BatchSealer {
                 sealedBytes.add(batch.readableBytes());
                 return mode == SealMode.BATCH
                         ? SealedBatch.seal(batch, envelope, key, signer, policy.realm(), partition)
-                        : SealedRecords.seal(batch, envelope, key, tokens, policy.realm(), partition);
+                        : SealedRecords.seal(batch, envelope, key, tokens, subjects, policy.realm(), partition);
             } finally {
                 batch.release();
             }
@@ -171,6 +174,9 @@ final class ProducerSealer implements BatchSealer {
         }
         if (!Arrays.equals(self.publicKey(), senderKey.publicKey())) {
             return "the registry has another key of sender " + policy.sender() + " than the keyring";
+        }
+        if (sealed.mode() == SealMode.SUBJECT && policy.subjects() == null) {
+            return "the mode of topic " + topic + " is subject, and the policy names no keys of subjects (subjects)";
         }
         if (sealed.mode() == SealMode.TOKEN) {
             TokenKey tokens = policy.vault().tokenKey(topic);

@@ -16,7 +16,12 @@ public enum SealMode {
      * The key, the value and the headers of each record, also of tombstones. Instead of the key, the broker sees a token
      * of 128 bits ({@link TokenKey}), which is the same for equal keys, so that it can compact the topic.
      */
-    TOKEN(SealMark.TOKEN);
+    TOKEN(SealMark.TOKEN),
+    /**
+     * As {@link #RECORD}, and each record can only be opened with the key of its subject as well, which its key names
+     * ({@link SubjectKeys}). When that key is destroyed, the records of the subject become unreadable.
+     */
+    SUBJECT(SealMark.SUBJECT);
 
     private final int code;
 

@@ -3,6 +3,7 @@ package io.journalq.seal;
 import io.journalq.client.seal.BatchOpener;
 import io.journalq.client.seal.BatchSealer;
 import io.journalq.client.seal.KeyLog;
+import io.journalq.common.id.TopicPartition;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -40,6 +41,18 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
     private final Duration epochLifetime;
     private final Duration registryMaxAge;
     private final boolean refusesGaps;
+    private final SubjectKeys subjects;
+    private final ShreddedListener shreddedListener;
+
+    /** Learns of records that nobody can read any more. */
+    @FunctionalInterface
+    public interface ShreddedListener {
+        /**
+         * A consumer leaves out a record, because the key of its subject was destroyed. Called by the thread that polls,
+         * again whenever the record is read again.
+         */
+        void onShredded(TopicPartition partition, long offset);
+    }
 
     private SealPolicy(Builder builder) {
         this.realm = Objects.requireNonNull(builder.realm, "realm");
@@ -50,6 +63,8 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         this.epochLifetime = builder.epochLifetime;
         this.registryMaxAge = builder.registryMaxAge;
         this.refusesGaps = builder.refusesGaps;
+        this.subjects = builder.subjects;
+        this.shreddedListener = builder.shreddedListener;
     }
 
     /** Returns a builder. Realm, trust and vault must be set. */
@@ -72,6 +87,8 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
      *       AwsKms}
      *   <li>{@code sender}: see {@link Builder#sender}; optional
      *   <li>{@code gaps}: {@code count}, or {@code refuse} for {@link Builder#refuseGaps}; by default {@code count}
+     *   <li>{@code subjects} and {@code subjects-passphrase-file}: the directory of {@link SubjectKeys} and the file with
+     *       its passphrase; by default, {@code passphrase-file}
      *   <li>{@code memory}: see {@link TrustPolicy#pinned}; by default the file of the keyring, or of the policy if there
      *       is no keyring, with {@code .trust} added
      * </ul>
@@ -80,6 +97,15 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
      * @throws IllegalArgumentException if the file lacks a property or has an unknown one
      */
     public static SealPolicy load(Path file) throws IOException {
+        return load(file, (partition, offset) -> {});
+    }
+
+    /**
+     * Reads a policy from a file of properties, as {@link #load(Path)}.
+     *
+     * @param listener see {@link Builder#onShredded}
+     */
+    public static SealPolicy load(Path file, ShreddedListener listener) throws IOException {
         Properties properties = new Properties();
         try (var in = Files.newBufferedReader(file)) {
             properties.load(in);
@@ -88,6 +114,7 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         RoleKeySource roleKeys = roleKeys(properties, file);
         boolean hasKeyring = roleKeys == null || properties.containsKey("keyring");
         Path keyring = hasKeyring ? file.resolveSibling(take(properties, file, "keyring")) : file;
+        SubjectKeys subjects = subjects(properties, file);
         KeyVault keys = hasKeyring
                 ? KeyVault.open(keyring, passphrase(file.resolveSibling(take(properties, file, "passphrase-file"))))
                 : KeyVault.inMemory();
@@ -98,7 +125,9 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         Builder builder = builder()
                 .realm(take(properties, file, "realm"))
                 .trust(root.equals(FIRST_USE) ? TrustPolicy.onFirstUse(memory) : TrustPolicy.pinned(root, memory))
-                .vault(keys);
+                .vault(keys)
+                .subjects(subjects)
+                .onShredded(listener);
         if (roleKeys != null) {
             builder.roleKeys(roleKeys);
         }
@@ -116,6 +145,21 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
             throw new IllegalArgumentException(file + " has unknown properties: " + properties.keySet());
         }
         return builder.build();
+    }
+
+    /** Null if the policy names no keys of subjects. */
+    private static SubjectKeys subjects(Properties properties, Path file) throws IOException {
+        Object directory = properties.remove("subjects");
+        if (directory == null) {
+            return null;
+        }
+        Object own = properties.remove("subjects-passphrase-file");
+        Object passphrase = own == null ? properties.get("passphrase-file") : own;
+        if (passphrase == null) {
+            throw new IllegalArgumentException(file + " lacks the property subjects-passphrase-file");
+        }
+        return SubjectKeys.open(
+                file.resolveSibling(directory.toString()), passphrase(file.resolveSibling(passphrase.toString())));
     }
 
     /** Null if the policy names no key management service. */
@@ -233,6 +277,15 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         return refusesGaps;
     }
 
+    /** The keys of subjects; null if there are none. */
+    SubjectKeys subjects() {
+        return subjects;
+    }
+
+    ShreddedListener shreddedListener() {
+        return shreddedListener;
+    }
+
     /** The registry, read again when it is too old. One object for each client. */
     RegistryCache registry(KeyLog keys) {
         return new RegistryCache(realm, trust, keys, registryMaxAge);
@@ -251,6 +304,8 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         private Duration epochLifetime = DEFAULT_EPOCH_LIFETIME;
         private Duration registryMaxAge = DEFAULT_REGISTRY_MAX_AGE;
         private boolean refusesGaps;
+        private SubjectKeys subjects;
+        private ShreddedListener shreddedListener = (partition, offset) -> {};
 
         private Builder() {}
 
@@ -312,6 +367,18 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
          */
         public Builder refuseGaps() {
             this.refusesGaps = true;
+            return this;
+        }
+
+        /** The keys of subjects, for topics of mode {@link SealMode#SUBJECT}. Default none. */
+        public Builder subjects(SubjectKeys keys) {
+            this.subjects = keys;
+            return this;
+        }
+
+        /** Who learns of records that consumers leave out, because the keys of their subjects were destroyed. */
+        public Builder onShredded(ShreddedListener listener) {
+            this.shreddedListener = Objects.requireNonNull(listener, "listener");
             return this;
         }
 

@@ -15,6 +15,7 @@ import io.journalq.common.record.Varint;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
+import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -28,7 +29,9 @@ import javax.crypto.spec.SecretKeySpec;
  *
  * <p>In mode {@link SealMode#RECORD}, keys are not encrypted, and tombstones are not sealed. In mode {@link
  * SealMode#TOKEN}, a token takes the place of the key, and the encrypted part contains the key in front of the value. A
- * tombstone has no value, and its encrypted part follows the envelope in the header.
+ * tombstone has no value, and its encrypted part follows the envelope in the header. In mode {@link SealMode#SUBJECT},
+ * records are as in mode {@link SealMode#RECORD}, and the key of AES is derived from that of the epoch and that of the
+ * subject.
  */
 final class SealedRecords {
     /** The maximum number of records of a sealed batch. The nonce has three bytes for the index. */
@@ -41,10 +44,17 @@ final class SealedRecords {
     /**
      * Seals a batch, whose reference stays with the caller. The caller releases the result.
      *
-     * @param tokens makes tokens of keys; null in mode {@link SealMode#RECORD}
+     * @param tokens makes tokens of keys; null unless the mode is {@link SealMode#TOKEN}
+     * @param subjects the keys of subjects; null unless the mode is {@link SealMode#SUBJECT}
      */
     static ByteBuf seal(
-            ByteBuf plain, Envelope first, SecretKeySpec key, TokenKey tokens, String realm, TopicPartition partition) {
+            ByteBuf plain,
+            Envelope first,
+            SecretKeySpec key,
+            TokenKey tokens,
+            SubjectKeys subjects,
+            String realm,
+            TopicPartition partition) {
         FrameCipher cipher = FrameCipher.borrow();
         try (BatchReader reader = new BatchReader(
                         ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false);
@@ -78,7 +88,9 @@ final class SealedRecords {
                     builder.append(reader.timestampMs(), recordKey, null, List.of());
                 } else {
                     byte[] associated = associated(envelope, realm, partition, recordKey);
-                    byte[] sealed = seal(cipher, envelope, key, associated, content(headers, value));
+                    SecretKeySpec ofRecord =
+                            subjects == null ? key : ofSubject(subjects, partition.topic(), recordKey, key);
+                    byte[] sealed = seal(cipher, envelope, ofRecord, associated, content(headers, value));
                     builder.append(
                             reader.timestampMs(),
                             recordKey,
@@ -92,6 +104,26 @@ final class SealedRecords {
         } finally {
             cipher.giveBack();
         }
+    }
+
+    private static SecretKeySpec ofSubject(SubjectKeys subjects, String topic, byte[] subject, SecretKeySpec key) {
+        if (subject == null) {
+            throw new SealingException(
+                    "a record without a key cannot be sent to topic " + topic + ", because its mode is subject", null);
+        }
+        try {
+            return SubjectKeys.recordKey(subjects.make(topic, subject), key);
+        } catch (SubjectKeys.ShreddedException shredded) {
+            throw new SealingException(
+                    "a record of a subject whose key was destroyed cannot be sent to topic " + topic, shredded);
+        } catch (IOException unusable) {
+            throw unavailable(topic, unusable);
+        }
+    }
+
+    private static SealingException unavailable(String topic, IOException cause) {
+        return new SealingException(
+                "the key of a subject of topic " + topic + " cannot be used: " + cause.getMessage(), cause);
     }
 
     /** Seals a record whose key the broker does not see. */
@@ -169,6 +201,32 @@ final class SealedRecords {
     interface Keys {
         /** Returns the key for the records of an envelope, or throws {@link SealFault}. */
         SecretKeySpec key(Envelope envelope);
+
+        /** The keys of subjects; null if there are none. */
+        default SubjectKeys subjects() {
+            return null;
+        }
+    }
+
+    /** The key of a record in mode {@link SealMode#SUBJECT}; null if that of its subject was destroyed. */
+    private static SecretKeySpec ofSubject(Keys keys, String topic, byte[] subject, SecretKeySpec key) {
+        if (subject == null) {
+            throw new SealFault(Reason.MALFORMED, "a record of it has no key, which names its subject");
+        }
+        if (keys.subjects() == null) {
+            throw new SealFault(Reason.NO_KEY, "the policy names no keys of subjects");
+        }
+        try {
+            byte[] subjectKey = keys.subjects().find(topic, subject);
+            if (subjectKey == null) {
+                throw new SealFault(Reason.NO_KEY, "there is no key for the subject of a record, and never was");
+            }
+            return SubjectKeys.recordKey(subjectKey, key);
+        } catch (SubjectKeys.ShreddedException destroyed) {
+            return null;
+        } catch (IOException unusable) {
+            throw unavailable(topic, unusable);
+        }
     }
 
     /**
@@ -177,7 +235,9 @@ final class SealedRecords {
      * @param reader at the batch, before its first record
      * @param mode that of the topic
      * @param outer the buffer with the sealed batch, at {@code index}
-     * @param out receives the plain batch, without a valid CRC
+     * @param out receives the plain batch, without a valid CRC, and without the records that cannot be opened because
+     *     the keys of their subjects were destroyed
+     * @param shredded receives the offsets of these records
      * @return the envelope of the first sealed record; null if there are only tombstones
      */
     static Envelope open(
@@ -188,7 +248,8 @@ final class SealedRecords {
             TopicPartition partition,
             ByteBuf outer,
             int index,
-            ByteBuf out) {
+            ByteBuf out,
+            List<Long> shredded) {
         int begin = out.writerIndex();
         FrameCipher cipher = FrameCipher.borrow();
         boolean opened = false;
@@ -196,6 +257,7 @@ final class SealedRecords {
             out.writeBytes(outer, index, RecordBatch.HEADER_SIZE_BYTES);
             Envelope first = null;
             int lastIndex = -1;
+            int count = 0;
             while (reader.next()) {
                 byte[] value = copy(reader.value());
                 byte[] recordKey = copy(reader.key());
@@ -210,8 +272,16 @@ final class SealedRecords {
                     check(envelope, mode, value == null || header.length == Envelope.SIZE_BYTES, first, lastIndex);
                     first = first == null ? envelope : first;
                     lastIndex = envelope.index();
+                    SecretKeySpec key = keys.key(envelope);
+                    if (mode == SealMode.SUBJECT) {
+                        key = ofSubject(keys, partition.topic(), recordKey, key);
+                        if (key == null) {
+                            shredded.add(reader.offset());
+                            continue;
+                        }
+                    }
                     int contentBytes = cipher.openRecord(
-                            keys.key(envelope),
+                            key,
                             envelope.number(),
                             envelope.index(),
                             withToken
@@ -233,7 +303,9 @@ final class SealedRecords {
                     }
                 }
                 write(out, reader, outer, index, recordKey, value, headers);
+                count++;
             }
+            out.setInt(begin + RecordBatch.RECORD_COUNT, count);
             int attributes = RecordBatch.attributes(outer, index) & ~RecordBatch.COMPRESSION_MASK;
             RecordBatch.setAttributes(out, begin, (short) attributes);
             out.setInt(begin + RecordBatch.LENGTH, out.writerIndex() - begin - RecordBatch.LOG_OVERHEAD_BYTES);

@@ -90,17 +90,17 @@ class KeyEventsTest {
                             "INFO event=key-added key=role/readers/1",
                             "INFO event=key-added key=role/readers/2");
             assertThat(of("sender-registered"))
-                    .containsExactly("INFO event=sender-registered sender=billing topics=* version=6");
+                    .containsExactly("INFO event=sender-registered sender=billing topics=* version=7");
             assertThat(of("role-registered"))
-                    .containsExactly("INFO event=role-registered role=readers generation=1 version=6");
+                    .containsExactly("INFO event=role-registered role=readers generation=1 version=7");
             assertThat(of("role-granted"))
-                    .contains("INFO event=role-granted topic=orders mode=batch role=readers version=6");
+                    .contains("INFO event=role-granted topic=orders mode=batch role=readers version=7");
             assertThat(of("role-rotated"))
-                    .containsExactly("INFO event=role-rotated role=readers generation=2 version=7");
+                    .containsExactly("INFO event=role-rotated role=readers generation=2 version=8");
             assertThat(of("role-revoked"))
-                    .containsExactly("INFO event=role-revoked topic=orders mode=batch role=readers version=8");
+                    .containsExactly("INFO event=role-revoked topic=orders mode=batch role=readers version=9");
             assertThat(of("sender-revoked"))
-                    .containsExactly("INFO event=sender-revoked sender=billing packet-offset=2 version=9");
+                    .containsExactly("INFO event=sender-revoked sender=billing packet-offset=2 version=10");
             assertThat(of("key-destroyed")).containsExactly("INFO event=key-destroyed key=role/readers/1");
             assertThat(of("epoch-created"))
                     .satisfiesExactly(
@@ -116,7 +116,7 @@ class KeyEventsTest {
                     .asString()
                     .endsWith(" packet-offset=0 sender=billing role=readers/1");
             assertThat(of("registry-accepted"))
-                    .contains("INFO event=registry-accepted realm=tests version=6 root=" + world.root);
+                    .contains("INFO event=registry-accepted realm=tests version=7 root=" + world.root);
         }
     }
 
@@ -161,7 +161,7 @@ class KeyEventsTest {
                     .startsWith(
                             "WARNING event=send-refused topic=\"un\\u000aknown\" sender=billing reason=\"nobody may");
             assertThat(of("registry-refused"))
-                    .containsExactly("WARNING event=registry-refused version=1 newest-version=6"
+                    .containsExactly("WARNING event=registry-refused version=1 newest-version=7"
                             + " reason=\"a newer version has been seen before\"");
         }
     }

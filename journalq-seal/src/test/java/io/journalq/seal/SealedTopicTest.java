@@ -25,6 +25,7 @@ import io.journalq.embedded.EmbeddedBroker;
 import io.journalq.embedded.JournalQ;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -43,6 +44,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -53,6 +55,9 @@ class SealedTopicTest {
     private static final Duration POLL = Duration.ofMillis(200);
     private static final Duration LONG = Duration.ofSeconds(30);
     private static final String REALM = "tests";
+
+    @TempDir
+    private static Path temporary;
 
     private static EmbeddedBroker broker;
     private static KeyVault vault;
@@ -80,6 +85,8 @@ class SealedTopicTest {
                 .realm(REALM)
                 .trust(TrustPolicy.pinned(Registry.fingerprint(vault.root().publicKey()), null))
                 .vault(vault)
+                .subjects(
+                        SubjectKeys.create(temporary.resolve("subjects"), "secret".toCharArray(), 1, System::nanoTime))
                 .sender("billing")
                 .build();
     }
@@ -377,10 +384,65 @@ class SealedTopicTest {
         }
     }
 
+    @Test
+    void shouldReportShreddedRecordsByOffsetAndReturnTheOthers() throws Exception {
+        // given two batches, the second one only of a subject that is shredded
+        String topic = topic(SealMode.SUBJECT, 1, Map.of("cleanup.policy", "compact", "encryption.required", "true"));
+        TopicPartition partition = new TopicPartition(topic, 0);
+        SubjectKeys subjects =
+                SubjectKeys.create(temporary.resolve("shared"), "secret".toCharArray(), 1, System::nanoTime);
+        List<String> shredded = new ArrayList<>();
+        SealPolicy own = SealPolicy.builder()
+                .realm(REALM)
+                .trust(TrustPolicy.pinned(Registry.fingerprint(vault.root().publicKey()), null))
+                .vault(vault)
+                .subjects(subjects)
+                .onShredded((where, offset) -> shredded.add(where + "@" + offset))
+                .sender("billing")
+                .build();
+        try (Producer producer = producer().seal(own).build()) {
+            producer.sendBatch(topic, 0, List.of(subject(topic, "ada"), subject(topic, "eve"), subject(topic, "ada")))
+                    .join();
+            producer.sendBatch(topic, 0, List.of(subject(topic, "ada"), subject(topic, "ada")))
+                    .join();
+
+            // when
+            subjects.shred(topic, "ada".getBytes(UTF_8));
+
+            // then nothing more of this subject is sent, and the others are not concerned
+            assertThatThrownBy(() -> producer.send(subject(topic, "ada")))
+                    .isInstanceOf(SealingException.class)
+                    .hasMessageContaining("a subject whose key was destroyed");
+            producer.send(subject(topic, "bob"));
+        }
+        List<String> read = new ArrayList<>();
+        try (Consumer consumer = Consumer.builder()
+                .bootstrapServers(broker.bootstrapServers())
+                .open(own)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(partition));
+            long end = consumer.endOffsets(List.of(partition)).get(partition);
+            long deadline = System.nanoTime() + LONG.toNanos();
+            while (consumer.position(partition) < end && System.nanoTime() < deadline) {
+                for (io.journalq.client.ConsumerRecord record : consumer.poll(POLL)) {
+                    read.add(record.offset() + " " + new String(record.value(), UTF_8));
+                }
+            }
+            assertThat(consumer.position(partition)).isEqualTo(end);
+        }
+        assertThat(read).containsExactly("1 about eve", "5 about bob");
+        assertThat(shredded).containsExactly(partition + "@0", partition + "@2", partition + "@3", partition + "@4");
+    }
+
+    private static ProducerRecord subject(String topic, String name) {
+        return ProducerRecord.of(topic, 0, name.getBytes(UTF_8), ("about " + name).getBytes(UTF_8));
+    }
+
     @ParameterizedTest
     @EnumSource(
             value = SealMode.class,
-            names = {"RECORD", "TOKEN"})
+            names = {"RECORD", "TOKEN", "SUBJECT"})
     void shouldReturnTheNewestValuesWhenATopicOfSealedRecordsIsCompacted(SealMode mode) {
         // given many versions of few keys
         String topic = topic(

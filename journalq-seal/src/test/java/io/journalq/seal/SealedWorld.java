@@ -15,9 +15,14 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A realm with a sender, a role and a sealed topic of each mode, over key topics in memory. For one test. */
 final class SealedWorld implements AutoCloseable {
@@ -27,6 +32,7 @@ final class SealedWorld implements AutoCloseable {
     static final TopicPartition ORDERS = new TopicPartition("orders", 0);
     static final TopicPartition PRICES = new TopicPartition("prices", 0);
     static final TopicPartition CUSTOMERS = new TopicPartition("customers", 0);
+    static final TopicPartition PATIENTS = new TopicPartition("patients", 0);
     private static final long TIME_MS = 1_700_000_000_000L;
 
     final MemoryKeyLog keys = new MemoryKeyLog();
@@ -35,12 +41,15 @@ final class SealedWorld implements AutoCloseable {
     final KeyVault readerVault = KeyVault.inMemory();
     final SealAdmin admin;
     final String root;
+    private final Path directory = Files.createTempDirectory("subjects");
+    private final SubjectKeys subjects;
     private final List<Runnable> opened = new ArrayList<>();
 
     /** A record as an application sees it. */
     record Plain(long offset, long timestampMs, String key, String value, List<Header> headers) {}
 
     SealedWorld() throws IOException {
+        subjects = SubjectKeys.create(directory.resolve("keys"), "secret".toCharArray(), 1, System::nanoTime);
         admin = SealAdmin.found(REALM, adminVault, keys, TrustPolicy.onFirstUse(null));
         root = Registry.fingerprint(adminVault.root().publicKey());
         TokenKey tokens = TokenKey.random();
@@ -51,6 +60,7 @@ final class SealedWorld implements AutoCloseable {
                 .withRole(ROLE, 1, role)
                 .withTopic(ORDERS.topic(), SealMode.BATCH, List.of(ROLE))
                 .withTopic(PRICES.topic(), SealMode.RECORD, List.of(ROLE))
+                .withTopic(PATIENTS.topic(), SealMode.SUBJECT, List.of(ROLE))
                 .withTokenTopic(CUSTOMERS.topic(), List.of(ROLE), tokens.commitment(CUSTOMERS.topic())));
     }
 
@@ -59,6 +69,7 @@ final class SealedWorld implements AutoCloseable {
             case BATCH -> ORDERS;
             case RECORD -> PRICES;
             case TOKEN -> CUSTOMERS;
+            case SUBJECT -> PATIENTS;
         };
     }
 
@@ -67,6 +78,7 @@ final class SealedWorld implements AutoCloseable {
                 .realm(REALM)
                 .trust(TrustPolicy.pinned(root, null))
                 .vault(vault)
+                .subjects(subjects)
                 // Each use reads the registry again.
                 .registryMaxAge(Duration.ofNanos(1));
     }
@@ -153,5 +165,12 @@ final class SealedWorld implements AutoCloseable {
     @Override
     public void close() {
         opened.forEach(Runnable::run);
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
     }
 }

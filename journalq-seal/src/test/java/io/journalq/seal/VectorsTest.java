@@ -159,7 +159,8 @@ class VectorsTest {
                         partition,
                         batch,
                         0,
-                        out);
+                        out,
+                        new ArrayList<>());
             }
         }
         List<String> shown = new ArrayList<>();

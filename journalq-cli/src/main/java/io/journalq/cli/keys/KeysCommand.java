@@ -14,8 +14,11 @@ import io.journalq.seal.RsaRoleKey;
 import io.journalq.seal.SealAdmin;
 import io.journalq.seal.SealMode;
 import io.journalq.seal.SealPolicy;
+import io.journalq.seal.SubjectKeys;
 import io.journalq.seal.TokenKey;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -41,6 +44,8 @@ import picocli.CommandLine.Parameters;
             KeysCommand.Copy.class,
             KeysCommand.Rotate.class,
             KeysCommand.Revoke.class,
+            KeysCommand.Subjects.class,
+            KeysCommand.Shred.class,
             KeysCommand.Show.class
         })
 public final class KeysCommand extends CommandGroup {
@@ -273,12 +278,13 @@ public final class KeysCommand extends CommandGroup {
 
         @Option(
                 names = "--mode",
-                paramLabel = "batch|record|token",
+                paramLabel = "batch|record|token|subject",
                 description =
                         "What is sealed as one piece: batches, or for compacted topics the values of single records"
                                 + " (default: batch). With token, the keys of records are sealed, too, and the broker sees"
-                                + " tokens, for which the command makes a key that all senders need. It cannot be changed"
-                                + " later.")
+                                + " tokens, for which the command makes a key that all senders need. With subject, each"
+                                + " record needs the key of its subject as well, which journalq keys shred destroys. It"
+                                + " cannot be changed later.")
         private SealMode mode = SealMode.BATCH;
 
         @Option(
@@ -429,6 +435,83 @@ public final class KeysCommand extends CommandGroup {
             } catch (IllegalArgumentException | IllegalStateException refused) {
                 throw new CommandFailure(refused.getMessage());
             }
+        }
+    }
+
+    /** The directory with the keys of subjects. For one run. */
+    static final class SubjectOptions {
+        @Option(
+                names = "--subjects",
+                paramLabel = "DIR",
+                required = true,
+                description = "Directory with the keys of subjects.")
+        private Path directory;
+
+        @Option(
+                names = "--passphrase-file",
+                paramLabel = "FILE",
+                required = true,
+                description = "File with the passphrase that encrypts these keys.")
+        private Path passphraseFile;
+    }
+
+    /** {@code journalq keys subjects}. */
+    @Command(
+            name = "subjects",
+            description =
+                    "Makes a directory for the keys of subjects, which the senders and consumers of topics of mode"
+                            + " subject share.",
+            footerHeading = "%nExamples:%n",
+            footer = "  journalq keys subjects --subjects subjects --passphrase-file pw")
+    static final class Subjects extends ClientCommand {
+        @Mixin
+        private SubjectOptions subjects;
+
+        @Override
+        protected void execute() {
+            try {
+                SubjectKeys.create(subjects.directory, SealPolicy.passphrase(subjects.passphraseFile));
+            } catch (FileAlreadyExistsException exists) {
+                throw new CommandFailure(subjects.directory + " exists");
+            } catch (IOException unusable) {
+                throw new CommandFailure(KeyringOptions.messageOf(unusable));
+            }
+            report("directory " + subjects.directory + " created", Map.of("subjects", subjects.directory.toString()));
+        }
+    }
+
+    /** {@code journalq keys shred}. */
+    @Command(
+            name = "shred",
+            description =
+                    "Destroys the key of a subject for ever. Nobody can read its records any more, not even those in"
+                            + " backups of brokers, and nobody can send more. Clients can remember the key for 5 minutes.",
+            footerHeading = "%nExamples:%n",
+            footer = "  journalq keys shred patients 4711 --subjects subjects --passphrase-file pw")
+    static final class Shred extends ClientCommand {
+        @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
+        private String topic;
+
+        @Parameters(index = "1", paramLabel = "KEY", description = "Key of the records of the subject.")
+        private String key;
+
+        @Mixin
+        private SubjectOptions subjects;
+
+        @Override
+        protected void execute() {
+            boolean existed;
+            try {
+                existed = SubjectKeys.open(subjects.directory, SealPolicy.passphrase(subjects.passphraseFile))
+                        .shred(topic, key.getBytes(StandardCharsets.UTF_8));
+            } catch (IOException unusable) {
+                throw new CommandFailure(KeyringOptions.messageOf(unusable));
+            }
+            report(
+                    existed
+                            ? "key of the subject destroyed"
+                            : "the subject has no key in topic " + topic + ", and gets none any more",
+                    Map.of("topic", topic, "destroyed", existed));
         }
     }
 

@@ -160,7 +160,8 @@ public final class ConsumeCommand extends ClientCommand {
                 .autoCommit(false)
                 .startAt(start instanceof Position.Beginning ? Consumer.Start.BEGINNING : Consumer.Start.END);
         try (InterruptGuard guard = new InterruptGuard();
-                Consumer consumer = seal.apply(program().configure(builder)).build()) {
+                Consumer consumer =
+                        seal.apply(program().configure(builder), terminal()).build()) {
             guard.onInterrupt(consumer::wakeup);
             // An unknown topic is an error here, as it is without a group.
             consumer.partitionsOf(topic);
@@ -173,7 +174,7 @@ public final class ConsumeCommand extends ClientCommand {
 
     private void readRange(Position start, Position stop, MessageFormat messageFormat) {
         try (Consumer consumer =
-                seal.apply(program().configure(Consumer.builder())).build()) {
+                seal.apply(program().configure(Consumer.builder()), terminal()).build()) {
             ReadRange range = new ReadRange(consumer, partitionsToRead(consumer), clock);
             range.start(start);
             range.stopAt(stop);

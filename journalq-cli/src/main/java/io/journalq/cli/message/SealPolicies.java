@@ -1,6 +1,7 @@
 package io.journalq.cli.message;
 
 import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Consumer;
 import io.journalq.client.Producer;
 import io.journalq.seal.SealPolicy;
@@ -19,16 +20,20 @@ final class SealPolicies {
     private Path file;
 
     Producer.Builder apply(Producer.Builder builder) {
-        return file == null ? builder : builder.seal(load());
+        return file == null ? builder : builder.seal(load((partition, offset) -> {}));
     }
 
-    Consumer.Builder apply(Consumer.Builder builder) {
-        return file == null ? builder : builder.open(load());
+    /** @param terminal is told which records are left out, because the keys of their subjects were destroyed */
+    Consumer.Builder apply(Consumer.Builder builder, Terminal terminal) {
+        return file == null
+                ? builder
+                : builder.open(load((partition, offset) -> terminal.warn("the record of " + partition + " at offset "
+                        + offset + " is left out: the key of its subject was destroyed")));
     }
 
-    private SealPolicy load() {
+    private SealPolicy load(SealPolicy.ShreddedListener listener) {
         try {
-            return SealPolicy.load(file);
+            return SealPolicy.load(file, listener);
         } catch (IOException | IllegalArgumentException unusable) {
             throw new CommandFailure("cannot use the policy " + file + ": " + unusable.getMessage());
         }

@@ -303,6 +303,7 @@ public final class BatchValidator {
         return tombstone
                 || ofRecord == SealMark.RECORD
                 || ofRecord == SealMark.TOKEN
+                || ofRecord == SealMark.SUBJECT
                 || fail(
                         ErrorCode.INVALID_RECORD,
                         "record " + index + " is not sealed, and the topic requires it (encryption.required)");

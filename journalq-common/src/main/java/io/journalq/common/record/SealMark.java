@@ -22,6 +22,9 @@ public final class SealMark {
     /** The mode of a record whose value and key are sealed, with a token instead of the key. */
     public static final int TOKEN = 3;
 
+    /** The mode of a record whose value is sealed with a key of its own subject. */
+    public static final int SUBJECT = 4;
+
     /** No envelope, or more than one. */
     static final int NONE = 0;
 

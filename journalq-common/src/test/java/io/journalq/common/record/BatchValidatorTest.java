@@ -404,6 +404,8 @@ class BatchValidatorTest {
         assertThat(refusal(true, sealedMessage(SealMark.TOKEN, key, value), sealedMessage(SealMark.TOKEN, key, null)))
                 .as("with tokens, also a tombstone is sealed")
                 .isNull();
+        assertThat(refusal(true, sealedMessage(SealMark.SUBJECT, key, value), tombstone))
+                .isNull();
 
         assertThat(refusal(false, plain)).contains("record 0 is not sealed").contains("encryption.required");
         assertThat(refusal(false, single, plain)).contains("record 1 is not sealed");
@@ -413,7 +415,7 @@ class BatchValidatorTest {
         assertThat(refusal(false, sealedMessage(1, key, new byte[0]))).contains("record 0 of the sealed batch");
         assertThat(refusal(true, whole)).contains("mode batch");
         assertThat(refusal(true, single, whole)).contains("record 1 is not sealed");
-        assertThat(refusal(false, sealedMessage(4, null, new byte[0]))).contains("is not sealed");
+        assertThat(refusal(false, sealedMessage(5, null, new byte[0]))).contains("is not sealed");
         assertThat(refusal(false, new Message(NOW_MS, null, new byte[0], List.of(mark, mark))))
                 .as("two envelopes")
                 .contains("is not sealed");
