@@ -54,8 +54,11 @@ public final class Acceptor {
     private final AcceptBackoff acceptFailures;
     private final LoopContext[] contexts;
     private final ConnectionCounts counts = new ConnectionCounts();
-    private final List<Channel> listeners = new ArrayList<>();
+    private final List<Listener> listeners = new ArrayList<>();
     private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
+
+    /** A bound address, and what speaks its protocol. */
+    private record Listener(Channel channel, Door door) {}
 
     /**
      * Creates an acceptor without listeners.
@@ -143,15 +146,23 @@ public final class Acceptor {
                     bound.cause());
         }
         synchronized (listeners) {
-            listeners.add(bound.channel());
+            listeners.add(new Listener(bound.channel(), door));
         }
         return ((InetSocketAddress) bound.channel().localAddress()).getPort();
     }
 
-    /** Starts accepting on every listener. */
+    /** Starts accepting on every listener, as soon as its door is prepared. */
     public void accept() {
         synchronized (listeners) {
-            listeners.forEach(listener -> listener.config().setAutoRead(true));
+            listeners.forEach(listener -> listener.door().prepare(() -> accept(listener)));
+        }
+    }
+
+    private void accept(Listener listener) {
+        synchronized (listeners) {
+            if (listeners.contains(listener)) {
+                listener.channel().config().setAutoRead(true);
+            }
         }
     }
 
@@ -163,7 +174,7 @@ public final class Acceptor {
      */
     public void close(long timeoutMs) {
         synchronized (listeners) {
-            listeners.forEach(listener -> listener.close().awaitUninterruptibly());
+            listeners.forEach(listener -> listener.channel().close().awaitUninterruptibly());
             listeners.clear();
         }
         connections.forEach(AcceptedConnection::drain);

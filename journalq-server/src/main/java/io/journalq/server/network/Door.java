@@ -11,4 +11,13 @@ public interface Door {
      * @param loop shared by the connections of that loop
      */
     AcceptedConnection open(Channel channel, LoopContext loop, String listenerName);
+
+    /**
+     * Prepares what connections need. The broker is about to accept them. Called once.
+     *
+     * @param onReady must be called when {@link #open} may be called, on any thread
+     */
+    default void prepare(Runnable onReady) {
+        onReady.run();
+    }
 }

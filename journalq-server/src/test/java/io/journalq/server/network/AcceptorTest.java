@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.network.TestServer.Client;
 import io.journalq.server.network.TestServer.EchoExchange;
+import io.netty.channel.Channel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
@@ -328,6 +330,67 @@ class AcceptorTest {
             now = server.opened.size();
         } while (now != before);
         return now;
+    }
+
+    /** A door whose preparation ends when the test says so. */
+    private static final class SlowDoor implements Door {
+        private final Door door;
+        private final AtomicInteger opened = new AtomicInteger();
+        private Runnable onReady;
+
+        SlowDoor(Door door) {
+            this.door = door;
+        }
+
+        @Override
+        public void prepare(Runnable whenReady) {
+            onReady = whenReady;
+        }
+
+        @Override
+        public AcceptedConnection open(Channel channel, LoopContext loop, String listenerName) {
+            opened.incrementAndGet();
+            return door.open(channel, loop, listenerName);
+        }
+    }
+
+    @Test
+    void shouldAcceptConnectionsWhenTheirDoorIsPrepared() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0)) {
+            SlowDoor door = new SlowDoor(server.door);
+            int port = server.acceptor.bind(door, "SLOW", "127.0.0.1", 0);
+            server.acceptor.accept();
+            try (Client early = new Client(port);
+                    Client other = new Client(server.port)) {
+                // given a client that is earlier than its door, and whose loop has done something else since then
+                early.send(7, 10);
+                other.send(1, 10);
+                assertThat(other.receive()).isEqualTo(1);
+                assertThat(door.opened).hasValue(0);
+                // when
+                door.onReady.run();
+                // then
+                assertThat(early.receive()).isEqualTo(7);
+                assertThat(door.opened).hasValue(1);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotAcceptOnAListenerThatWasClosedBeforeItsDoorWasPrepared() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0)) {
+            SlowDoor door = new SlowDoor(server.door);
+            int port = server.acceptor.bind(door, "SLOW", "127.0.0.1", 0);
+            server.acceptor.accept();
+            try (Client early = new Client(port)) {
+                server.drain(0);
+                // when
+                door.onReady.run();
+                // then
+                assertThatThrownBy(early::receive).isInstanceOf(IOException.class);
+                assertThat(door.opened).hasValue(0);
+            }
+        }
     }
 
     private static void until(BooleanSupplier condition) throws InterruptedException {

@@ -29,7 +29,7 @@ final class TestServer implements AutoCloseable {
     final NetworkCounters counters = new NetworkCounters();
     private final EventLoops loops;
     final Acceptor acceptor;
-    private final Door door = new KafkaDoor(EchoExchange::new);
+    final Door door = new KafkaDoor(EchoExchange::new);
     private final boolean responsesAtOnce;
     private final int responsePaddingBytes;
     final int port;
