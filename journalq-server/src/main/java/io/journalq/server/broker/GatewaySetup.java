@@ -32,6 +32,8 @@ import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.network.Acceptor;
+import io.journalq.server.network.AllowedHosts;
+import io.journalq.server.network.Door;
 import io.journalq.server.observe.BrokerMetrics;
 import io.journalq.server.observe.BrokerMetrics.Series;
 import io.journalq.server.security.ClientThrottles;
@@ -51,7 +53,7 @@ final class GatewaySetup {
     private final ListenerTransports transports;
     private final GatewayCounters counters = new GatewayCounters();
 
-    /** Null before {@link #bind}. */
+    /** Null until the gateway is set up. */
     private volatile ConsumerInstances consumers;
 
     private GatewaySetup(BrokerConfig config, ListenerAddress address, ListenerTransports transports) {
@@ -77,7 +79,8 @@ final class GatewaySetup {
     }
 
     /**
-     * Binds the listener. Its connections wait until {@link Acceptor#accept}.
+     * Binds the listener. Its connections wait until {@link Acceptor#accept}, and until the gateway is set up, which a
+     * thread of the blocking pool does: the broker has started before that.
      *
      * @param parts the parts of the broker that it shows
      * @param logins of clients, if they have to log in
@@ -92,6 +95,34 @@ final class GatewaySetup {
             HttpLogins logins,
             MemoryAccount connectionMemory)
             throws IOException {
+        AllowedHosts hosts = BrokerNames.of(config, address.host(), config.get(ListenerSettings.GATEWAY_ALLOWED_HOSTS));
+        Door door = new DeferredDoor("gateway", parts.blockingPool(), () -> {
+            RequestGuard guard = new RequestGuard(
+                    hosts,
+                    new OriginRule(
+                            config.get(ListenerSettings.GATEWAY_ALLOWED_ORIGINS), transports.isGatewayEncrypted()));
+            HttpDoor.Services services = new HttpDoor.Services(
+                    routes(core, parts),
+                    guard,
+                    core.handlers(),
+                    core.localCalls(),
+                    new HttpDoor.Clients(
+                            transports.principals()::of,
+                            transports.needsGatewayLogins() ? logins : null,
+                            (principal, pause) -> new ClientSession(principal, throttles, connectionMemory, pause)),
+                    throttles,
+                    counters);
+            return new HttpDoor(services, transports.gateway());
+        });
+        return acceptor.bind(
+                door,
+                address.name(),
+                address.host(),
+                address.port(),
+                "set another in 'gateway.listener', or leave it empty for no gateway");
+    }
+
+    private Routes routes(BrokerCore core, LocalBrokerView.Parts parts) {
         Supplier<MetadataImage> images = core::metadata;
         Targets targets = new Targets(images, config, parts.epochMs());
         List<Route> all = new ArrayList<>(List.of(
@@ -115,28 +146,7 @@ final class GatewaySetup {
         all.add(new HistoryRoute(history));
         all.addAll(ConsoleRoute.all(parts.blockingPool()));
         all.add(new OpenApiRoute(all, view.version()));
-        Routes routes = new Routes(all);
-        RequestGuard guard = new RequestGuard(
-                BrokerNames.of(config, address.host(), config.get(ListenerSettings.GATEWAY_ALLOWED_HOSTS)),
-                new OriginRule(config.get(ListenerSettings.GATEWAY_ALLOWED_ORIGINS), transports.isGatewayEncrypted()));
-        HttpDoor.Services services = new HttpDoor.Services(
-                routes,
-                guard,
-                core.handlers(),
-                core.localCalls(),
-                new HttpDoor.Clients(
-                        transports.principals()::of,
-                        transports.needsGatewayLogins() ? logins : null,
-                        (principal, pause) -> new ClientSession(principal, throttles, connectionMemory, pause)),
-                throttles,
-                counters);
-        HttpDoor door = new HttpDoor(services, transports.gateway());
-        return acceptor.bind(
-                door,
-                address.name(),
-                address.host(),
-                address.port(),
-                "set another in 'gateway.listener', or leave it empty for no gateway");
+        return new Routes(all);
     }
 
     /** The broker stops: what clients have left in the gateway leaves its groups. */

@@ -1,0 +1,55 @@
+package io.journalq.server.broker;
+
+import io.journalq.server.network.AcceptedConnection;
+import io.journalq.server.network.Door;
+import io.journalq.server.network.LoopContext;
+import io.netty.channel.Channel;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A door that is created when the broker is about to accept connections, on another thread, so that the start of the broker
+ * does not wait for its classes. The system queues clients that connect before that.
+ */
+final class DeferredDoor implements Door {
+    private static final Logger log = LoggerFactory.getLogger(DeferredDoor.class);
+
+    private final String name;
+    private final Executor blockingPool;
+    private final Supplier<Door> create;
+
+    /** Null until it is created. */
+    private volatile Door created;
+
+    /**
+     * Nothing is created yet.
+     *
+     * @param name for the log
+     * @param blockingPool creates the door
+     */
+    DeferredDoor(String name, Executor blockingPool, Supplier<Door> create) {
+        this.name = name;
+        this.blockingPool = blockingPool;
+        this.create = create;
+    }
+
+    @Override
+    public void prepare(Runnable onReady) {
+        blockingPool.execute(() -> {
+            try {
+                created = create.get();
+            } catch (RuntimeException | Error defect) {
+                log.error("cannot set up the {}: it accepts no connections", name, defect);
+                return;
+            }
+            onReady.run();
+        });
+    }
+
+    @Override
+    public AcceptedConnection open(Channel channel, LoopContext loop, String listenerName) {
+        return created.open(channel, loop, listenerName);
+    }
+}
