@@ -155,6 +155,29 @@ class GatewayBatchesTest {
         assertThat(values(topic, 2)).containsExactly("first", "second");
     }
 
+    /** The buffer of a batch grows in steps of different sizes. */
+    @ParameterizedTest
+    @ValueSource(ints = {7_000, 65_000, 130_000, 600_000})
+    void shouldAppendALargeBatchWhenItArrivesInPieces(int pieceBytes) throws Exception {
+        String topic = topic(Map.of());
+        String large = "x".repeat(900_000);
+        byte[] body =
+                concat(batch(CompressionCodec.NONE, large), batch(CompressionCodec.NONE, "y".repeat(70_000), "z"));
+        try (Socket socket = gateway.connect()) {
+            socket.setTcpNoDelay(true);
+            OutputStream out = socket.getOutputStream();
+            out.write(("POST /v1/topics/" + topic + "/records HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + TYPE
+                            + "\r\nContent-Length: " + body.length + "\r\n\r\n")
+                    .getBytes(ISO_8859_1));
+            for (int at = 0; at < body.length; at += pieceBytes) {
+                out.write(body, at, Math.min(pieceBytes, body.length - at));
+            }
+
+            assertThat(GatewayClient.readHead(socket)).startsWith("HTTP/1.1 200 ");
+        }
+        assertThat(values(topic, 3)).containsExactly(large, "y".repeat(70_000), "z");
+    }
+
     @Test
     void shouldAppendABatchOnceWhenAnIdempotentProducerSendsItAgain() throws Exception {
         String topic = topic(Map.of());

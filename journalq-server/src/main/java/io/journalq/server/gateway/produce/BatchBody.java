@@ -21,12 +21,15 @@ final class BatchBody implements RequestBody {
     /** Size of the part of a batch for which memory is allocated before more of it has arrived. */
     private static final int FIRST_PART_BYTES = 64 * 1024;
 
+    /** When this part of a batch has arrived, memory for all of it is allocated. Each growth copies what is there. */
+    private static final int LAST_GROWTH = 8;
+
     private final HttpExchange exchange;
     private final Targets.Target target;
     private final RecordSink sink;
     private final int partition;
 
-    /** The batch that arrives; null between batches. Its capacity grows with what has arrived. */
+    /** The batch that arrives; null between batches. Its capacity is at most eight times what has arrived, or 64 KiB. */
     private ByteBuf batch;
 
     /** Size of {@link #batch} when it is complete; 0 while its length has not arrived. */
@@ -89,7 +92,8 @@ final class BatchBody implements RequestBody {
         int needed = batch.readableBytes() + length;
         if (needed > batch.capacity()) {
             int largest = Math.max(batchBytes, RecordBatch.HEADER_SIZE_BYTES);
-            batch.capacity(Math.min(Math.max(2 * batch.capacity(), needed), largest));
+            boolean last = needed >= largest / LAST_GROWTH;
+            batch.capacity(last ? largest : Math.max(2 * batch.capacity(), needed));
         }
         batch.writeBytes(data, index, length);
     }
