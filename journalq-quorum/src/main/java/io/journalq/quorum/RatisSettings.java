@@ -26,6 +26,13 @@ final class RatisSettings {
     /** A server that has just opened, and hears nothing from a leader for this long to twice as long, begins an election. */
     static final int FIRST_ELECTION_TIMEOUT_MS = 300;
 
+    /**
+     * How long the leader waits before it sends to a voter again, after failures: pairs of a time and the number of failures
+     * to which it applies. With the default of up to 5 s, a broker that comes back can lead partitions before it knows it.
+     * After the last failure of the last pair, Ratis does not wait at all, so that it must never be reached.
+     */
+    private static final String APPENDER_RETRIES = "1ms,10, 100ms,2000000000";
+
     private static final int PREALLOCATED_BYTES = 1 << 20;
     private static final int APPENDER_BUFFER_BYTES = 2 << 20;
     private static final int WRITE_BUFFER_BYTES = 4 << 20;
@@ -77,6 +84,7 @@ final class RatisSettings {
         Rpc.setFirstElectionTimeoutMin(properties, milliseconds(firstElectionMs));
         Rpc.setFirstElectionTimeoutMax(properties, milliseconds(2 * firstElectionMs));
         Log.Appender.setWaitTimeMin(properties, milliseconds(0));
+        Log.Appender.setRetryPolicy(properties, APPENDER_RETRIES);
     }
 
     private static void setLog(RaftProperties properties, QuorumConfig.LogSizes sizes) {
