@@ -17,9 +17,9 @@ final class ShardOptions {
             split = ",",
             paramLabel = "COUNT",
             converter = OptionTypes.PositiveInt.class,
-            description =
-                    "Event loops of the broker. With several counts, separated by commas, measures one broker after"
-                            + " the other (default: the broker's own default).")
+            description = "Event loops of the broker, which starts at most one for each processor. With several counts,"
+                    + " separated by commas, measures one broker after the other (default: the broker's own"
+                    + " default).")
     private List<Integer> counts = List.of();
 
     /** Whether counts were given. */
@@ -37,6 +37,10 @@ final class ShardOptions {
         }
         if (settings.containsKey(SETTING)) {
             throw BenchException.wrongUsage("the number of shards is given twice", "use --shards only");
+        }
+        int processors = Runtime.getRuntime().availableProcessors();
+        if (counts.stream().anyMatch(count -> count > processors)) {
+            System.err.println("A broker starts at most one event loop for each of the " + processors + " processors.");
         }
         List<Map<String, String>> brokers = new ArrayList<>();
         for (int count : counts) {

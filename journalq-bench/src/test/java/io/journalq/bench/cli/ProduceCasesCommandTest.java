@@ -57,7 +57,7 @@ class ProduceCasesCommandTest {
                 .execute(
                         "produce",
                         "--case=3",
-                        "--shards=1,3",
+                        "--shards=1,2",
                         "--duration=500ms",
                         "--warmup=100ms",
                         "--partitions=20",
@@ -68,7 +68,7 @@ class ProduceCasesCommandTest {
         assertThat(results).hasSize(2);
         assertThat(results.get(0).get("shards").asText()).isEqualTo("1");
         assertThat(results.get(0).get("hand_overs_per_request").asDouble()).isZero();
-        assertThat(results.get(1).get("shards").asText()).isEqualTo("3");
+        assertThat(results.get(1).get("shards").asText()).isEqualTo("2");
         assertThat(results.get(1).get("hand_overs_per_request").asDouble()).isPositive();
         for (JsonNode result : results) {
             assertThat(result.get("wake_ups_per_request").asDouble()).isPositive();

@@ -110,6 +110,16 @@ class MetricsTest {
     }
 
     @Test
+    void shouldStartNoMoreEventLoopsThanThereAreProcessors() throws Exception {
+        broker.stop();
+        broker.with("shards", "1000").start();
+
+        assertThat(values().keySet())
+                .filteredOn(name -> name.startsWith("journalq_appended_records_total{"))
+                .hasSize(Runtime.getRuntime().availableProcessors());
+    }
+
+    @Test
     void shouldSumUpTheTopicsBeyondTheMaximumWhenThereAreMore() throws Exception {
         // given
         broker.stop();

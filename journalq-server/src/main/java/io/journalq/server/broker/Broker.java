@@ -278,7 +278,8 @@ public final class Broker implements AutoCloseable {
         GatewaySetup gateway = config.gatewayListener().isEmpty()
                 ? null
                 : GatewaySetup.of(config, config.gatewayListener().get(), transports);
-        EventLoops loops = new EventLoops(config.get(BrokerSettings.SHARDS));
+        int processors = Runtime.getRuntime().availableProcessors();
+        EventLoops loops = new EventLoops(EventLoops.countFor(config.get(BrokerSettings.SHARDS), processors));
         closings.push(loops::close);
         DirectMemory directMemory = DirectMemory.of(config);
         SharedMemory memory = SharedMemory.of(directMemory.largeRequestBytes(), directMemory.responseBytes());
@@ -328,6 +329,12 @@ public final class Broker implements AutoCloseable {
                 loops.count(),
                 opened.shards().partitions().partitionCount(),
                 TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos));
+        if (config.get(BrokerSettings.SHARDS) > loops.count()) {
+            log.warn(
+                    "fewer event loops than set, because they would share processors: shards={} processors={}",
+                    config.get(BrokerSettings.SHARDS),
+                    processors);
+        }
         if (!open.isEmpty()) {
             log.warn("open to other machines, without authentication and encryption: addresses={}", open);
         }

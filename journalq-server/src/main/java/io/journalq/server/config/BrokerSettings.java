@@ -53,7 +53,7 @@ public final class BrokerSettings {
             0,
             1_024,
             "Number of event loops, each with its own connections and partitions. With 0, the number of "
-                    + "cores less one, and at least 1.");
+                    + "cores less one, and at least 1. The broker starts at most as many as there are cores.");
 
     public static final ConfigKey<Boolean> AUTO_CREATE_TOPICS = ConfigKey.ofBoolean(
             "auto.create.topics.enable",

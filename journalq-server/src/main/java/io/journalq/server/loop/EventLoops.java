@@ -36,16 +36,14 @@ public final class EventLoops implements AutoCloseable {
     /**
      * Starts the loops.
      *
-     * @param loopCount number of loops; 0 for the number of cores less one, which is left to blocking operations, and
-     *     at least 1
+     * @param count number of loops, at least 1
      */
-    public EventLoops(int loopCount) {
-        this(loopCount, "shard");
+    public EventLoops(int count) {
+        this(count, "shard");
     }
 
     /** As {@link #EventLoops(int)}, with a name for the threads. */
-    public EventLoops(int loopCount, String threadName) {
-        int count = loopCount > 0 ? loopCount : Math.max(1, Runtime.getRuntime().availableProcessors() - 1);
+    public EventLoops(int count, String threadName) {
         epoll = Epoll.isAvailable();
         IoHandlerFactory factory = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
         group = new MultiThreadIoEventLoopGroup(count, new DefaultThreadFactory(threadName), factory);
@@ -53,6 +51,18 @@ public final class EventLoops implements AutoCloseable {
             loops.add(new NettyLoop((SingleThreadEventLoop) executor));
         }
         cycles = LoopCycle.cycles(loops);
+    }
+
+    /**
+     * The number of loops to start for the setting {@code shards}: no more than there are processors, because loops that
+     * take turns on a processor only add switches between threads.
+     *
+     * @param shards 0 for the number of processors less one, which is left to blocking operations
+     * @return at least 1
+     */
+    public static int countFor(int shards, int processors) {
+        int wanted = shards > 0 ? shards : Math.max(1, processors - 1);
+        return Math.min(wanted, processors);
     }
 
     public int count() {
