@@ -3,6 +3,7 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.List;
@@ -16,7 +17,7 @@ class RatisSettingsTest {
     private static final QuorumConfig CONFIG = new QuorumConfig(
             Uuid.ZERO,
             null,
-            new InetSocketAddress("127.0.0.1", 1),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 1),
             List.of(),
             Path.of("unused"),
             false,
