@@ -5,8 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -22,7 +20,6 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class KeyVault {
     private static final int MAX_SIZE_BYTES = 1024 * 1024;
     private static final String ROOT = "root";
-    private static final String OWNER_ONLY = "rw-------";
     private static final String PKCS12_SUFFIX = ".p12";
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -125,10 +122,7 @@ public final class KeyVault {
      *     malformed or weak
      */
     public static KeyVault open(Path file, char[] passphrase) throws IOException {
-        Set<PosixFilePermission> permissions = permissions(file);
-        if (permissions != null && !PosixFilePermissions.fromString(OWNER_ONLY).containsAll(permissions)) {
-            throw new IOException(file + " may be read by others; run chmod 600 " + file);
-        }
+        OwnerOnly.checkFile(file);
         if (Files.size(file) > MAX_SIZE_BYTES) {
             throw new IOException(file + " is larger than " + MAX_SIZE_BYTES + " bytes");
         }
@@ -167,14 +161,6 @@ public final class KeyVault {
         }
     }
 
-    private static Set<PosixFilePermission> permissions(Path file) throws IOException {
-        try {
-            return Files.getPosixFilePermissions(file);
-        } catch (UnsupportedOperationException notPosix) {
-            return null;
-        }
-    }
-
     private void save() throws IOException {
         if (file == null) {
             return;
@@ -182,12 +168,7 @@ public final class KeyVault {
         byte[] content = form.encode(keys);
         Path written = file.resolveSibling(file.getFileName() + ".new");
         Files.deleteIfExists(written);
-        try {
-            Files.createFile(
-                    written, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(OWNER_ONLY)));
-        } catch (UnsupportedOperationException notPosix) {
-            Files.createFile(written);
-        }
+        OwnerOnly.createFile(written);
         Files.write(written, content, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
         Files.move(written, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     }

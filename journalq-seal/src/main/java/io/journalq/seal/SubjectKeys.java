@@ -12,15 +12,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -48,7 +45,6 @@ public final class SubjectKeys {
     private static final int TAG_SIZE_BITS = 128;
     private static final int MAX_REMEMBERED = 10_000;
     private static final int DIRECTORY_DIGITS = 2;
-    private static final String OWNER_ONLY = "rwx------";
     private static final String STORE = "store";
     private static final byte[] STORE_MAGIC = "JQS1".getBytes(US_ASCII);
     private static final byte[] KEY_MAGIC = "JQS2".getBytes(US_ASCII);
@@ -97,12 +93,7 @@ public final class SubjectKeys {
 
     static SubjectKeys create(Path directory, char[] passphrase, int iterations, LongSupplier nanoTime)
             throws IOException {
-        try {
-            Files.createDirectory(
-                    directory, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(OWNER_ONLY)));
-        } catch (UnsupportedOperationException notPosix) {
-            Files.createDirectory(directory);
-        }
+        OwnerOnly.createDirectory(directory);
         byte[] salt = new byte[SALT_SIZE_BYTES];
         RANDOM.nextBytes(salt);
         byte[] master = FileKeyring.derive(passphrase, salt, iterations).getEncoded();
@@ -126,7 +117,7 @@ public final class SubjectKeys {
     }
 
     static SubjectKeys open(Path directory, char[] passphrase, LongSupplier nanoTime) throws IOException {
-        checkPermissions(directory);
+        OwnerOnly.checkDirectory(directory);
         byte[] store = Files.readAllBytes(directory.resolve(STORE));
         byte[] master;
         try {
@@ -145,18 +136,6 @@ public final class SubjectKeys {
             throw new IOException(directory.resolve(STORE) + ": " + malformed.getMessage(), malformed);
         }
         return new SubjectKeys(directory, master, nanoTime);
-    }
-
-    private static void checkPermissions(Path directory) throws IOException {
-        Set<PosixFilePermission> permissions;
-        try {
-            permissions = Files.getPosixFilePermissions(directory);
-        } catch (UnsupportedOperationException notPosix) {
-            return;
-        }
-        if (!PosixFilePermissions.fromString(OWNER_ONLY).containsAll(permissions)) {
-            throw new IOException(directory + " can be read by others; run chmod 700 " + directory);
-        }
     }
 
     /** The key for the records of a subject, which nobody can compute who lacks one of the two. */
