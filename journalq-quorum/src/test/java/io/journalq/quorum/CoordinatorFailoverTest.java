@@ -88,6 +88,7 @@ class CoordinatorFailoverTest {
     private abstract static class Work extends Thread {
         private volatile boolean ended;
         private volatile Throwable failure;
+        private AutoCloseable client;
 
         Work(String name) {
             super(name);
@@ -96,7 +97,7 @@ class CoordinatorFailoverTest {
 
         @Override
         public void run() {
-            AutoCloseable client = client();
+            client = client();
             try {
                 while (!ended) {
                     step();
@@ -106,6 +107,10 @@ class CoordinatorFailoverTest {
                 failure = unexpected;
                 log.error("{} has failed", getName(), unexpected);
             }
+        }
+
+        void restartClient() {
+            client = client();
         }
 
         /** Creates the client, which is closed at the end. */
@@ -161,6 +166,11 @@ class CoordinatorFailoverTest {
             }
         }
 
+        /** The next member is another one, to which the partitions are assigned once. */
+        void restartAssignments() {
+            assignments.set(0);
+        }
+
         void onCommitted(Map<TopicPartition, Long> offsets) {
             offsets.forEach((partition, offset) -> committed.merge(partition, offset, Math::max));
             long nowNanos = System.nanoTime();
@@ -213,9 +223,18 @@ class CoordinatorFailoverTest {
         @Override
         void step() {
             Map<TopicPartition, Long> read = new HashMap<>();
-            consumer.poll(Duration.ofMillis(100))
-                    .forEach(found ->
-                            read.put(new TopicPartition(found.topic(), found.partition()), found.offset() + 1));
+            try {
+                consumer.poll(Duration.ofMillis(100))
+                        .forEach(found ->
+                                read.put(new TopicPartition(found.topic(), found.partition()), found.offset() + 1));
+            } catch (IllegalStateException failure) {
+                if (!KafkaClientFaults.isLeaderRace(protocol, failure)) {
+                    throw failure;
+                }
+                consumer.close();
+                restartAssignments();
+                restartClient();
+            }
             if (!read.isEmpty()) {
                 consumer.commitSync();
                 onCommitted(read);
