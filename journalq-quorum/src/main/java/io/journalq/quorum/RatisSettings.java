@@ -94,6 +94,8 @@ final class RatisSettings {
         Log.setSegmentCacheNumMax(properties, CACHED_SEGMENTS);
         Log.setQueueByteLimit(properties, SizeInBytes.valueOf(QUEUED_BYTES));
         Log.setCorruptionPolicy(properties, Log.CorruptionPolicy.EXCEPTION);
+        // Otherwise, a follower acknowledges entries that it does not have, see decision 20.
+        Log.setAppendEntriesComposeEnabled(properties, false);
         Log.setPurgeUptoSnapshotIndex(properties, true);
         Log.setPurgePreservationLogNum(properties, sizes.keptEntries());
         Log.setPurgeGap(properties, Math.max(1, sizes.keptEntries() / 10));
