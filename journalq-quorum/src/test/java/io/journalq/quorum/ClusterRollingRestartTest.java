@@ -28,6 +28,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -52,6 +53,9 @@ class ClusterRollingRestartTest {
 
     @TempDir
     Path directory;
+
+    @RegisterExtension
+    final BrokerLogs logs = new BrokerLogs(() -> directory);
 
     @BeforeEach
     void startThree() throws Exception {

@@ -35,6 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,6 +62,9 @@ class CoordinatorFailoverTest {
 
     @TempDir
     Path directory;
+
+    @RegisterExtension
+    final BrokerLogs logs = new BrokerLogs(() -> directory);
 
     @BeforeEach
     void startThree() throws Exception {

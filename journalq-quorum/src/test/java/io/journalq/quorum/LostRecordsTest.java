@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,6 +51,9 @@ class LostRecordsTest {
 
     @TempDir
     Path directory;
+
+    @RegisterExtension
+    final BrokerLogs logs = new BrokerLogs(() -> directory);
 
     /** What happens to the files while the broker is down. */
     enum Loss {

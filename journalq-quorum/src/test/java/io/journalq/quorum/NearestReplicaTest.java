@@ -31,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +59,9 @@ class NearestReplicaTest {
 
     @TempDir
     Path directory;
+
+    @RegisterExtension
+    final BrokerLogs logs = new BrokerLogs(() -> directory);
 
     @BeforeEach
     void startThree() throws Exception {

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A broker is removed from the voters while it is down, and comes back. Brokers in processes of their own. */
@@ -33,6 +34,9 @@ class RemovedVoterTest {
 
     @TempDir
     Path directory;
+
+    @RegisterExtension
+    final BrokerLogs logs = new BrokerLogs(() -> directory);
 
     @BeforeEach
     void startThree() throws Exception {
