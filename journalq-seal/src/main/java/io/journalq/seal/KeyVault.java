@@ -13,9 +13,9 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Private keys: of the root, of senders, of all generations of roles, and of the tokens of topics. Either in memory, or in a file that only its
- * owner may read and that is encrypted with a passphrase: a keyring of JournalQ, or a key store of the form PKCS#12.
- * Thread-safe.
+ * Private keys: of the root, of senders, of all generations of roles, and of the tokens of topics. Either in memory, or in a
+ * file that only its owner may read and that is encrypted with a passphrase: a keyring of JournalQ, or a key store of the
+ * form PKCS#12. Files on file systems without POSIX permissions are refused. Thread-safe.
  */
 public final class KeyVault {
     private static final int MAX_SIZE_BYTES = 1024 * 1024;

@@ -86,6 +86,7 @@ public final class SubjectKeys {
      * Creates a directory for keys, which only its owner can read.
      *
      * @throws FileAlreadyExistsException if there is something at this place
+     * @throws IOException if it cannot be written, or if its file system has no POSIX permissions
      */
     public static SubjectKeys create(Path directory, char[] passphrase) throws IOException {
         return create(directory, passphrase, FileKeyring.ITERATIONS, System::nanoTime);
@@ -110,7 +111,8 @@ public final class SubjectKeys {
     /**
      * Opens a directory of keys.
      *
-     * @throws IOException if it is not one, if the passphrase is wrong, or if others may read it
+     * @throws IOException if it is not one, if the passphrase is wrong, if others may read it, or if its file system has
+     *     no POSIX permissions
      */
     public static SubjectKeys open(Path directory, char[] passphrase) throws IOException {
         return open(directory, passphrase, System::nanoTime);
