@@ -7,10 +7,9 @@ import io.journalq.client.admin.ConfigResource;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -38,11 +37,6 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(180)
 class ClusterCommandsTest {
     private static final int WAIT_SECONDS = 60;
-    /** Below the range from which systems take the ports of outgoing connections. */
-    private static final int FIRST_PORT = 24_000;
-
-    private static final int PORTS = 1_000;
-    private static int nextPort = (int) (ProcessHandle.current().pid() * 10 % PORTS);
 
     private final Map<Integer, Integer> ports = new TreeMap<>();
     private final Map<Integer, Integer> quorumPorts = new TreeMap<>();
@@ -63,25 +57,13 @@ class ClusterCommandsTest {
         brokers.values().forEach(Broker::close);
     }
 
-    private static int freePort() {
-        for (int attempt = 0; attempt < PORTS; attempt++) {
-            int port = FIRST_PORT + nextPort++ % PORTS;
-            try (ServerSocket free = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-                return free.getLocalPort();
-            } catch (IOException inUse) {
-                // The next one may be free.
-            }
-        }
-        throw new IllegalStateException("no free port");
-    }
-
     private String address(int id) {
         return "127.0.0.1:" + ports.get(id);
     }
 
     private void start(int id) throws Exception {
-        ports.computeIfAbsent(id, none -> freePort());
-        quorumPorts.computeIfAbsent(id, none -> freePort());
+        ports.computeIfAbsent(id, none -> LoopbackPorts.next());
+        quorumPorts.computeIfAbsent(id, none -> LoopbackPorts.next());
         List<String> others = new ArrayList<>();
         brokers.keySet().forEach(other -> others.add(address(other)));
         Map<String, String> settings = new LinkedHashMap<>();

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.cli.shell.ExitCode;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -47,15 +48,9 @@ class ConnectionProblemsTest {
         return new ServerSocket(0, backlog, InetAddress.getLoopbackAddress());
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = listen(1)) {
-            return socket.getLocalPort();
-        }
-    }
-
     @Test
     void shouldSayThatNobodyListensWhenTheConnectionIsRefused() throws IOException {
-        String address = "127.0.0.1:" + freePort();
+        String address = "127.0.0.1:" + LoopbackPorts.next();
 
         String expected = "journalq: no program is listening at " + address
                 + "; start a broker with bin/journalq-server start, or set another address with --bootstrap";
@@ -163,10 +158,10 @@ class ConnectionProblemsTest {
                     "topics",
                     "list",
                     "--bootstrap",
-                    "no-such-host.invalid:1,127.0.0.1:" + freePort() + "," + broker.bootstrap());
+                    "no-such-host.invalid:1,127.0.0.1:" + LoopbackPorts.next() + "," + broker.bootstrap());
             assertThat(run.exitCode()).as(run.err()).isEqualTo(ExitCode.DONE);
         }
-        assertThat(failure("topics", "list", "--bootstrap", "no-such-host.invalid:1,127.0.0.1:" + freePort()))
+        assertThat(failure("topics", "list", "--bootstrap", "no-such-host.invalid:1,127.0.0.1:" + LoopbackPorts.next()))
                 .startsWith("journalq: none of 2 addresses is that of a broker: unknown host no-such-host.invalid")
                 .contains("no program is listening at 127.0.0.1:");
     }

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.embedded.EmbeddedBroker;
 import io.journalq.embedded.JournalQ;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -76,17 +76,11 @@ class MigrationTest {
         return run;
     }
 
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
-    }
-
     @Test
     void shouldTakeOverRightsAndUsersAsTheGuideSays() throws IOException {
         Map<String, String> rights = Map.of("authorization.enabled", "true", "super.users", "User:ANONYMOUS");
         List<String> said = new ArrayList<>();
-        String login = "127.0.0.1:" + freePort();
+        String login = "127.0.0.1:" + LoopbackPorts.next();
         try (CommandBroker kafka = new CommandBroker(directory.resolve("kafka"), rights)) {
             // given
             kafka.done("access", "grant", "--principal", "billing", "--operation", "read", "--topic", "orders");

@@ -2,9 +2,8 @@ package io.journalq.dist;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -85,7 +84,7 @@ class ArchiveReadmeTest {
     }
 
     private ScriptRun run(String script) throws IOException, InterruptedException {
-        String broker = "127.0.0.1:" + freePort();
+        String broker = "127.0.0.1:" + LoopbackPorts.next();
         Map<String, String> environment = Map.of(
                 "JAVA_HOME",
                 System.getProperty("java.home"),
@@ -100,11 +99,5 @@ class ArchiveReadmeTest {
                 "JOURNALQ_BOOTSTRAP",
                 broker);
         return ScriptRun.of(home, environment, List.of("bash", "-c", "set -e\n" + script));
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 }

@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -42,8 +40,8 @@ class ContainerFilesTest {
     private List<String> dockerfile;
     private Path home;
     private Path data;
-    private final int port = freePort();
-    private final int hostPort = freePort();
+    private final int port = LoopbackPorts.next();
+    private final int hostPort = LoopbackPorts.next();
     private Process broker;
 
     @BeforeEach
@@ -204,13 +202,5 @@ class ContainerFilesTest {
                 .replace(":19092", ":" + hostPort)
                 .replace(":9092", ":" + port)
                 .replace("0.0.0.0:9644", "127.0.0.1:0");
-    }
-
-    private static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -2,9 +2,8 @@ package io.journalq.dist;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -42,7 +41,7 @@ class TutorialTest {
     void shouldRunEveryCommandOfTheTutorial() throws Exception {
         // given
         Path home = UnpackedArchive.in(Files.createDirectory(directory.resolve("home")));
-        String broker = "127.0.0.1:" + freePort();
+        String broker = "127.0.0.1:" + LoopbackPorts.next();
         Commands commands = commands(home, Files.readString(TUTORIAL).replace("localhost:9092", broker));
         Path java = Path.of(System.getProperty("java.home"));
         Map<String, String> environment = Map.of(
@@ -77,7 +76,7 @@ class TutorialTest {
     void shouldRunEveryCommandOfTheGuideToSecureABroker() throws Exception {
         // given
         Path home = UnpackedArchive.in(Files.createDirectory(directory.resolve("home")));
-        String broker = "localhost:" + freePort();
+        String broker = "localhost:" + LoopbackPorts.next();
         Commands commands = commands(home, Files.readString(SECURE_GUIDE).replace("localhost:9094", broker));
         Map<String, String> environment = Map.of(
                 "JAVA_HOME",
@@ -120,11 +119,5 @@ class TutorialTest {
         Matcher name = CLASS_NAME.matcher(text);
         assertThat(name.find()).as("a program is a public class").isTrue();
         Files.writeString(home.resolve(name.group(1) + ".java"), text);
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 }

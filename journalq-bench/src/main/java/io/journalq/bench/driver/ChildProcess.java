@@ -4,8 +4,6 @@ import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.BrokerSampler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -187,15 +185,6 @@ public final class ChildProcess implements AutoCloseable {
             throw new BenchException("cannot signal broker " + name, "install the kill command", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        }
-    }
-
-    /** A port of the loopback address that was free when this method returned. */
-    public static int freePort() {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new BenchException("no free port on loopback", "check the machine's network", e);
         }
     }
 

@@ -6,6 +6,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.process.BrokerCommand;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -44,14 +45,14 @@ public final class JournalQBroker extends SpawnedBroker {
     /** A broker that serves metrics at a free port, unless {@code extra} sets the address. */
     public static JournalQBroker withMetrics(Map<String, String> extra) {
         Map<String, String> settings = new TreeMap<>(extra);
-        settings.putIfAbsent("admin.listener", "localhost:" + ChildProcess.freePort());
+        settings.putIfAbsent("admin.listener", "localhost:" + LoopbackPorts.next());
         return new JournalQBroker(settings);
     }
 
     /** A broker with metrics and the HTTP gateway, both at free ports unless {@code extra} sets their addresses. */
     public static JournalQBroker withGateway(Map<String, String> extra) {
         Map<String, String> settings = new TreeMap<>(extra);
-        settings.putIfAbsent("gateway.listener", "localhost:" + ChildProcess.freePort());
+        settings.putIfAbsent("gateway.listener", "localhost:" + LoopbackPorts.next());
         return withMetrics(settings);
     }
 

@@ -1,5 +1,6 @@
 package io.journalq.bench.driver;
 
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -38,7 +39,7 @@ public final class KafkaBroker extends SpawnedBroker {
 
     private static final String SESSION_TIMEOUT = "broker.session.timeout.ms";
 
-    private final int controllerPort = ChildProcess.freePort();
+    private final int controllerPort = LoopbackPorts.next();
     private final Map<String, String> extra;
 
     /** {@code extra} are additional settings of the broker, by its own names. */

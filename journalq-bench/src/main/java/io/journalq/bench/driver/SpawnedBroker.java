@@ -1,6 +1,7 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -9,14 +10,14 @@ import java.util.Optional;
 
 /** A broker that this program starts in a separate process, with its data in a temporary directory. */
 public abstract class SpawnedBroker extends KafkaProtocolBroker {
-    private final int port = ChildProcess.freePort();
+    private final int port = LoopbackPorts.next();
     /** Whether it also has listeners with TLS, and with logins by SCRAM. */
     private boolean secured;
 
     private boolean encryptsClients;
 
-    private final int tlsPort = ChildProcess.freePort();
-    private final int loginPort = ChildProcess.freePort();
+    private final int tlsPort = LoopbackPorts.next();
+    private final int loginPort = LoopbackPorts.next();
     private BrokerKeys keys;
     private ChildProcess process;
 

@@ -3,6 +3,7 @@ package io.journalq.bench.peer;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ChildProcess;
 import io.journalq.bench.measure.ProcessFinder;
+import io.journalq.server.process.LoopbackPorts;
 import io.nats.client.Connection;
 import io.nats.client.Nats;
 import io.nats.client.Options;
@@ -33,7 +34,7 @@ final class NatsServer implements AutoCloseable {
 
     private final PubSubSettings settings;
     private final boolean jetStream;
-    private final int port = ChildProcess.freePort();
+    private final int port = LoopbackPorts.next();
     private ChildProcess process;
 
     NatsServer(PubSubSettings settings, boolean jetStream) {

@@ -1,6 +1,6 @@
 package io.journalq.bench.peer;
 
-import io.journalq.bench.driver.ChildProcess;
+import io.journalq.server.process.LoopbackPorts;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -14,7 +14,7 @@ public final class NatsWebSockets implements AutoCloseable {
     /** The subjects of a message and of its acknowledgement count as well. */
     private static final int NAMES_BYTES = 128;
 
-    private final String address = "localhost:" + ChildProcess.freePort();
+    private final String address = "localhost:" + LoopbackPorts.next();
     private final NatsDriver driver;
     /** Null without JetStream. */
     private final JetStreamDriver jetStream;

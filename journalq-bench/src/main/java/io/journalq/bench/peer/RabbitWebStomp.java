@@ -4,6 +4,7 @@ import com.rabbitmq.client.Channel;
 import com.rabbitmq.client.Connection;
 import com.rabbitmq.client.ConnectionFactory;
 import io.journalq.bench.driver.ChildProcess;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -26,9 +27,9 @@ public final class RabbitWebStomp implements AutoCloseable {
     private static final String PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
 
     private final Map<String, String> settings = new TreeMap<>();
-    private final int port = ChildProcess.freePort();
-    private final int epmdPort = ChildProcess.freePort();
-    private final int webPort = ChildProcess.freePort();
+    private final int port = LoopbackPorts.next();
+    private final int epmdPort = LoopbackPorts.next();
+    private final int webPort = LoopbackPorts.next();
     /** Where nodes of Erlang find each other. The server would start it, and leave it running. */
     private ChildProcess names;
 
@@ -86,7 +87,7 @@ public final class RabbitWebStomp implements AutoCloseable {
                         // Lets the script become the server, so that signals reach it.
                         "RUNNING_UNDER_SYSTEMD=1",
                         "RABBITMQ_NODENAME=bench@localhost",
-                        "RABBITMQ_DIST_PORT=" + ChildProcess.freePort(),
+                        "RABBITMQ_DIST_PORT=" + LoopbackPorts.next(),
                         "RABBITMQ_CONFIG_FILE=" + directory.resolve("rabbitmq.conf"),
                         "RABBITMQ_ENABLED_PLUGINS_FILE=" + directory.resolve("plugins"),
                         "RABBITMQ_MNESIA_BASE=" + directory.resolve("data"),

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
-import io.journalq.bench.driver.ChildProcess;
 import io.journalq.bench.driver.ConnectionSecurity;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -22,7 +22,7 @@ class RabbitServerTest {
     @Test
     void shouldTellHowToInstallItWhenNobodyListens() {
         RabbitServer server =
-                new RabbitServer(PubSubSettings.of(Delivery.AT_LEAST_ONCE), ChildProcess.freePort(), INSTALL);
+                new RabbitServer(PubSubSettings.of(Delivery.AT_LEAST_ONCE), LoopbackPorts.next(), INSTALL);
 
         assertThat(server.missing()).contains(INSTALL);
     }
@@ -41,7 +41,7 @@ class RabbitServerTest {
     @ParameterizedTest
     @ValueSource(strings = {RabbitStreamDriver.NAME, RabbitQuorumDriver.NAME})
     void shouldSayInOneLineWhatToDoWhenTheNamedServerDoesNotRespond(String name) {
-        String target = "localhost:" + ChildProcess.freePort();
+        String target = "localhost:" + LoopbackPorts.next();
 
         try (PubSubDriver driver = PubSubDrivers.named(name, settings(target, Map.of()))) {
             assertThat(driver.missing()).isEmpty();

@@ -12,13 +12,13 @@ import io.journalq.common.protocol.message.SaslAuthenticateResponse;
 import io.journalq.common.protocol.message.SaslHandshakeRequest;
 import io.journalq.common.protocol.message.SaslHandshakeResponse;
 import io.journalq.server.broker.WireClient;
+import io.journalq.server.process.LoopbackPorts;
 import io.netty.buffer.Unpooled;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -47,8 +47,8 @@ final class KafkaBroker implements RightsMatrix.Broker, AutoCloseable {
     private static final long START_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int POLL_MS = 5;
 
-    private final int loginPort = freePort();
-    private final int plainPort = freePort();
+    private final int loginPort = LoopbackPorts.next();
+    private final int plainPort = LoopbackPorts.next();
     private final Path logs;
     private final KafkaRaftServer server;
     private final Map<String, WireClient> clients = new HashMap<>();
@@ -70,7 +70,7 @@ final class KafkaBroker implements RightsMatrix.Broker, AutoCloseable {
     }
 
     private Map<String, String> settings() throws IOException {
-        int controllerPort = freePort();
+        int controllerPort = LoopbackPorts.next();
         Map<String, String> settings = new TreeMap<>();
         settings.put("process.roles", "broker,controller");
         settings.put("node.id", "1");
@@ -103,12 +103,6 @@ final class KafkaBroker implements RightsMatrix.Broker, AutoCloseable {
         settings.put("transaction.state.log.min.isr", "1");
         settings.put("group.initial.rebalance.delay.ms", "0");
         return settings;
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     private void awaitCoordinators() throws Exception {

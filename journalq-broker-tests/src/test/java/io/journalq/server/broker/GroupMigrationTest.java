@@ -2,6 +2,7 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.server.process.LoopbackPorts;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -131,7 +132,8 @@ class GroupMigrationTest {
     @Test
     void shouldKeepMixedMembersOverARestartOfTheBroker() throws Exception {
         broker.stop();
-        broker.with("listeners", "PLAINTEXT://127.0.0.1:" + freePort()).start();
+        broker.with("listeners", "PLAINTEXT://127.0.0.1:" + LoopbackPorts.next())
+                .start();
         admin.close();
         admin = broker.admin();
         join(classic(CooperativeStickyAssignor.class));
@@ -147,12 +149,6 @@ class GroupMigrationTest {
         pollUntil(() -> received.size() == 100);
         assertThat(members.stream().map(KafkaConsumer::assignment).toList()).isEqualTo(before);
         assertThat(type()).isEqualTo(GroupType.CONSUMER);
-    }
-
-    private static int freePort() throws java.io.IOException {
-        try (java.net.ServerSocket socket = new java.net.ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     private static Map<String, Object> classic(Class<?> assignor) {

@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
-import java.net.ServerSocket;
+import io.journalq.server.process.LoopbackPorts;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +30,7 @@ class ProducersAfterLossTest {
     @Test
     void shouldLetKafkasProducerGoOnUnderItsEpochWhenABrokerInModePerformanceIsKilled() throws Exception {
         // given a producer that the broker knows, and whose newest records were acknowledged from memory
-        String listener = "PLAINTEXT://127.0.0.1:" + freePort();
+        String listener = "PLAINTEXT://127.0.0.1:" + LoopbackPorts.next();
         Path data = directory.resolve("data");
         Path killed = directory.resolve("killed");
         try (TestBroker broker = broker(data, listener).start();
@@ -125,12 +125,6 @@ class ProducersAfterLossTest {
     private static void send(KafkaProducer<byte[], byte[]> producer, String... values) throws Exception {
         for (String value : values) {
             producer.send(new ProducerRecord<>("t", value.getBytes(UTF_8))).get(60, TimeUnit.SECONDS);
-        }
-    }
-
-    private static int freePort() throws Exception {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
         }
     }
 }

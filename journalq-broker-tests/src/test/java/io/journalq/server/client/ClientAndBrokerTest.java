@@ -22,7 +22,7 @@ import io.journalq.client.record.RecordMetadata;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.broker.TestBroker;
-import java.net.ServerSocket;
+import io.journalq.server.process.LoopbackPorts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -85,10 +85,7 @@ final class ClientAndBrokerTest {
 
     @Test
     void shouldLoseAndRepeatNothingWhenTheBrokerRestartsUnderTheProducer() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
-        }
+        int port = LoopbackPorts.next();
         try (TestBroker broker = new TestBroker(directory)
                 .with("listeners", "PLAINTEXT://127.0.0.1:" + port)
                 .start()) {

@@ -18,7 +18,7 @@ import io.journalq.client.group.TopicPattern;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.broker.TestBroker;
-import java.net.ServerSocket;
+import io.journalq.server.process.LoopbackPorts;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,10 +51,7 @@ final class GroupConsumerTest {
 
     @BeforeEach
     void start() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
-        }
+        int port = LoopbackPorts.next();
         broker = new TestBroker(directory)
                 .with("listeners", "PLAINTEXT://127.0.0.1:" + port)
                 .with("group.consumer.heartbeat.interval.ms", "100")

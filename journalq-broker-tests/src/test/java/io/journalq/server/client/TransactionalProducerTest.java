@@ -20,8 +20,8 @@ import io.journalq.client.transaction.Transaction;
 import io.journalq.client.transaction.TransactionBody;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.broker.TestBroker;
+import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,10 +49,7 @@ final class TransactionalProducerTest {
 
     @BeforeEach
     void start() throws Exception {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0)) {
-            port = socket.getLocalPort();
-        }
+        int port = LoopbackPorts.next();
         broker = new TestBroker(directory)
                 .with("listeners", "PLAINTEXT://127.0.0.1:" + port)
                 .start();
