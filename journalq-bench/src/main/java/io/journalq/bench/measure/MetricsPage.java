@@ -9,7 +9,7 @@ import java.time.Duration;
 
 /** The metrics of a broker, in the Prometheus format. A page that cannot be read never fails the run. One thread. */
 public final class MetricsPage {
-    private static final Duration TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
     private final HttpRequest request;
     private final HttpClient http;
