@@ -38,7 +38,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 final class ClosedClientTest {
     private static final TopicPartition FIRST = new TopicPartition("orders", 0);
     private static final Duration LONG = Duration.ofSeconds(50);
-    private static final long PROMPT_SECONDS = 5;
+    private static final long PROMPT_SECONDS = 15;
 
     private FakeCluster cluster;
 

@@ -221,7 +221,7 @@ final class ConsumerTest {
             CompletableFuture<Void> later = CompletableFuture.runAsync(() -> fill(0, 10, 1));
             ConsumerRecords records = consumer.poll(LONG);
             assertThat(records.iterator().next().offset()).isEqualTo(10);
-            later.get(10, TimeUnit.SECONDS);
+            later.get(30, TimeUnit.SECONDS);
         }
     }
 

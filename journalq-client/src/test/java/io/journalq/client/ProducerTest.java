@@ -110,7 +110,7 @@ final class ProducerTest {
     void shouldSendASingleRecordAfterTheLinger() throws Exception {
         try (Producer producer = producer().linger(Duration.ofMillis(30)).build()) {
             long startNanos = System.nanoTime();
-            producer.sendAsync(to(0, "alone")).get(10, TimeUnit.SECONDS);
+            producer.sendAsync(to(0, "alone")).get(30, TimeUnit.SECONDS);
             assertThat(System.nanoTime() - startNanos).isGreaterThan(TimeUnit.MILLISECONDS.toNanos(25));
         }
     }

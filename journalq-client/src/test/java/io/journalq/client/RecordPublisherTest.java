@@ -61,7 +61,7 @@ final class RecordPublisherTest {
         Collector collector = new Collector();
         Consumer consumer = assigned(consumer().build());
         consumer.publisher().subscribe(collector);
-        Flow.Subscription subscription = collector.subscription.get(10, TimeUnit.SECONDS);
+        Flow.Subscription subscription = collector.subscription.get(30, TimeUnit.SECONDS);
         // when, then
         assertThat(collector.received.poll(QUIET_MS, TimeUnit.MILLISECONDS)).isNull();
         assertThat(consumer.metrics().records()).as("polled without demand").isZero();
@@ -87,7 +87,7 @@ final class RecordPublisherTest {
         Collector collector = new Collector();
         Consumer consumer = assigned(consumer().groupId("billing").build());
         consumer.publisher().subscribe(collector);
-        Flow.Subscription subscription = collector.subscription.get(10, TimeUnit.SECONDS);
+        Flow.Subscription subscription = collector.subscription.get(30, TimeUnit.SECONDS);
         subscription.request(4);
         List<ConsumerRecord> received = collector.take(4);
         // when
@@ -105,12 +105,12 @@ final class RecordPublisherTest {
         Collector collector = new Collector();
         Consumer consumer = assigned(consumer().groupId("billing").build());
         consumer.publisher().subscribe(collector);
-        collector.subscription.get(10, TimeUnit.SECONDS).request(4);
+        collector.subscription.get(30, TimeUnit.SECONDS).request(4);
         List<ConsumerRecord> received = collector.take(4);
         // when
         consumer.close();
         // then
-        assertThat(collector.end.get(10, TimeUnit.SECONDS)).isEqualTo("complete");
+        assertThat(collector.end.get(30, TimeUnit.SECONDS)).isEqualTo("complete");
         assertThat(committed(new TopicPartition("orders", received.get(0).partition())))
                 .isEqualTo(4);
     }
@@ -121,9 +121,9 @@ final class RecordPublisherTest {
         Consumer consumer = consumer().startAt(Consumer.Start.NOWHERE).build();
         consumer.assign(List.of(FIRST));
         consumer.publisher().subscribe(collector);
-        collector.subscription.get(10, TimeUnit.SECONDS).request(1);
+        collector.subscription.get(30, TimeUnit.SECONDS).request(1);
         // then
-        assertThat(collector.end.get(10, TimeUnit.SECONDS)).isInstanceOf(OffsetOutOfRangeException.class);
+        assertThat(collector.end.get(30, TimeUnit.SECONDS)).isInstanceOf(OffsetOutOfRangeException.class);
         assertThatThrownBy(consumer::metrics).isInstanceOf(ClientClosedException.class);
     }
 
@@ -132,9 +132,9 @@ final class RecordPublisherTest {
         Collector collector = new Collector();
         Consumer consumer = assigned(consumer().build());
         consumer.publisher().subscribe(collector);
-        collector.subscription.get(10, TimeUnit.SECONDS).request(0);
+        collector.subscription.get(30, TimeUnit.SECONDS).request(0);
 
-        assertThat(collector.end.get(10, TimeUnit.SECONDS)).isInstanceOf(IllegalArgumentException.class);
+        assertThat(collector.end.get(30, TimeUnit.SECONDS)).isInstanceOf(IllegalArgumentException.class);
         awaitClosed(consumer);
     }
 
@@ -145,18 +145,18 @@ final class RecordPublisherTest {
         try (Consumer consumer = assigned(consumer().build())) {
             Flow.Publisher<ConsumerRecord> publisher = consumer.publisher();
             publisher.subscribe(collector);
-            collector.subscription.get(10, TimeUnit.SECONDS).request(1);
+            collector.subscription.get(30, TimeUnit.SECONDS).request(1);
             collector.take(1);
             // when
             publisher.subscribe(second);
             // then
-            assertThat(second.end.get(10, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+            assertThat(second.end.get(30, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> consumer.poll(Duration.ZERO))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("journalq-publisher");
             assertThatThrownBy(() -> publisher.subscribe(null)).hasMessage("subscriber must not be null");
         }
-        assertThat(collector.end.get(10, TimeUnit.SECONDS)).isEqualTo("complete");
+        assertThat(collector.end.get(30, TimeUnit.SECONDS)).isEqualTo("complete");
     }
 
     @Test
@@ -175,7 +175,7 @@ final class RecordPublisherTest {
             }
         };
         consumer.publisher().subscribe(collector);
-        collector.subscription.get(10, TimeUnit.SECONDS).request(Long.MAX_VALUE);
+        collector.subscription.get(30, TimeUnit.SECONDS).request(Long.MAX_VALUE);
         List<ConsumerRecord> received = collector.take(3);
         awaitClosed(consumer);
 
@@ -241,7 +241,7 @@ final class RecordPublisherTest {
         List<ConsumerRecord> take(int count) throws InterruptedException {
             List<ConsumerRecord> taken = new ArrayList<>();
             while (taken.size() < count) {
-                ConsumerRecord record = received.poll(10, TimeUnit.SECONDS);
+                ConsumerRecord record = received.poll(30, TimeUnit.SECONDS);
                 assertThat(record).as("record " + taken.size()).isNotNull();
                 taken.add(record);
             }

@@ -32,7 +32,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A broker without sockets and files, whose clients may be any users on any hosts. */
 final class LocalBroker implements AutoCloseable {
-    private static final int TIMEOUT_S = 20;
+    private static final int TIMEOUT_S = 60;
     private static final long HEAP_BYTES = 1L << 30;
 
     private final EventLoops loops = new EventLoops(2);

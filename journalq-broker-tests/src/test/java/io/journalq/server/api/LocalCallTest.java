@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Test;
 
 /** Produces to and fetches from a broker without sockets. */
 class LocalCallTest {
-    private static final int TIMEOUT_S = 10;
+    private static final int TIMEOUT_S = 60;
     private static final long HEAP_BYTES = 1L << 30;
     private static final InetSocketAddress HERE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9092);
 

@@ -238,7 +238,7 @@ class FetchSessionTest {
         int id = client.send(request(0, -1).setTopics(all(0)).setMinBytes(1).setMaxWaitMs(60_000), VERSION);
         broker.await(() -> broker.network().requests() > requests);
         try (Admin admin = broker.admin()) {
-            admin.deleteTopics(List.of("t")).all().get(10, TimeUnit.SECONDS);
+            admin.deleteTopics(List.of("t")).all().get(30, TimeUnit.SECONDS);
         }
         long startNanos = System.nanoTime();
         FetchResponse response = client.receive(FetchResponse.class, ApiKey.FETCH, VERSION, id);

@@ -26,7 +26,7 @@ final class GatewayClient {
     static final String NDJSON = "application/x-ndjson";
     static final String BYTES = "application/octet-stream";
 
-    private static final int TIMEOUT_MS = 20_000;
+    private static final int TIMEOUT_MS = 60_000;
 
     private final HttpClient client;
     private final String scheme;

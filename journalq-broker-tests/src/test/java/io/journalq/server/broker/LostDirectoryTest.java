@@ -33,7 +33,7 @@ class LostDirectoryTest {
     private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
 
     /** Half of it is the interval of the check, the other half allows for a busy machine. */
-    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     @TempDir
     private Path directory;

@@ -24,7 +24,7 @@ import java.util.List;
 
 /** A client on one socket that sends exactly the given requests. */
 public final class WireClient implements AutoCloseable {
-    private static final int TIMEOUT_MS = 15_000;
+    private static final int TIMEOUT_MS = 60_000;
 
     final Socket socket;
     public final DataOutputStream out;

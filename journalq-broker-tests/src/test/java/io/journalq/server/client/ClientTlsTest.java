@@ -51,7 +51,7 @@ class ClientTlsTest {
     private static final char[] PASSWORD = TestKeys.PASSWORD.toCharArray();
 
     /** A wrong configuration is reported within this time, and not when the call times out. */
-    private static final Duration AT_ONCE = Duration.ofSeconds(5);
+    private static final Duration AT_ONCE = Duration.ofSeconds(15);
 
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(40);
 

@@ -34,7 +34,7 @@ final class ControllerFixture implements AutoCloseable {
     static final int SNAPSHOT_INTERVAL_BYTES = 3_000;
 
     private static final Path MEMORY_DIRECTORY = Path.of("metadata-0");
-    private static final int WAIT_SECONDS = 20;
+    private static final int WAIT_SECONDS = 60;
 
     final MetadataPublisher publisher = new MetadataPublisher(Runnable::run);
     final Controller controller;

@@ -167,11 +167,11 @@ class AdminListenerTest {
             // given
             metrics.bindLoops(loops.cycles(), MemoryBudget.of(1 << 20, part -> 0));
             LoopCycle second = loops.cycles().get(1);
-            CompletableFuture.runAsync(second::begin, second.loop()::execute).get(5, TimeUnit.SECONDS);
+            CompletableFuture.runAsync(second::begin, second.loop()::execute).get(30, TimeUnit.SECONDS);
             // The current iteration has ended when the loop runs its next task.
             CompletableFuture<Void> later = new CompletableFuture<>();
             second.loop().schedule(() -> later.complete(null), 50);
-            later.get(5, TimeUnit.SECONDS);
+            later.get(30, TimeUnit.SECONDS);
 
             // when
             String page = get("/metrics").body();
@@ -311,7 +311,7 @@ class AdminListenerTest {
         });
         CompletableFuture<HttpResponse<String>> page =
                 client.sendAsync(HttpRequest.newBuilder(uri("/metrics")).build(), BodyHandlers.ofString());
-        assertThat(rendering.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(rendering.await(30, TimeUnit.SECONDS)).isTrue();
 
         // when
         HttpResponse<String> response = get("/health");
@@ -320,7 +320,7 @@ class AdminListenerTest {
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(page).isNotDone();
         mayGoOn.countDown();
-        assertThat(page.get(5, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+        assertThat(page.get(30, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
     }
 
     @ParameterizedTest
@@ -411,7 +411,7 @@ class AdminListenerTest {
 
     private static void awaitQuietly(CountDownLatch latch) {
         try {
-            assertThat(latch.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -53,7 +53,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ShardsTest {
     private static final int TOPICS = 50;
     private static final int OTHER = 1;
-    private static final int LIMIT_SECONDS = 20;
+    private static final int LIMIT_SECONDS = 60;
     private static final int PRODUCE_VERSION = 12;
     private static final Uuid ID = new Uuid(1, 1);
 

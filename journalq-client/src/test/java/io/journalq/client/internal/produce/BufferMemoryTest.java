@@ -41,7 +41,7 @@ final class BufferMemoryTest {
         // when
         memory.release(90);
         // then
-        waiting.get(5, TimeUnit.SECONDS);
+        waiting.get(30, TimeUnit.SECONDS);
         assertThat(memory.usedBytes()).isEqualTo(50);
     }
 
@@ -58,7 +58,7 @@ final class BufferMemoryTest {
         FutureTask<Long> waiting = new FutureTask<>(() -> memory.acquire(50));
         startAndAwaitWaiting(waiting);
         memory.close();
-        assertThatThrownBy(() -> waiting.get(5, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> waiting.get(30, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
         assertThat(memory.usedBytes()).isEqualTo(100);
     }
 

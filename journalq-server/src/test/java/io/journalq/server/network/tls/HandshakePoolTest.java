@@ -21,7 +21,7 @@ class HandshakePoolTest {
                 running.countDown();
                 await(release);
             });
-            assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(running.await(30, TimeUnit.SECONDS)).isTrue();
             pool.execute(() -> {});
             pool.execute(() -> last.complete(Thread.currentThread().getName()));
 
@@ -32,7 +32,7 @@ class HandshakePoolTest {
             // then
             assertThat(ran[0]).isFalse();
             release.countDown();
-            assertThat(last.get(10, TimeUnit.SECONDS)).startsWith("journalq-handshake");
+            assertThat(last.get(30, TimeUnit.SECONDS)).startsWith("journalq-handshake");
         }
     }
 
