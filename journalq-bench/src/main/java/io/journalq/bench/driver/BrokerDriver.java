@@ -1,6 +1,7 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerNode;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -23,15 +24,21 @@ public interface BrokerDriver extends AutoCloseable {
     /** How clients connect. A broker that this program starts is known after its start. */
     ConnectionSecurity security();
 
-    /** The process id on this machine; 0 if it is unknown. */
+    /** The processes of the broker: one, or those of a cluster. */
+    default List<BrokerNode> nodes() {
+        return List.of(new BrokerNode(
+                pid(), dataDirectory().orElse(null), metricsAddress().orElse(null)));
+    }
+
+    /** The process id on this machine, of the first process if there are several; 0 if it is unknown. */
     long pid();
 
-    /** The data directory, if this program started the broker. */
+    /** The data directory of {@link #pid}, if this program started the broker. */
     default Optional<Path> dataDirectory() {
         return Optional.empty();
     }
 
-    /** The {@code host:port} that serves metrics in the Prometheus format; empty if there is none. */
+    /** The {@code host:port} that serves metrics of {@link #pid} in the Prometheus format; empty if there is none. */
     default Optional<String> metricsAddress() {
         return Optional.empty();
     }

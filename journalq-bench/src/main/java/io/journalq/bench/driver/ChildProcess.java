@@ -60,7 +60,7 @@ public final class ChildProcess implements AutoCloseable {
     /** Runs a command and waits until it ends. Its output goes to the log. */
     public void run(List<String> command, int timeoutSeconds) {
         try {
-            Process step = launch(command);
+            Process step = spawn(command);
             if (!step.waitFor(timeoutSeconds, TimeUnit.SECONDS)) {
                 step.destroyForcibly();
                 throw new BenchException(name + " took too long to prepare", "check whether the machine is overloaded");
@@ -78,16 +78,31 @@ public final class ChildProcess implements AutoCloseable {
 
     /** Starts {@code command}, and waits until {@code ready} returns true. */
     public void start(List<String> command, BooleanSupplier ready, int timeoutSeconds) {
-        this.command = command;
-        this.ready = ready;
-        this.timeoutSeconds = timeoutSeconds;
-        start();
+        launch(command);
+        await(ready, timeoutSeconds);
     }
 
-    private void start() {
+    /** Starts {@code command}. {@link #await} waits until it is ready. */
+    public void launch(List<String> command) {
+        this.command = command;
+        launch();
+    }
+
+    /** Starts the command of the last start again, after {@link #end}. */
+    public void launch() {
+        try {
+            process = spawn(command);
+        } catch (IOException e) {
+            throw new BenchException("cannot run " + command.get(0), "check that it is installed", e);
+        }
+    }
+
+    /** Waits until {@code ready} returns true. Fails when the process ends before, or takes longer. */
+    public void await(BooleanSupplier ready, int timeoutSeconds) {
+        this.ready = ready;
+        this.timeoutSeconds = timeoutSeconds;
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
         try {
-            process = launch(command);
             while (!ready.getAsBoolean()) {
                 if (!process.isAlive()) {
                     throw diedBecause("cannot start");
@@ -97,8 +112,6 @@ public final class ChildProcess implements AutoCloseable {
                 }
                 Thread.sleep(START_POLL_MS);
             }
-        } catch (IOException e) {
-            throw new BenchException("cannot run " + command.get(0), "check that it is installed", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", "run the benchmark again", e);
@@ -107,6 +120,15 @@ public final class ChildProcess implements AutoCloseable {
 
     /** Ends the process and starts it again; returns the seconds from the start of the new process until it was ready. */
     public double restart(boolean kill) {
+        end(kill);
+        long startNs = System.nanoTime();
+        launch();
+        await(ready, timeoutSeconds);
+        return (System.nanoTime() - startNs) / 1e9;
+    }
+
+    /** Stops the process, or kills it, and waits for its end. */
+    public void end(boolean kill) {
         signal(kill ? "KILL" : "TERM");
         try {
             if (!process.waitFor(RESTART_STOP_TIMEOUT_S, TimeUnit.SECONDS)) {
@@ -116,12 +138,9 @@ public final class ChildProcess implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", "run the benchmark again", e);
         }
-        long startNs = System.nanoTime();
-        start();
-        return (System.nanoTime() - startNs) / 1e9;
     }
 
-    private Process launch(List<String> command) throws IOException {
+    private Process spawn(List<String> command) throws IOException {
         return new ProcessBuilder(command)
                 .directory(directory.toFile())
                 .redirectErrorStream(true)

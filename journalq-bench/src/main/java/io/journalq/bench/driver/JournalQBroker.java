@@ -80,14 +80,19 @@ public final class JournalQBroker extends SpawnedBroker {
     }
 
     @Override
-    public void start() {
-        ChildProcess process = newProcess();
+    void startNodes(List<SpawnedNode> all) {
+        for (SpawnedNode node : all) {
+            node.process().start(command(node), () -> responds(node, RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
+        }
+    }
+
+    private List<String> command(SpawnedNode node) {
         List<String> started = new ArrayList<>(BrokerCommand.inForeground(HEAP, List.of()));
         Map<String, String> settings = new TreeMap<>();
-        settings.put("listeners", listeners());
+        settings.put("listeners", node.listeners(keys() != null));
         settings.put("admin.listener", "");
         settings.put("gateway.listener", "");
-        settings.put("data.directories", process.directory().resolve("data").toString());
+        settings.put("data.directories", node.dataDirectory().toString());
         if (keys() != null) {
             settings.put("ssl.keystore.location", keys().keystore().toString());
             settings.put("ssl.keystore.password.file", keys().passwordFile().toString());
@@ -96,7 +101,7 @@ public final class JournalQBroker extends SpawnedBroker {
         settings.putAll(extra);
         encryptGateway(settings);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
-        process.start(started, () -> responds(RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
+        return started;
     }
 
     private void addUser(String dataDirectory) {
@@ -116,7 +121,7 @@ public final class JournalQBroker extends SpawnedBroker {
     }
 
     @Override
-    public Optional<String> metricsAddress() {
+    Optional<String> metricsAddress(SpawnedNode node) {
         return Optional.ofNullable(extra.get("admin.listener")).filter(address -> !address.isEmpty());
     }
 }

@@ -1,6 +1,5 @@
 package io.journalq.bench.driver;
 
-import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -9,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
@@ -39,7 +39,6 @@ public final class KafkaBroker extends SpawnedBroker {
 
     private static final String SESSION_TIMEOUT = "broker.session.timeout.ms";
 
-    private final int controllerPort = LoopbackPorts.next();
     private final Map<String, String> extra;
 
     /** {@code extra} are additional settings of the broker, by its own names. */
@@ -68,27 +67,32 @@ public final class KafkaBroker extends SpawnedBroker {
     }
 
     @Override
-    public void start() {
+    void startNodes(List<SpawnedNode> all) {
         String classPath = KafkaArtifacts.classPath();
-        ChildProcess process = newProcess();
-        Path properties = writeProperties(process.directory(), settings());
-        List<String> format = command(
-                classPath,
-                "kafka.tools.StorageTool",
-                "format",
-                "-t",
-                Uuid.randomUuid().toString(),
-                "-c",
-                properties.toString());
+        String clusterId = Uuid.randomUuid().toString();
+        for (SpawnedNode node : all) {
+            Path properties = writeProperties(node, settings());
+            format(node, classPath, clusterId, properties);
+            node.process().launch(command(classPath, "kafka.Kafka", properties.toString()));
+        }
+        for (SpawnedNode node : all) {
+            node.process().await(() -> responds(node, RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
+        }
+    }
+
+    @Override
+    Optional<String> metricsAddress(SpawnedNode node) {
+        return Optional.empty();
+    }
+
+    private void format(SpawnedNode node, String classPath, String clusterId, Path properties) {
+        List<String> format =
+                command(classPath, "kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties.toString());
         if (keys() != null) {
             format.add("--add-scram");
             format.add("SCRAM-SHA-256=[name=" + BrokerKeys.USER + ",password=" + BrokerKeys.PASSWORD + "]");
         }
-        process.run(format, FORMAT_TIMEOUT_S);
-        process.start(
-                command(classPath, "kafka.Kafka", properties.toString()),
-                () -> responds(RESPONSE_TIMEOUT_MS),
-                START_TIMEOUT_S);
+        node.process().run(format, FORMAT_TIMEOUT_S);
     }
 
     private static List<String> command(String classPath, String mainClass, String... arguments) {
@@ -118,20 +122,20 @@ public final class KafkaBroker extends SpawnedBroker {
 
     /** Restores the default session timeout: with a long one, the controller would refuse the successor of a killed broker. */
     @Override
-    void prepareRestart(Path directory) {
+    void prepareRestart(SpawnedNode node) {
         Map<String, String> settings = settings();
         settings.remove(SESSION_TIMEOUT);
-        writeProperties(directory, settings);
+        writeProperties(node, settings);
     }
 
-    private Path writeProperties(Path directory, Map<String, String> settings) {
+    private Path writeProperties(SpawnedNode node, Map<String, String> settings) {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("process.roles", "broker,controller");
-        properties.put("node.id", "1");
-        properties.put("controller.quorum.voters", "1@localhost:" + controllerPort);
-        properties.put("listeners", listeners() + ",CONTROLLER://localhost:" + controllerPort);
+        properties.put("node.id", Integer.toString(node.id()));
+        properties.put("controller.quorum.voters", node.id() + "@localhost:" + node.quorumPort());
+        properties.put("listeners", node.listeners(keys() != null) + ",CONTROLLER://localhost:" + node.quorumPort());
         properties.put("controller.listener.names", "CONTROLLER");
-        properties.put("log.dirs", directory.resolve("data").toString());
+        properties.put("log.dirs", node.dataDirectory().toString());
         if (keys() != null) {
             properties.put(
                     "listener.security.protocol.map",
@@ -147,7 +151,7 @@ public final class KafkaBroker extends SpawnedBroker {
         properties.putAll(settings);
         try {
             return Files.writeString(
-                    directory.resolve("server.properties"),
+                    node.process().directory().resolve("server.properties"),
                     properties.entrySet().stream()
                             .map(entry -> entry.getKey() + "=" + entry.getValue() + "\n")
                             .collect(Collectors.joining()));

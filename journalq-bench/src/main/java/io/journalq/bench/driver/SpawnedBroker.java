@@ -1,25 +1,22 @@
 package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
-import io.journalq.server.process.LoopbackPorts;
-import java.io.IOException;
+import io.journalq.bench.measure.BrokerNode;
 import java.net.InetSocketAddress;
-import java.net.Socket;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
-/** A broker that this program starts in a separate process, with its data in a temporary directory. */
+/** A broker that this program starts in processes of its own, with its data in temporary directories. */
 public abstract class SpawnedBroker extends KafkaProtocolBroker {
-    private final int port = LoopbackPorts.next();
+    private final List<SpawnedNode> nodes = new ArrayList<>();
     /** Whether it also has listeners with TLS, and with logins by SCRAM. */
     private boolean secured;
 
     private boolean encryptsClients;
-
-    private final int tlsPort = LoopbackPorts.next();
-    private final int loginPort = LoopbackPorts.next();
     private BrokerKeys keys;
-    private ChildProcess process;
 
     SpawnedBroker(boolean secured) {
         this.secured = secured;
@@ -42,27 +39,24 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
         return encryptsClients;
     }
 
-    /** Creates the process for {@link #start}. */
-    final ChildProcess newProcess() {
-        process = new ChildProcess(name());
-        keys = secured ? new BrokerKeys(process.directory().resolve("keys")) : null;
-        return process;
+    @Override
+    public final void start() {
+        nodes.add(new SpawnedNode(name(), 1));
+        keys = secured ? new BrokerKeys(first().process().directory().resolve("keys")) : null;
+        startNodes(List.copyOf(nodes));
     }
+
+    /** Starts the processes, and returns when they respond. */
+    abstract void startNodes(List<SpawnedNode> all);
 
     /** Null if there are only plain listeners. */
     final BrokerKeys keys() {
         return keys;
     }
 
-    /** The listeners for clients, as both brokers name them. */
-    final String listeners() {
-        String plain = "PLAINTEXT://localhost:" + port;
-        return secured ? plain + ",SSL://localhost:" + tlsPort + ",SASL_PLAINTEXT://localhost:" + loginPort : plain;
-    }
-
     /** The same broker, as clients with TLS see it. It must have been started with these listeners. */
     public final ExternalBroker overTls() {
-        return new ExternalBroker(name(), "localhost:" + tlsPort, pid(), tls());
+        return new ExternalBroker(name(), first().address(true), pid(), tls());
     }
 
     /** How clients with TLS connect. */
@@ -72,12 +66,12 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
 
     /** The listener at which clients log in, without TLS. */
     public final InetSocketAddress loginAddress() {
-        return new InetSocketAddress("localhost", loginPort);
+        return new InetSocketAddress("localhost", first().loginPort());
     }
 
     /** The listener with TLS. */
     public final InetSocketAddress tlsAddress() {
-        return new InetSocketAddress("localhost", tlsPort);
+        return new InetSocketAddress("localhost", first().tlsPort());
     }
 
     /** Name and password of the user who can log in. */
@@ -93,79 +87,85 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
         }
     }
 
-    final int port() {
-        return port;
-    }
-
-    /** Whether the broker responds within {@code timeoutMs}. Returns at once if nothing listens at its port. */
-    final boolean responds(int timeoutMs) {
-        // A client that finds the port closed waits up to a second before it tries again.
-        try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress("localhost", port), timeoutMs);
-        } catch (IOException e) {
-            return false;
-        }
-        return admin().responds(timeoutMs);
+    /** Whether a node responds within {@code timeoutMs}. Returns at once if nothing listens at its port. */
+    final boolean responds(SpawnedNode node, int timeoutMs) {
+        return node.listens(timeoutMs) && new TopicAdmin(node.address(encryptsClients), security()).responds(timeoutMs);
     }
 
     @Override
     public final String bootstrap() {
-        return "localhost:" + (encryptsClients ? tlsPort : port);
+        return nodes.stream().map(node -> node.address(encryptsClients)).collect(Collectors.joining(","));
     }
 
     @Override
     public final long pid() {
-        return process().pid();
+        return first().process().pid();
+    }
+
+    @Override
+    public final List<BrokerNode> nodes() {
+        return nodes.stream()
+                .map(node -> new BrokerNode(
+                        node.process().pid(),
+                        node.dataDirectory(),
+                        metricsAddress(node).orElse(null)))
+                .toList();
     }
 
     @Override
     public final void writeBack() {
-        process().writeBack();
+        first().process().writeBack();
     }
 
     @Override
     public final void settle() {
-        process().settle();
+        nodes.forEach(node -> node.process().settle());
     }
 
     @Override
     public final Optional<Path> dataDirectory() {
-        return Optional.of(process().directory().resolve("data"));
+        return Optional.of(first().dataDirectory());
     }
 
     @Override
-    public final double restart(boolean kill) {
-        prepareRestart(process().directory());
-        return process().restart(kill);
+    public final Optional<String> metricsAddress() {
+        return metricsAddress(first());
     }
 
-    /** Changes files in {@code directory} before the process is started again. */
-    void prepareRestart(Path directory) {
+    /** The {@code host:port} that serves metrics of a node in the Prometheus format; empty if there is none. */
+    abstract Optional<String> metricsAddress(SpawnedNode node);
+
+    @Override
+    public final double restart(boolean kill) {
+        prepareRestart(first());
+        return first().process().restart(kill);
+    }
+
+    /** Changes the files of a node before it is started again. */
+    void prepareRestart(SpawnedNode node) {
         // By default, nothing has to change.
     }
 
     @Override
     public final void freeze() {
-        process().signal("STOP");
+        nodes.forEach(node -> node.process().signal("STOP"));
     }
 
     @Override
     public final void thaw() {
-        process().signal("CONT");
+        nodes.forEach(node -> node.process().signal("CONT"));
     }
 
-    private ChildProcess process() {
-        if (process == null) {
+    private SpawnedNode first() {
+        if (nodes.isEmpty()) {
             throw new BenchException(name() + " is not started", "start it first");
         }
-        return process;
+        return nodes.get(0);
     }
 
     @Override
     public void close() {
         super.close();
-        if (process != null) {
-            process.close();
-        }
+        nodes.forEach(SpawnedNode::close);
     }
 }

@@ -20,17 +20,11 @@ public final class BrokerSampler {
     private ProcessUsage last;
     private long lastNs;
 
-    /**
-     * Starts sampling.
-     *
-     * @param pid process id of the broker; below 1 if it is unknown
-     * @param dataDirectory null if it is unknown
-     * @param metricsAddress {@code host:port} of the metrics; null if there are none
-     */
-    public BrokerSampler(long pid, Path dataDirectory, String metricsAddress) {
-        this.pid = pid;
-        this.dataDirectory = dataDirectory;
-        this.metrics = new MetricsPage(metricsAddress);
+    /** Starts sampling. */
+    public BrokerSampler(BrokerNode node) {
+        this.pid = node.pid();
+        this.dataDirectory = node.dataDirectory();
+        this.metrics = new MetricsPage(node.metricsAddress());
         this.last = ProcessUsage.of(pid);
         this.lastNs = System.nanoTime();
     }

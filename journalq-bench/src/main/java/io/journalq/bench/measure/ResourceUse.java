@@ -1,8 +1,11 @@
 package io.journalq.bench.measure;
 
+import java.util.List;
+import java.util.function.ToLongFunction;
+
 /**
  * The resources that a broker and its clients used during an interval. Cores are processor time divided by wall time: 1.0
- * is one busy core.
+ * is one busy core. Values of a broker with several processes are sums.
  *
  * @param brokerWakeUps how often a thread of the broker was woken after it had nothing to do
  * @param brokerPreemptions how often the kernel took the processor from a thread of the broker
@@ -10,6 +13,7 @@ package io.journalq.bench.measure;
  * @param brokerHandOvers tasks that event loops of the broker handed to each other; -1 if it has no metrics
  * @param brokerStalls iterations of the broker's event loops that took longer than {@link #STALL_MS}; -1 if it has no
  *     metrics
+ * @param nodes the processes of the broker
  */
 public record ResourceUse(
         double seconds,
@@ -27,7 +31,8 @@ public record ResourceUse(
         long brokerPreemptions,
         long brokerRequests,
         long brokerHandOvers,
-        long brokerStalls) {
+        long brokerStalls,
+        List<NodeUse> nodes) {
 
     /** The bound of the metric's histogram that is closest below 5 ms. */
     public static final double STALL_MS = 4.2;
@@ -44,6 +49,13 @@ public record ResourceUse(
         return brokerCores * seconds * 1e6 / count;
     }
 
+    /**
+     * What one process of the broker used.
+     *
+     * @param residentBytes at the end of the interval
+     */
+    public record NodeUse(double cores, long residentBytes, long maxResidentBytes) {}
+
     /** Starts measuring. If the broker's process id is below 1, its values are zero. */
     public static Meter start(long brokerPid) {
         return start(brokerPid, null);
@@ -51,45 +63,42 @@ public record ResourceUse(
 
     /** As {@link #start(long)}, with the {@code host:port} of the broker's metrics; null if there are none. */
     public static Meter start(long brokerPid, String metricsAddress) {
-        return new Meter(brokerPid, new MetricsPage(metricsAddress));
+        return start(List.of(new BrokerNode(brokerPid, null, metricsAddress)));
+    }
+
+    /** Starts measuring a broker that consists of these processes. */
+    public static Meter start(List<BrokerNode> brokerNodes) {
+        return new Meter(brokerNodes.stream().map(NodeMeter::new).toList());
     }
 
     /** The state at the start of the interval. One thread. */
     public static final class Meter {
-        private final long brokerPid;
+        private final List<NodeMeter> nodes;
         private final long clientPid = ProcessHandle.current().pid();
-        private final MetricsPage metrics;
-        private final long requestsStart;
-        private final long handOversStart;
-        private final long stallsStart;
-        private final ThreadSwitches switchesStart;
         private final long startNs;
-        private final ProcessUsage brokerStart;
         private final ProcessUsage clientStart;
         private final NetworkSample networkStart = NetworkSample.now();
 
-        private Meter(long brokerPid, MetricsPage metrics) {
-            this.brokerPid = brokerPid;
-            this.metrics = metrics;
+        private Meter(List<NodeMeter> nodes) {
+            this.nodes = nodes;
             // The metrics first and last, because their page costs the broker processor time.
-            metrics.load();
-            requestsStart = metrics.sum(REQUESTS);
-            handOversStart = metrics.sum(HAND_OVERS);
-            stallsStart = stalls();
-            switchesStart = ThreadSwitches.of(brokerPid);
+            nodes.forEach(NodeMeter::startMetrics);
             startNs = System.nanoTime();
-            brokerStart = ProcessUsage.of(brokerPid);
+            nodes.forEach(NodeMeter::start);
             clientStart = ProcessUsage.of(clientPid);
         }
 
         public ResourceUse stop() {
-            ProcessUsage broker = ProcessUsage.of(brokerPid);
+            nodes.forEach(NodeMeter::stop);
             ProcessUsage client = ProcessUsage.of(clientPid);
             NetworkSample network = NetworkSample.now();
             double seconds = (System.nanoTime() - startNs) / 1e9;
-            ThreadSwitches.Count switches = ThreadSwitches.of(brokerPid).since(switchesStart);
-            metrics.load();
-            double brokerCores = (broker.cpuNs() - brokerStart.cpuNs()) / 1e9 / seconds;
+            nodes.forEach(NodeMeter::stopSwitches);
+            nodes.forEach(NodeMeter::stopMetrics);
+            List<NodeUse> uses = nodes.stream().map(node -> node.use(seconds)).toList();
+            double brokerCores = uses.stream().mapToDouble(NodeUse::cores).sum();
+            long brokerResidentBytes =
+                    uses.stream().mapToLong(NodeUse::residentBytes).sum();
             double clientCores = (client.cpuNs() - clientStart.cpuNs()) / 1e9 / seconds;
             int cores = Runtime.getRuntime().availableProcessors();
             long memoryBytes = Math.max(1, ProcFile.number("/proc/meminfo", "MemTotal:") * 1024);
@@ -98,21 +107,108 @@ public record ResourceUse(
                     brokerCores,
                     clientCores,
                     100 * (brokerCores + clientCores) / cores,
-                    broker.residentBytes(),
-                    broker.maxResidentBytes(),
+                    brokerResidentBytes,
+                    uses.stream().mapToLong(NodeUse::maxResidentBytes).sum(),
                     client.residentBytes(),
-                    100.0 * (broker.residentBytes() + client.residentBytes()) / memoryBytes,
+                    100.0 * (brokerResidentBytes + client.residentBytes()) / memoryBytes,
                     (network.receivedBytes() - networkStart.receivedBytes()) / MB / seconds,
                     (network.sentBytes() - networkStart.sentBytes()) / MB / seconds,
-                    (broker.writtenBytes() - brokerStart.writtenBytes()) / MB / seconds,
-                    switches.waits(),
-                    switches.preemptions(),
-                    since(requestsStart, metrics.sum(REQUESTS)),
-                    since(handOversStart, metrics.sum(HAND_OVERS)),
-                    since(stallsStart, stalls()));
+                    nodes.stream().mapToLong(NodeMeter::writtenBytes).sum() / MB / seconds,
+                    nodes.stream().mapToLong(NodeMeter::waits).sum(),
+                    nodes.stream().mapToLong(NodeMeter::preemptions).sum(),
+                    known(NodeMeter::requests),
+                    known(NodeMeter::handOvers),
+                    known(NodeMeter::stalls),
+                    uses);
         }
 
-        private long stalls() {
+        /** The sum over all processes; -1 if one does not tell. */
+        private long known(ToLongFunction<NodeMeter> value) {
+            long sum = 0;
+            for (NodeMeter node : nodes) {
+                long one = value.applyAsLong(node);
+                if (one < 0) {
+                    return -1;
+                }
+                sum += one;
+            }
+            return sum;
+        }
+    }
+
+    /** A process of the broker, at the start and at the end of the interval. */
+    private static final class NodeMeter {
+        private final long pid;
+        private final MetricsPage metrics;
+        private long requestsStart;
+        private long handOversStart;
+        private long stallsStart;
+        private ThreadSwitches switchesStart;
+        private ThreadSwitches.Count switches;
+        private ProcessUsage usageStart;
+        private ProcessUsage usage;
+
+        NodeMeter(BrokerNode node) {
+            pid = node.pid();
+            metrics = new MetricsPage(node.metricsAddress());
+        }
+
+        void startMetrics() {
+            metrics.load();
+            requestsStart = metrics.sum(REQUESTS);
+            handOversStart = metrics.sum(HAND_OVERS);
+            stallsStart = slowIterations();
+        }
+
+        void stopMetrics() {
+            metrics.load();
+        }
+
+        void start() {
+            switchesStart = ThreadSwitches.of(pid);
+            usageStart = ProcessUsage.of(pid);
+        }
+
+        void stop() {
+            usage = ProcessUsage.of(pid);
+        }
+
+        void stopSwitches() {
+            switches = ThreadSwitches.of(pid).since(switchesStart);
+        }
+
+        NodeUse use(double seconds) {
+            return new NodeUse(
+                    (usage.cpuNs() - usageStart.cpuNs()) / 1e9 / seconds,
+                    usage.residentBytes(),
+                    usage.maxResidentBytes());
+        }
+
+        long writtenBytes() {
+            return usage.writtenBytes() - usageStart.writtenBytes();
+        }
+
+        long waits() {
+            return switches.waits();
+        }
+
+        long preemptions() {
+            return switches.preemptions();
+        }
+
+        long requests() {
+            return since(requestsStart, metrics.sum(REQUESTS));
+        }
+
+        long handOvers() {
+            return since(handOversStart, metrics.sum(HAND_OVERS));
+        }
+
+        long stalls() {
+            return since(stallsStart, slowIterations());
+        }
+
+        private long slowIterations() {
             long all = metrics.sum(ITERATIONS);
             return all < 0 ? -1 : all - metrics.sum(SHORT_ITERATIONS, STALL_BOUND);
         }

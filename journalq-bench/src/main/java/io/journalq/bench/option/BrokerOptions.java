@@ -1,6 +1,7 @@
 package io.journalq.bench.option;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.ProcessFinder;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.PubSubDriver;
@@ -106,9 +107,13 @@ public final class BrokerOptions {
         return this;
     }
 
-    /** The process to observe: that of --process, otherwise the driver's; 0 if it is unknown. */
-    public long pid(PubSubDriver driver) {
-        return process == null ? driver.pid() : ProcessFinder.find(process);
+    /** The processes to observe: that of --process, otherwise the driver's. */
+    public List<BrokerNode> nodes(PubSubDriver driver) {
+        if (process == null) {
+            return driver.nodes();
+        }
+        BrokerNode found = driver.nodes().get(0);
+        return List.of(new BrokerNode(ProcessFinder.find(process), found.dataDirectory(), found.metricsAddress()));
     }
 
     /** For scenarios that restart brokers. */

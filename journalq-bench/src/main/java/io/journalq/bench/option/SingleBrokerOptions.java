@@ -1,8 +1,10 @@
 package io.journalq.bench.option;
 
+import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.peer.PubSubDrivers;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -40,9 +42,9 @@ public final class SingleBrokerOptions {
         brokers.requireRunning();
     }
 
-    /** The process to observe, see {@link BrokerOptions#pid}. */
-    public long pid(PubSubDriver driver) {
-        return brokers.pid(driver);
+    /** The processes to observe, see {@link BrokerOptions#nodes}. */
+    public List<BrokerNode> nodes(PubSubDriver driver) {
+        return brokers.nodes(driver);
     }
 
     /** The name of the topic, {@code otherwise} if none was given. */

@@ -12,8 +12,8 @@ import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaBroker;
+import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.ProcessFinder;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -105,18 +105,8 @@ final class KafkaProtocolDriver implements PubSubDriver {
     }
 
     @Override
-    public long pid() {
-        return broker.pid();
-    }
-
-    @Override
-    public Optional<Path> dataDirectory() {
-        return broker.dataDirectory();
-    }
-
-    @Override
-    public Optional<String> metricsAddress() {
-        return broker.metricsAddress();
+    public List<BrokerNode> nodes() {
+        return broker.nodes();
     }
 
     @Override

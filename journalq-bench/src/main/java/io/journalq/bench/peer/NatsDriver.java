@@ -1,8 +1,9 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerNode;
 import io.nats.client.Connection;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -30,18 +31,8 @@ abstract class NatsDriver implements PubSubDriver {
     }
 
     @Override
-    public final long pid() {
-        return server.pid();
-    }
-
-    @Override
-    public final Optional<Path> dataDirectory() {
-        return server.dataDirectory();
-    }
-
-    @Override
-    public final Optional<String> metricsAddress() {
-        return Optional.empty();
+    public final List<BrokerNode> nodes() {
+        return server.nodes();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ChildProcess;
+import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.ProcessFinder;
 import io.journalq.server.process.LoopbackPorts;
 import io.nats.client.Connection;
@@ -135,7 +136,7 @@ final class NatsServer implements AutoCloseable {
         });
         if (jetStream) {
             top.append("jetstream {\nstore_dir: \"")
-                    .append(dataDirectory().orElseThrow())
+                    .append(dataDirectory())
                     .append("\"\n")
                     .append(nested)
                     .append("}\n");
@@ -147,14 +148,15 @@ final class NatsServer implements AutoCloseable {
         }
     }
 
-    long pid() {
-        return settings.isExternal() ? ProcessFinder.listeningAt(publishTarget(0)) : process.pid();
+    List<BrokerNode> nodes() {
+        return List.of(
+                settings.isExternal()
+                        ? new BrokerNode(ProcessFinder.listeningAt(publishTarget(0)), null, null)
+                        : new BrokerNode(process.pid(), jetStream ? dataDirectory() : null, null));
     }
 
-    Optional<Path> dataDirectory() {
-        return process == null || !jetStream
-                ? Optional.empty()
-                : Optional.of(process.directory().resolve("data"));
+    private Path dataDirectory() {
+        return process.directory().resolve("data");
     }
 
     void signal(String signal) {

@@ -63,7 +63,7 @@ public final class NatsWebSockets implements AutoCloseable {
     }
 
     public long pid() {
-        return driver.pid();
+        return driver.nodes().get(0).pid();
     }
 
     /** Creates the stream, if there is JetStream. Returns the subject from which a subscriber receives every message. */

@@ -2,8 +2,9 @@ package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ClientDriver.Publisher;
-import java.nio.file.Path;
+import io.journalq.bench.measure.BrokerNode;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -33,14 +34,8 @@ public interface PubSubDriver extends AutoCloseable {
         return true;
     }
 
-    /** The process id of the broker on this machine; 0 if it is unknown. */
-    long pid();
-
-    /** The data directory, if this program started the broker. */
-    Optional<Path> dataDirectory();
-
-    /** The {@code host:port} that serves metrics in the Prometheus format; empty if there is none. */
-    Optional<String> metricsAddress();
+    /** The processes of the broker: one, or those of a cluster. */
+    List<BrokerNode> nodes();
 
     /** Suspends the broker's process, so that it takes no resources from a broker that is being measured. */
     void freeze();

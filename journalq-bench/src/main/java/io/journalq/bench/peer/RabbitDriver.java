@@ -1,7 +1,8 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
-import java.nio.file.Path;
+import io.journalq.bench.measure.BrokerNode;
+import java.util.List;
 import java.util.Optional;
 
 /** The common part of RabbitMQ streams and queues: a running server that this program neither starts nor stops. */
@@ -23,18 +24,8 @@ abstract class RabbitDriver implements PubSubDriver {
     }
 
     @Override
-    public final long pid() {
-        return server.pid();
-    }
-
-    @Override
-    public final Optional<Path> dataDirectory() {
-        return Optional.empty();
-    }
-
-    @Override
-    public final Optional<String> metricsAddress() {
-        return Optional.empty();
+    public final List<BrokerNode> nodes() {
+        return List.of(new BrokerNode(server.pid(), null, null));
     }
 
     @Override

@@ -164,8 +164,7 @@ public final class ProduceRun {
     private Measured measure(ProduceLoad load, Consumption consumption) throws InterruptedException {
         long acknowledgedBefore = load.acknowledged();
         long consumedBefore = consumption.consumed();
-        ResourceUse.Meter meter =
-                ResourceUse.start(broker.pid(), broker.metricsAddress().orElse(null));
+        ResourceUse.Meter meter = ResourceUse.start(broker.nodes());
         load.beginMeasuring();
         String what = "case " + settings.produceCase().number();
         pass(new Stage(what, settings.duration(), System.nanoTime()), settings.duration(), load, consumption);

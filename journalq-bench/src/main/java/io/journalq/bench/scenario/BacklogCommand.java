@@ -186,7 +186,7 @@ public final class BacklogCommand implements Callable<Integer> {
         AtomicReference<String> error = new AtomicReference<>();
         AtomicBoolean running = new AtomicBoolean(true);
         Thread reader = new Thread(() -> read(driver, name, read, damaged, error, running), "reader");
-        ResourceUse.Meter meter = ResourceUse.start(brokers.pid(driver));
+        ResourceUse.Meter meter = ResourceUse.start(brokers.nodes(driver));
         long startNs = System.nanoTime();
         reader.start();
         boolean caughtUp = await(read, stored, traffic, error, driver.name());

@@ -128,7 +128,7 @@ public final class LatencyCommand implements Callable<Integer> {
                             name,
                             settings,
                             pool,
-                            brokers.pid(driver),
+                            brokers.nodes(driver),
                             "latency at %,d/s".formatted(rate),
                             () -> results.file(log));
         } finally {

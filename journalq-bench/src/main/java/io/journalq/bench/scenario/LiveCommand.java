@@ -142,10 +142,7 @@ public final class LiveCommand implements Callable<Integer> {
             String topic = target.topic(DEFAULT_TOPIC);
             driver.createTopic(topic, target.partitions());
             LiveRun run = new LiveRun(driver, topic, settings, pool, System.err::println);
-            BrokerSampler sampler = new BrokerSampler(
-                    target.pid(driver),
-                    driver.dataDirectory().orElse(null),
-                    driver.metricsAddress().orElse(null));
+            BrokerSampler sampler = new BrokerSampler(target.nodes(driver).get(0));
             LiveResult result = run.run(warmup, duration, interval(), sampler, results);
             String problem = problem(result);
             Map<String, Object> row = new LinkedHashMap<>();

@@ -243,7 +243,7 @@ public final class MatrixCommand implements Callable<Integer> {
                                     window,
                                     CHECK_INTERVAL),
                             pool,
-                            brokers.pid(driver),
+                            brokers.nodes(driver),
                             cell.inWords(),
                             null);
         } finally {

@@ -187,8 +187,7 @@ public final class PartitionsCommand implements Callable<Integer> {
         row.put("latency_p50_us", micros(paced, 50));
         row.put("latency_p99_us", micros(paced, 99));
         row.put("cpu_percent_at_rate", Statistics.tenths(100 * paced.use().brokerCores()));
-        BrokerSample sample =
-                new BrokerSampler(driver.pid(), driver.dataDirectory().orElse(null), null).sample();
+        BrokerSample sample = new BrokerSampler(driver.nodes().get(0)).sample();
         row.put("memory_bytes", sample.residentBytes());
         row.put("disk_bytes", sample.diskBytes());
         row.put("open_files", sample.openFiles());
@@ -203,7 +202,7 @@ public final class PartitionsCommand implements Callable<Integer> {
         Traffic.Settings settings =
                 new Traffic.Settings(publishers, 1, messagesPerSecond, 0, 2_000, window, MatrixCommand.CHECK_INTERVAL);
         return new TrafficRun(driver, turns.warmup(), turns.duration(), false)
-                .run(TOPIC, settings, pool, driver.pid(), what, null);
+                .run(TOPIC, settings, pool, driver.nodes(), what, null);
     }
 
     private static double micros(TrafficResult result, double percentile) {

@@ -187,7 +187,7 @@ public final class TransferCommand implements Callable<Integer> {
         try {
             TransferRun run = new TransferRun(
                     driver, name, batchSize, protection == MessageProtection.RSA_PER_MESSAGE ? receiverKey : null);
-            TransferRun.Result result = run.run(files, expected, received, brokers.pid(plain));
+            TransferRun.Result result = run.run(files, expected, received, brokers.nodes(plain));
             Map<String, Object> row = row(driver.name(), files.size(), count, expected, result);
             if (sealed) {
                 row.put("protection", protection.toString());

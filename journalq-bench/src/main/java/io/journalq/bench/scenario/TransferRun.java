@@ -2,6 +2,7 @@ package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.ClientDriver.Publisher;
+import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.ProcessUsage;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.peer.PubSubDriver;
@@ -70,14 +71,14 @@ final class TransferRun {
             ResourceUse use,
             String firstError) {}
 
-    Result run(List<Path> files, long expected, Path receivedFile, long pid) throws InterruptedException {
+    Result run(List<Path> files, long expected, Path receivedFile, List<BrokerNode> nodes) throws InterruptedException {
         List<Thread> senders = new ArrayList<>();
         ResourceUse use;
         double seconds;
         try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(receivedFile), 1 << 16)) {
             Thread receiver = start("receiver", receiving(driver.openSubscriber(topic, 0), out));
-            ProcessUsage.forgetMaximum(pid);
-            ResourceUse.Meter meter = ResourceUse.start(pid);
+            nodes.forEach(node -> ProcessUsage.forgetMaximum(node.pid()));
+            ResourceUse.Meter meter = ResourceUse.start(nodes);
             long startNs = System.nanoTime();
             lastReceivedNs = startNs;
             for (int i = 0; i < files.size(); i++) {

@@ -1,6 +1,7 @@
 package io.journalq.bench.traffic;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.ProcessUsage;
 import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.payload.PayloadPool;
@@ -10,6 +11,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
@@ -40,13 +42,18 @@ public final class TrafficRun {
     /**
      * Runs traffic on an existing topic.
      *
-     * @param pid process id of the broker; below 1 if it is unknown
+     * @param nodes the processes of the broker
      * @param what description for the progress lines
      * @param log file for a histogram of the end-to-end latency per second; null for none. It is opened when traffic has
      *     started
      */
     public TrafficResult run(
-            String topic, Traffic.Settings settings, PayloadPool pool, long pid, String what, Supplier<Path> log)
+            String topic,
+            Traffic.Settings settings,
+            PayloadPool pool,
+            List<BrokerNode> nodes,
+            String what,
+            Supplier<Path> log)
             throws InterruptedException {
         Histogram endToEnd = new Histogram(DIGITS);
         try (Traffic traffic = Traffic.start(driver, topic, settings, pool);
@@ -54,10 +61,10 @@ public final class TrafficRun {
             traffic.warmUp(warmup);
             traffic.takeEndToEnd();
             traffic.takeAcknowledged();
-            ProcessUsage.forgetMaximum(pid);
+            nodes.forEach(node -> ProcessUsage.forgetMaximum(node.pid()));
             HistogramLogWriter writer = out == null ? null : begin(out);
             Traffic.Counts before = traffic.counts();
-            ResourceUse.Meter meter = ResourceUse.start(pid);
+            ResourceUse.Meter meter = ResourceUse.start(nodes);
             measure(traffic, what, endToEnd, writer);
             ResourceUse use = meter.stop();
             Traffic.Counts measured = traffic.counts().since(before);
