@@ -113,10 +113,24 @@ journalq_find_java() {
   fi
 }
 
+# Whether a broker with these arguments has a metadata quorum: a setting of it is among them, in the environment, or in
+# the file that they name.
+journalq_has_quorum() {
+  [ -z "${JOURNALQ_QUORUM_LISTENER:-}" ] || return 0
+  for journalq_argument in "$@"; do
+    case $journalq_argument in *quorum*) return 0 ;; esac
+    journalq_argument=${journalq_argument#--config=}
+    if [ -f "$journalq_argument" ] && grep -q '^[^#]*quorum' -- "$journalq_argument"; then
+      return 0
+    fi
+  done
+  return 1
+}
+
 # Sets journalq_archive to the option with which Java keeps the loaded classes of a broker or takes them from there, and
 # journalq_native to the directory where it keeps the unpacked native libraries. Later starts take half the time. The
 # first broker that is stopped leaves both beside the jars; other jars or another Java have their own. Both are empty
-# if there is no place to write to.
+# if there is no place to write to. $1 is the directory of the jars, and $2 says which of them are on the class path.
 journalq_find_archive() {
   journalq_archive=
   journalq_native=
@@ -124,15 +138,15 @@ journalq_find_archive() {
   [ -d "$journalq_cache" ] || mkdir "$journalq_cache" 2>/dev/null || return 0
   [ -w "$journalq_cache" ] || return 0
   # shellcheck disable=SC2012 # sizes and times count, not only names
-  journalq_key=$(LC_ALL=C ls -ln "$1"/*.jar "$JOURNALQ_JAVA_HOME/release" 2>/dev/null | cksum) || return 0
-  journalq_file=$journalq_cache/server-$JOURNALQ_JAVA_MAJOR-${journalq_key%% *}.jsa
+  journalq_key=$(LC_ALL=C ls -ln "$1"/*.jar "$1"/quorum/*.jar "$JOURNALQ_JAVA_HOME/release" 2>/dev/null | cksum) || return 0
+  journalq_file=$journalq_cache/$2-$JOURNALQ_JAVA_MAJOR-${journalq_key%% *}.jsa
   journalq_native=$journalq_cache/native-${journalq_key%% *}
   [ -d "$journalq_native" ] || rm -rf "$journalq_cache"/native-*
   # Java writes the first bytes last: without them it was killed while it wrote.
   if [ -f "$journalq_file" ] && [ "$(head -c 4 "$journalq_file" | tr -d '\0' | wc -c)" -eq 4 ]; then
     journalq_archive=-XX:SharedArchiveFile=$journalq_file
   else
-    rm -f "$journalq_cache/server-$JOURNALQ_JAVA_MAJOR"-*.jsa
+    rm -f "$journalq_cache/$2-$JOURNALQ_JAVA_MAJOR"-*.jsa
     journalq_archive=-XX:ArchiveClassesAtExit=$journalq_file
   fi
 }
@@ -158,9 +172,19 @@ journalq_exec() {
   journalq_find_java
 
   journalq_class_path=${JOURNALQ_CLASSPATH:+$JOURNALQ_CLASSPATH:}$journalq_jars/*
-  # Tools that measure and test brokers. No broker needs them. Only a checkout has clients of other brokers.
+  journalq_archived=server
   case $journalq_role in
-    bench | sim) journalq_class_path=$journalq_class_path:$journalq_jars/bench/*:$journalq_jars/peers/* ;;
+    server)
+      # A broker alone would open the jars of the consensus at each start, although it uses none of their classes.
+      if journalq_has_quorum "$@"; then
+        journalq_class_path=$journalq_class_path:$journalq_jars/quorum/*
+        journalq_archived=voter
+      fi
+      ;;
+    # Tools that measure and test brokers. No broker needs them. Only a checkout has clients of other brokers.
+    bench | sim)
+      journalq_class_path=$journalq_class_path:$journalq_jars/quorum/*:$journalq_jars/bench/*:$journalq_jars/peers/*
+      ;;
   esac
   # The arguments of Java are put before the program's own, last first.
   set -- -cp "$journalq_class_path" "$@"
@@ -171,7 +195,7 @@ journalq_exec() {
   set -- "-Djournalq.home=$JOURNALQ_HOME" -Dfile.encoding=UTF-8 "$@"
   case $journalq_role in
     server)
-      journalq_find_archive "$journalq_jars"
+      journalq_find_archive "$journalq_jars" "$journalq_archived"
       # Java tells of every class that it cannot keep, and of every archive that is of no use: neither is of interest.
       [ -z "$journalq_archive" ] || set -- -Xlog:cds=off -Xlog:cds+dynamic=off "$journalq_archive" \
         "-Djournalq.native=$journalq_native" "$@"

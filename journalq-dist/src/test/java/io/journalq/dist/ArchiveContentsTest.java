@@ -66,11 +66,12 @@ class ArchiveContentsTest {
     void shouldKeepTestToolsAndTheirLibrariesApartWhenPackaged() throws Exception {
         assertThat(names(jarsIn(home.resolve("lib"))))
                 .contains("journalq-server", "journalq-client", "HdrHistogram", "lz4-java")
-                .doesNotContain("journalq-bench", "journalq-sim", "journalq-chaos")
+                .doesNotContain("journalq-bench", "journalq-sim", "journalq-chaos", "journalq-quorum", "ratis-server")
                 .doesNotContain("kafka-clients", "jmh-core", "jopt-simple", "commons-math3");
         assertThat(names(jarsIn(home.resolve("lib/bench"))))
                 .contains("journalq-bench", "journalq-sim", "journalq-chaos", "kafka-clients", "jmh-core")
                 .doesNotContain("journalq-server", "journalq-common");
+        assertThat(names(jarsIn(home.resolve("lib/quorum")))).contains("journalq-quorum", "ratis-server");
 
         ScriptRun help = run("journalq-bench", "produce", "--help");
         assertThat(help.exitCode()).as(help.err()).isZero();

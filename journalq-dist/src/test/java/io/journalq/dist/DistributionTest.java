@@ -140,6 +140,10 @@ class DistributionTest {
         assertThat(wrong.exitCode()).isEqualTo(2);
         assertThat(again.exitCode()).isEqualTo(1);
         assertThat(again.err()).contains("a broker is already running with " + data);
+        assertThat(ProcessHandle.of(Long.parseLong(field(status, "processId")))
+                        .flatMap(broker -> broker.info().commandLine()))
+                .as("a broker alone does not load the consensus")
+                .hasValueSatisfying(line -> assertThat(line).contains("/lib/*").doesNotContain("/lib/quorum"));
 
         // when
         ScriptRun stop = done(server("stop"));
