@@ -1,7 +1,9 @@
 package io.journalq.bench.cli;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.DeliveryMode;
 import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.option.ReplicaOptions;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.profile.FlightRecordingCommand;
 import io.journalq.bench.report.ReportCommand;
@@ -91,6 +93,10 @@ public final class BenchMain implements Runnable {
         program.getSubcommands().get("profile").setStopAtPositional(true);
         return program.registerConverter(Delivery.class, text -> OptionTypes.constant(Delivery.class, text))
                 .registerConverter(CompressionCodec.class, text -> OptionTypes.constant(CompressionCodec.class, text))
+                .registerConverter(DeliveryMode.class, text -> OptionTypes.constant(DeliveryMode.class, text))
+                .registerConverter(
+                        ReplicaOptions.Acks.class, text -> OptionTypes.constant(ReplicaOptions.Acks.class, text))
+                .registerConverter(ReplicaOptions.Heap.class, ReplicaOptions.Heap::parse)
                 .registerConverter(BrokerChoice.class, text -> OptionTypes.constant(BrokerChoice.class, text))
                 .registerConverter(
                         GatewayBroker.Name.class, text -> OptionTypes.constant(GatewayBroker.Name.class, text))

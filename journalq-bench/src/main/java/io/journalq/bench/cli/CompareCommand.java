@@ -11,6 +11,7 @@ import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.driver.SpawnedBroker;
 import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.measure.Statistics;
+import io.journalq.bench.option.ClusterOptions;
 import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.output.OutputOptions;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
@@ -101,8 +103,12 @@ final class CompareCommand implements Callable<Integer> {
             negatable = true,
             defaultValue = "true",
             fallbackValue = "true",
-            description = "Also measures the broker's processor time per single-message request (default: yes).")
+            description =
+                    "Also measures the processor time of a single broker per single-message request (default: yes).")
     private boolean brokerCpu;
+
+    @Mixin
+    private ClusterOptions cluster;
 
     @Mixin
     private EncryptionOption encryption;
@@ -116,8 +122,8 @@ final class CompareCommand implements Callable<Integer> {
     enum Peer {
         KAFKA;
 
-        private SpawnedBroker open() {
-            return new KafkaBroker(Map.of());
+        private SpawnedBroker open(ClusterOptions cluster) {
+            return new KafkaBroker(cluster.shape(), BrokerChoice.KAFKA.settings(cluster));
         }
 
         @Override
@@ -144,8 +150,10 @@ final class CompareCommand implements Callable<Integer> {
         List<Map<String, Object>> rows = new ArrayList<>();
         List<Map<String, Object>> runs = new ArrayList<>();
         Map<String, Object> about = new LinkedHashMap<>();
-        try (SpawnedBroker journalq = encryption.apply(new JournalQBroker(durability.journalqSettings()));
-                SpawnedBroker kafka = encryption.apply(peers.open())) {
+        Map<String, String> ofJournalQ = new TreeMap<>(durability.journalqSettings());
+        ofJournalQ.putAll(BrokerChoice.JOURNALQ.settings(cluster));
+        try (SpawnedBroker journalq = encryption.apply(new JournalQBroker(cluster.shape(), ofJournalQ));
+                SpawnedBroker kafka = encryption.apply(peers.open(cluster))) {
             Side peer = new Side(kafka, KafkaClientsDriver::new);
             Side own = new Side(
                     journalq,
@@ -156,11 +164,15 @@ final class CompareCommand implements Callable<Integer> {
             for (ProduceCase one : chosen) {
                 rows.add(compareCase(one, own, peer, presets, runs));
             }
-            if (brokerCpu) {
+            // The load without a client library knows one broker only.
+            if (brokerCpu && !cluster.shape().isCluster()) {
                 rows.add(compareBrokerCpu(own, peer));
             }
         }
-        about.put("durability", "acks=1, no idempotence; " + durability.inWords());
+        about.put(
+                "durability",
+                "acks=" + cluster.clientSettings("kafka-clients").getOrDefault("acks", "1") + ", no idempotence; "
+                        + durability.inWords());
         about.put(
                 "method",
                 repetitions + " repetitions in turn, the other broker frozen; medians [least-most]; " + work.inWords()
@@ -172,8 +184,8 @@ final class CompareCommand implements Callable<Integer> {
     private Map<String, Object> compareCase(
             ProduceCase one, Side own, Side peer, Presets presets, List<Map<String, Object>> runs)
             throws InterruptedException {
-        Tuning theirs = work.tuning(presets, peer, one);
-        Tuning ours = sameClient() ? theirs : work.tuning(presets, own, one);
+        Tuning theirs = acknowledged(work.tuning(presets, peer, one), "kafka-clients");
+        Tuning ours = sameClient() ? theirs : acknowledged(work.tuning(presets, own, one), "journalq");
         Comparison.Pair pair = work.comparison(pool).alternate(one, own, ours, peer, theirs, repetitions);
         pair.own().forEach(result -> runs.add(ResultRow.of(result)));
         pair.peer().forEach(result -> runs.add(ResultRow.of(result)));
@@ -210,6 +222,15 @@ final class CompareCommand implements Callable<Integer> {
                         .findFirst()
                         .orElse("passed"));
         return row.values;
+    }
+
+    /** The settings of a client, with the acknowledgements that were chosen. */
+    private Tuning acknowledged(Tuning tuning, String client) {
+        Tuning chosen = tuning;
+        for (Map.Entry<String, String> setting : cluster.clientSettings(client).entrySet()) {
+            chosen = chosen.with(setting.getKey(), setting.getValue());
+        }
+        return chosen;
     }
 
     private boolean sameClient() {

@@ -8,6 +8,7 @@ import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.measure.ProcessFinder;
+import io.journalq.bench.option.ClusterOptions;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.option.SecurityOptions;
 import io.journalq.bench.output.OutputOptions;
@@ -51,6 +52,7 @@ import picocli.CommandLine.Option;
             "  journalq-bench produce --case 4 --groups 3",
             "  journalq-bench produce --case 1,3 --shards 1,2,4,8,16 --warmup 20s",
             "  journalq-bench produce --case 1 --rate 10000 --bootstrap localhost:9092",
+            "  journalq-bench produce --brokers 3 --case 1 --threads 200 --mode consistent",
             "  journalq-bench produce --broker kafka --client kafka-clients"
         })
 final class ProduceCasesCommand implements Callable<Integer> {
@@ -177,6 +179,9 @@ final class ProduceCasesCommand implements Callable<Integer> {
     private Map<String, String> brokerSettings = new TreeMap<>();
 
     @Mixin
+    private ClusterOptions cluster;
+
+    @Mixin
     private ShardOptions shards;
 
     @Option(
@@ -224,10 +229,15 @@ final class ProduceCasesCommand implements Callable<Integer> {
             throw BenchException.wrongUsage(
                     "the shards of a running broker cannot be chosen", "leave --shards or --bootstrap out");
         }
+        if (bootstrap != null) {
+            cluster.requireNone("leave them or --bootstrap out");
+        }
+        Map<String, String> ofBroker = new TreeMap<>(broker.settings(cluster));
+        ofBroker.putAll(brokerSettings);
         List<ProduceResult> results = new ArrayList<>();
         List<Map<String, Object>> rows = new ArrayList<>();
         Map<String, String> common = Map.of();
-        for (Map<String, String> one : shards.brokers(broker, brokerSettings)) {
+        for (Map<String, String> one : shards.brokers(broker, ofBroker)) {
             try (BrokerDriver brokerDriver = openBroker(one)) {
                 brokerDriver.start();
                 for (ProduceCase chosenCase : chosen) {
@@ -263,17 +273,14 @@ final class ProduceCasesCommand implements Callable<Integer> {
 
     private ProduceSettings settings(ProduceCase one, Workload workload) {
         boolean onVirtual = virtual != null ? virtual : !one.batched() && Callers.virtualThreadsExist();
+        Map<String, String> ofClient = new TreeMap<>(cluster.clientSettings(client.toString()));
+        ofClient.putAll(clientSettings);
         int defaultThreads =
                 one.batched() ? DEFAULT_BATCH_THREADS : onVirtual ? DEFAULT_VIRTUAL_THREADS : DEFAULT_PLATFORM_THREADS;
         return new ProduceSettings(
                 one,
                 workload,
-                new Tuning(
-                        threads != null ? threads : defaultThreads,
-                        onVirtual,
-                        producers,
-                        inFlightBatches,
-                        clientSettings),
+                new Tuning(threads != null ? threads : defaultThreads, onVirtual, producers, inFlightBatches, ofClient),
                 messagesPerSecond,
                 warmup,
                 duration);
@@ -281,7 +288,7 @@ final class ProduceCasesCommand implements Callable<Integer> {
 
     private BrokerDriver openBroker(Map<String, String> settings) {
         return bootstrap == null
-                ? broker.open(settings)
+                ? broker.open(cluster.shape(), settings)
                 : new ExternalBroker(broker.toString(), bootstrap, ProcessFinder.listeningAt(bootstrap), security);
     }
 }

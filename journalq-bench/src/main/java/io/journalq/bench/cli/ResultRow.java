@@ -40,6 +40,7 @@ final class ResultRow {
         row.put("verified_by_content", result.checks().verified());
         row.put("check", result.problem() == null ? "passed" : result.problem());
         putSettings(row, settings);
+        putNodes(row, use, result.measured().qps());
         return row;
     }
 
@@ -49,6 +50,20 @@ final class ResultRow {
         row.put("network_in_mb_per_s", Statistics.tenths(use.networkInMbPerSecond()));
         row.put("network_out_mb_per_s", Statistics.tenths(use.networkOutMbPerSecond()));
         row.put("disk_write_mb_per_s", Statistics.tenths(use.diskWriteMbPerSecond()));
+    }
+
+    /** The processes of a cluster. */
+    private static void putNodes(Map<String, Object> row, ResourceUse use, double qps) {
+        if (use.nodes().size() == 1) {
+            return;
+        }
+        row.put("brokers", use.nodes().size());
+        for (int i = 0; i < use.nodes().size(); i++) {
+            String node = "broker_" + (i + 1);
+            double cores = use.nodes().get(i).cores();
+            row.put(node + "_cpu_us_per_message", qps == 0 ? null : Statistics.thousandths(cores * 1e6 / qps));
+            row.put(node + "_rss_mib", use.nodes().get(i).residentBytes() >> 20);
+        }
     }
 
     private static void putLatency(Map<String, Object> row, ProduceResult.Measured measured) {

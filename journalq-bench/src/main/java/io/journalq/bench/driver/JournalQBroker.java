@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -25,28 +26,50 @@ public final class JournalQBroker extends SpawnedBroker {
     /** The default of bin/journalq-server. */
     private static final String HEAP = "512m";
 
+    private static final String ADMIN = "admin.listener";
+    /** Settings that differ between the brokers of a cluster. */
+    private static final Set<String> OF_EACH_BROKER = Set.of(
+            "node.id",
+            "listeners",
+            "advertised.listeners",
+            "quorum.listener",
+            "cluster.join",
+            ADMIN,
+            "gateway.listener",
+            "data.directories");
+
     private final Map<String, String> extra;
+    private final boolean hasMetrics;
 
     /** {@code extra} are additional settings of the broker, by its own names. */
     public JournalQBroker(Map<String, String> extra) {
-        this(extra, false);
+        this(ClusterShape.SINGLE, extra);
     }
 
-    private JournalQBroker(Map<String, String> extra, boolean secured) {
-        super(secured);
+    /** As {@link #JournalQBroker(Map)}, for a cluster. */
+    public JournalQBroker(ClusterShape shape, Map<String, String> extra) {
+        this(shape, extra, false, false);
+    }
+
+    private JournalQBroker(ClusterShape shape, Map<String, String> extra, boolean hasMetrics, boolean secured) {
+        super(shape, secured, extra, OF_EACH_BROKER);
         this.extra = Map.copyOf(extra);
+        this.hasMetrics = hasMetrics;
     }
 
     /** A broker that also has listeners with TLS and with logins. */
     public static JournalQBroker secured(Map<String, String> extra) {
-        return new JournalQBroker(extra, true);
+        return new JournalQBroker(ClusterShape.SINGLE, extra, false, true);
     }
 
     /** A broker that serves metrics at a free port, unless {@code extra} sets the address. */
     public static JournalQBroker withMetrics(Map<String, String> extra) {
-        Map<String, String> settings = new TreeMap<>(extra);
-        settings.putIfAbsent("admin.listener", "localhost:" + LoopbackPorts.next());
-        return new JournalQBroker(settings);
+        return withMetrics(ClusterShape.SINGLE, extra);
+    }
+
+    /** As {@link #withMetrics(Map)}, for a cluster. */
+    public static JournalQBroker withMetrics(ClusterShape shape, Map<String, String> extra) {
+        return new JournalQBroker(shape, extra, true, false);
     }
 
     /** A broker with metrics and the HTTP gateway, both at free ports unless {@code extra} sets their addresses. */
@@ -82,15 +105,17 @@ public final class JournalQBroker extends SpawnedBroker {
     @Override
     void startNodes(List<SpawnedNode> all) {
         for (SpawnedNode node : all) {
-            node.process().start(command(node), () -> responds(node, RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
+            // Each joins when those before it are there.
+            node.process()
+                    .start(command(node, all), () -> responds(node, node.id(), RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
         }
     }
 
-    private List<String> command(SpawnedNode node) {
-        List<String> started = new ArrayList<>(BrokerCommand.inForeground(HEAP, List.of()));
+    private List<String> command(SpawnedNode node, List<SpawnedNode> all) {
+        List<String> started = new ArrayList<>(BrokerCommand.inForeground(shape().heap(HEAP), List.of()));
         Map<String, String> settings = new TreeMap<>();
         settings.put("listeners", node.listeners(keys() != null));
-        settings.put("admin.listener", "");
+        settings.put(ADMIN, metricsAddress(node).orElse(""));
         settings.put("gateway.listener", "");
         settings.put("data.directories", node.dataDirectory().toString());
         if (keys() != null) {
@@ -98,6 +123,12 @@ public final class JournalQBroker extends SpawnedBroker {
             settings.put("ssl.keystore.password.file", keys().passwordFile().toString());
             addUser(settings.get("data.directories"));
         }
+        if (shape().isCluster()) {
+            settings.put("node.id", Integer.toString(node.id()));
+            settings.put("quorum.listener", "localhost:" + node.quorumPort());
+            settings.put("cluster.join", node == all.get(0) ? "" : all.get(0).address(false));
+        }
+        settings.putAll(shape().brokerSettings());
         settings.putAll(extra);
         encryptGateway(settings);
         settings.forEach((name, value) -> started.addAll(List.of("--set", name + "=" + value)));
@@ -115,13 +146,15 @@ public final class JournalQBroker extends SpawnedBroker {
 
     @Override
     public Map<String, String> settings() {
-        Map<String, String> settings = new TreeMap<>(extra);
-        settings.put("heap", HEAP);
+        Map<String, String> settings = new TreeMap<>(shape().brokerSettings());
+        settings.putAll(extra);
+        settings.put("heap", shape().heap(HEAP));
         return settings;
     }
 
     @Override
     Optional<String> metricsAddress(SpawnedNode node) {
-        return Optional.ofNullable(extra.get("admin.listener")).filter(address -> !address.isEmpty());
+        return Optional.ofNullable(extra.getOrDefault(ADMIN, hasMetrics ? "localhost:" + node.adminPort() : null))
+                .filter(address -> !address.isEmpty());
     }
 }

@@ -9,22 +9,23 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
 
 /**
- * Apache Kafka in one process with broker and controller, with newly formatted storage in a temporary directory. It has
- * its default settings, the JVM options of its start script, and a heap of 1 GB.
+ * Apache Kafka in processes with broker and controller, with newly formatted storage in a temporary directory. It has
+ * its default settings, the JVM options of its start script, and a heap of 1 GB unless another is chosen.
  */
 public final class KafkaBroker extends SpawnedBroker {
     private static final int FORMAT_TIMEOUT_S = 60;
     private static final int START_TIMEOUT_S = 120;
     private static final int RESPONSE_TIMEOUT_MS = 2_000;
+    /** The default of Kafka's start script. */
+    private static final String HEAP = "1g";
     /** The options of Kafka's start script. */
     private static final List<String> JVM_OPTIONS = List.of(
-            "-Xmx1G",
-            "-Xms1G",
             "-server",
             "-XX:+UseG1GC",
             "-XX:MaxGCPauseMillis=20",
@@ -37,23 +38,32 @@ public final class KafkaBroker extends SpawnedBroker {
     private static final int NATIVE_ACCESS_SINCE = 24;
     private static final int UNSAFE_WARNINGS_SINCE = 23;
 
+    /** Settings that differ between the brokers of a cluster. */
+    private static final Set<String> OF_EACH_BROKER =
+            Set.of("node.id", "listeners", "advertised.listeners", "controller.quorum.voters", "log.dirs");
+
     private static final String SESSION_TIMEOUT = "broker.session.timeout.ms";
 
     private final Map<String, String> extra;
 
     /** {@code extra} are additional settings of the broker, by its own names. */
     public KafkaBroker(Map<String, String> extra) {
-        this(extra, false);
+        this(ClusterShape.SINGLE, extra);
     }
 
-    private KafkaBroker(Map<String, String> extra, boolean secured) {
-        super(secured);
+    /** As {@link #KafkaBroker(Map)}, for a cluster. */
+    public KafkaBroker(ClusterShape shape, Map<String, String> extra) {
+        this(shape, extra, false);
+    }
+
+    private KafkaBroker(ClusterShape shape, Map<String, String> extra, boolean secured) {
+        super(shape, secured, extra, OF_EACH_BROKER);
         this.extra = Map.copyOf(extra);
     }
 
     /** A broker that also has listeners with TLS and with logins. */
     public static KafkaBroker secured(Map<String, String> extra) {
-        return new KafkaBroker(extra, true);
+        return new KafkaBroker(ClusterShape.SINGLE, extra, true);
     }
 
     @Override
@@ -71,12 +81,12 @@ public final class KafkaBroker extends SpawnedBroker {
         String classPath = KafkaArtifacts.classPath();
         String clusterId = Uuid.randomUuid().toString();
         for (SpawnedNode node : all) {
-            Path properties = writeProperties(node, settings());
+            Path properties = writeProperties(node, all, properties());
             format(node, classPath, clusterId, properties);
             node.process().launch(command(classPath, "kafka.Kafka", properties.toString()));
         }
         for (SpawnedNode node : all) {
-            node.process().await(() -> responds(node, RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
+            node.process().await(() -> responds(node, all.size(), RESPONSE_TIMEOUT_MS), START_TIMEOUT_S);
         }
     }
 
@@ -95,8 +105,9 @@ public final class KafkaBroker extends SpawnedBroker {
         node.process().run(format, FORMAT_TIMEOUT_S);
     }
 
-    private static List<String> command(String classPath, String mainClass, String... arguments) {
+    private List<String> command(String classPath, String mainClass, String... arguments) {
         List<String> command = java();
+        command.addAll(List.of("-Xmx" + shape().heap(HEAP), "-Xms" + shape().heap(HEAP)));
         command.addAll(JVM_OPTIONS);
         command.addAll(List.of("-cp", classPath, mainClass));
         command.addAll(List.of(arguments));
@@ -122,17 +133,21 @@ public final class KafkaBroker extends SpawnedBroker {
 
     /** Restores the default session timeout: with a long one, the controller would refuse the successor of a killed broker. */
     @Override
-    void prepareRestart(SpawnedNode node) {
-        Map<String, String> settings = settings();
+    void prepareRestart(SpawnedNode node, List<SpawnedNode> all) {
+        Map<String, String> settings = properties();
         settings.remove(SESSION_TIMEOUT);
-        writeProperties(node, settings);
+        writeProperties(node, all, settings);
     }
 
-    private Path writeProperties(SpawnedNode node, Map<String, String> settings) {
+    private Path writeProperties(SpawnedNode node, List<SpawnedNode> all, Map<String, String> settings) {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("process.roles", "broker,controller");
         properties.put("node.id", Integer.toString(node.id()));
-        properties.put("controller.quorum.voters", node.id() + "@localhost:" + node.quorumPort());
+        properties.put(
+                "controller.quorum.voters",
+                all.stream()
+                        .map(one -> one.id() + "@localhost:" + one.quorumPort())
+                        .collect(Collectors.joining(",")));
         properties.put("listeners", node.listeners(keys() != null) + ",CONTROLLER://localhost:" + node.quorumPort());
         properties.put("controller.listener.names", "CONTROLLER");
         properties.put("log.dirs", node.dataDirectory().toString());
@@ -162,11 +177,17 @@ public final class KafkaBroker extends SpawnedBroker {
 
     @Override
     public Map<String, String> settings() {
-        Map<String, String> settings = new TreeMap<>();
-        // There is only one broker.
-        settings.put("offsets.topic.replication.factor", "1");
-        settings.put("transaction.state.log.replication.factor", "1");
-        settings.put("transaction.state.log.min.isr", "1");
+        Map<String, String> settings = properties();
+        settings.put("heap", shape().heap(HEAP));
+        return settings;
+    }
+
+    private Map<String, String> properties() {
+        Map<String, String> settings = new TreeMap<>(shape().brokerSettings());
+        // The defaults need three brokers.
+        settings.put("offsets.topic.replication.factor", Integer.toString(shape().replicas()));
+        settings.put("transaction.state.log.replication.factor", Integer.toString(shape().replicas()));
+        settings.put("transaction.state.log.min.isr", Integer.toString(shape().minInSync()));
         // A frozen broker must not be considered dead. This does not affect performance.
         settings.put(SESSION_TIMEOUT, "3600000");
         // A deleted topic must be gone before the next run. This does not affect performance.

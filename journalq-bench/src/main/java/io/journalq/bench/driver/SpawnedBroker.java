@@ -6,11 +6,14 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /** A broker that this program starts in processes of its own, with its data in temporary directories. */
 public abstract class SpawnedBroker extends KafkaProtocolBroker {
+    private final ClusterShape shape;
     private final List<SpawnedNode> nodes = new ArrayList<>();
     /** Whether it also has listeners with TLS, and with logins by SCRAM. */
     private boolean secured;
@@ -18,8 +21,25 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
     private boolean encryptsClients;
     private BrokerKeys keys;
 
-    SpawnedBroker(boolean secured) {
+    /**
+     * Describes a broker; {@link #start} starts it.
+     *
+     * @param extra settings of the user. Those of {@code owned} differ between the brokers of a cluster and are refused
+     */
+    SpawnedBroker(ClusterShape shape, boolean secured, Map<String, String> extra, Set<String> owned) {
+        this.shape = shape;
         this.secured = secured;
+        if (shape.isCluster()) {
+            extra.keySet().stream().filter(owned::contains).findFirst().ifPresent(name -> {
+                throw BenchException.wrongUsage(
+                        "the brokers of a cluster cannot have the same " + name, "leave this --broker-setting out");
+            });
+        }
+    }
+
+    /** How many processes there are, and what they have in common. */
+    final ClusterShape shape() {
+        return shape;
     }
 
     /** Lets the clients of this program connect with TLS. Before the broker is started. */
@@ -41,7 +61,9 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
 
     @Override
     public final void start() {
-        nodes.add(new SpawnedNode(name(), 1));
+        for (int id = 1; id <= shape.brokers(); id++) {
+            nodes.add(new SpawnedNode(name(), id));
+        }
         keys = secured ? new BrokerKeys(first().process().directory().resolve("keys")) : null;
         startNodes(List.copyOf(nodes));
     }
@@ -87,9 +109,13 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
         }
     }
 
-    /** Whether a node responds within {@code timeoutMs}. Returns at once if nothing listens at its port. */
-    final boolean responds(SpawnedNode node, int timeoutMs) {
-        return node.listens(timeoutMs) && new TopicAdmin(node.address(encryptsClients), security()).responds(timeoutMs);
+    /**
+     * Whether a node responds within {@code timeoutMs}, and knows at least {@code brokers} that are live. Returns at once if
+     * nothing listens at its port.
+     */
+    final boolean responds(SpawnedNode node, int brokers, int timeoutMs) {
+        return node.listens(timeoutMs)
+                && new TopicAdmin(node.address(encryptsClients), security()).liveBrokers(timeoutMs) >= brokers;
     }
 
     @Override
@@ -137,12 +163,12 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
 
     @Override
     public final double restart(boolean kill) {
-        prepareRestart(first());
+        prepareRestart(first(), nodes);
         return first().process().restart(kill);
     }
 
     /** Changes the files of a node before it is started again. */
-    void prepareRestart(SpawnedNode node) {
+    void prepareRestart(SpawnedNode node, List<SpawnedNode> all) {
         // By default, nothing has to change.
     }
 
@@ -166,6 +192,10 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
     @Override
     public void close() {
         super.close();
+        if (shape.isCluster()) {
+            // The last brokers of a cluster would wait for the others before they stop.
+            nodes.forEach(node -> node.process().kill());
+        }
         nodes.forEach(SpawnedNode::close);
     }
 }

@@ -15,6 +15,8 @@ final class SpawnedNode implements AutoCloseable {
     /** At which the processes agree on metadata. */
     private final int quorumPort = LoopbackPorts.next();
 
+    private final int adminPort = LoopbackPorts.next();
+
     private final ChildProcess process;
 
     /** {@code name} is that of the broker. */
@@ -37,6 +39,10 @@ final class SpawnedNode implements AutoCloseable {
 
     int quorumPort() {
         return quorumPort;
+    }
+
+    int adminPort() {
+        return adminPort;
     }
 
     ChildProcess process() {

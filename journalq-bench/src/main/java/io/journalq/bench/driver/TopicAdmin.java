@@ -20,6 +20,7 @@ import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 
@@ -49,13 +50,18 @@ final class TopicAdmin implements AutoCloseable {
 
     /** Whether the broker responds within {@code timeoutMs}. */
     boolean responds(int timeoutMs) {
+        return liveBrokers(timeoutMs) > 0;
+    }
+
+    /** The number of brokers that the cluster has; 0 if the broker does not respond within {@code timeoutMs}. */
+    int liveBrokers(int timeoutMs) {
         try (Admin probe = open(timeoutMs)) {
-            return !probe.describeCluster()
+            return probe.describeCluster()
                     .nodes()
                     .get(timeoutMs, TimeUnit.MILLISECONDS)
-                    .isEmpty();
+                    .size();
         } catch (ExecutionException | TimeoutException e) {
-            return false;
+            return 0;
         } catch (InterruptedException e) {
             throw interrupted(e);
         }
@@ -65,7 +71,7 @@ final class TopicAdmin implements AutoCloseable {
     void create(String topic, int partitions, Map<String, String> settings) {
         int created = Math.min(partitions, MAX_PARTITIONS_PER_REQUEST);
         if (!createAtOnce(topic, created, settings)) {
-            awaitLeaders(topic, partitionCount(topic));
+            awaitReplicas(topic, partitionCount(topic));
             return;
         }
         while (created < partitions) {
@@ -74,7 +80,7 @@ final class TopicAdmin implements AutoCloseable {
                     "create partitions of " + topic,
                     admin().createPartitions(Map.of(topic, NewPartitions.increaseTo(created)))
                             .all());
-            awaitLeaders(topic, created);
+            awaitReplicas(topic, created);
         }
     }
 
@@ -84,7 +90,7 @@ final class TopicAdmin implements AutoCloseable {
             try {
                 NewTopic newTopic = new NewTopic(topic, Optional.of(partitions), Optional.empty()).configs(settings);
                 admin().createTopics(List.of(newTopic)).all().get();
-                awaitLeaders(topic, partitions);
+                awaitReplicas(topic, partitions);
                 return true;
             } catch (ExecutionException e) {
                 if (e.getCause() instanceof TopicExistsException) {
@@ -100,7 +106,8 @@ final class TopicAdmin implements AutoCloseable {
         }
     }
 
-    private void awaitLeaders(String topic, int partitions) {
+    /** Waits until every partition has a leader and all replicas are in sync. */
+    private void awaitReplicas(String topic, int partitions) {
         for (int attempt = 0; attempt < LEADERS_ATTEMPTS; attempt++) {
             try {
                 var description = admin().describeTopics(List.of(topic))
@@ -108,7 +115,7 @@ final class TopicAdmin implements AutoCloseable {
                         .get()
                         .get(topic);
                 if (description.partitions().size() == partitions
-                        && description.partitions().stream().allMatch(p -> p.leader() != null)) {
+                        && description.partitions().stream().allMatch(TopicAdmin::isComplete)) {
                     return;
                 }
             } catch (ExecutionException e) {
@@ -120,7 +127,14 @@ final class TopicAdmin implements AutoCloseable {
             }
             sleep();
         }
-        throw new BenchException("topic " + topic + " has partitions without a leader", "check the broker's log");
+        throw new BenchException(
+                "topic " + topic + " has partitions without a leader or without replicas in sync",
+                "check the broker's log");
+    }
+
+    private static boolean isComplete(TopicPartitionInfo partition) {
+        return partition.leader() != null
+                && partition.isr().size() == partition.replicas().size();
     }
 
     int partitionCount(String topic) {

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.function.ToLongFunction;
 import java.util.stream.Stream;
 
 /**
@@ -92,5 +94,24 @@ public final class BrokerSampler {
             long directBytes,
             long openFiles,
             long threads,
-            long diskBytes) {}
+            long diskBytes) {
+
+        /** The state of several processes together. A value is unknown if that of one of them is. */
+        public static BrokerSample sum(List<BrokerSample> samples) {
+            return new BrokerSample(
+                    samples.stream()
+                            .mapToDouble(BrokerSample::cpuPercent)
+                            .reduce(0, (a, b) -> a < 0 || b < 0 ? -1 : a + b),
+                    sum(samples, BrokerSample::residentBytes),
+                    sum(samples, BrokerSample::heapBytes),
+                    sum(samples, BrokerSample::directBytes),
+                    sum(samples, BrokerSample::openFiles),
+                    sum(samples, BrokerSample::threads),
+                    sum(samples, BrokerSample::diskBytes));
+        }
+
+        private static long sum(List<BrokerSample> samples, ToLongFunction<BrokerSample> value) {
+            return samples.stream().mapToLong(value).reduce(0, (a, b) -> a < 0 || b < 0 ? -1 : a + b);
+        }
+    }
 }

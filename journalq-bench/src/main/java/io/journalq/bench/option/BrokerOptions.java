@@ -1,6 +1,7 @@
 package io.journalq.bench.option;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ClusterShape;
 import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.ProcessFinder;
 import io.journalq.bench.peer.Delivery;
@@ -70,6 +71,24 @@ public final class BrokerOptions {
 
     /** Makes a driver by its name; its broker is not started yet. */
     public PubSubDriver open(String broker, Delivery delivery) {
+        return open(broker, delivery, ClusterShape.SINGLE, Map.of(), Map.of());
+    }
+
+    /**
+     * Makes a driver by its name; its brokers are not started yet.
+     *
+     * @param cluster the brokers to start
+     * @param ofBroker settings of each broker, which those of the command line override
+     * @param ofClient settings of the client, which those of the command line override
+     */
+    public PubSubDriver open(
+            String broker,
+            Delivery delivery,
+            ClusterShape cluster,
+            Map<String, String> ofBroker,
+            Map<String, String> ofClient) {
+        Map<String, String> ofBrokers = new TreeMap<>(ofBroker);
+        ofBrokers.putAll(settingsOf(broker, brokerSettings));
         return PubSubDrivers.named(
                 broker,
                 new PubSubSettings(
@@ -77,14 +96,16 @@ public final class BrokerOptions {
                         publishTargets,
                         subscribeTarget,
                         compression.name().toLowerCase(Locale.ROOT),
-                        settingsOf(broker, brokerSettings),
+                        ofBrokers,
                         security.security(publishTargets.isEmpty() ? null : publishTargets.get(0)),
-                        clientSettings(broker)));
+                        cluster,
+                        clientSettings(broker, ofClient)));
     }
 
     /** The scenario's own settings of the client, overridden by those of the command line. */
-    private Map<String, String> clientSettings(String broker) {
+    private Map<String, String> clientSettings(String broker, Map<String, String> ofClient) {
         Map<String, String> chosen = new TreeMap<>(preset.getOrDefault(broker, Map.of()));
+        chosen.putAll(ofClient);
         chosen.putAll(settingsOf(broker, clientSettings));
         return chosen;
     }
@@ -114,6 +135,11 @@ public final class BrokerOptions {
         }
         BrokerNode found = driver.nodes().get(0);
         return List.of(new BrokerNode(ProcessFinder.find(process), found.dataDirectory(), found.metricsAddress()));
+    }
+
+    /** Whether brokers are started, and none is running. */
+    public boolean areStarted() {
+        return publishTargets.isEmpty();
     }
 
     /** For scenarios that restart brokers. */

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /**
  * Brokers that are measured in turn on one machine. All are started, and all but the one that is being measured are
@@ -25,10 +26,33 @@ public final class BrokerTurns implements AutoCloseable {
 
     /** Starts and freezes the available brokers of {@code names}. */
     public static BrokerTurns start(List<String> names, Delivery delivery, BrokerOptions options) {
+        return start(names, delivery, name -> options.open(name, delivery));
+    }
+
+    /** As {@link #start(List, Delivery, BrokerOptions)}, with as many brokers of each name as there are replicas. */
+    public static BrokerTurns start(
+            List<String> names, Delivery delivery, BrokerOptions options, ReplicaOptions replication) {
+        if (replication.areGiven() && !options.areStarted()) {
+            throw BenchException.wrongUsage(
+                    "--replicas and --heap are of brokers that are started", "leave them or --bootstrap out");
+        }
+        boolean synced = delivery == Delivery.SYNCED;
+        return start(
+                names,
+                delivery,
+                name -> options.open(
+                        name,
+                        delivery,
+                        replication.shape(replication.replicas()),
+                        Map.of(),
+                        delivery == Delivery.AT_MOST_ONCE ? Map.of() : replication.clientSettings(name, synced)));
+    }
+
+    private static BrokerTurns start(List<String> names, Delivery delivery, Function<String, PubSubDriver> opened) {
         BrokerTurns turns = new BrokerTurns();
         try {
             for (String name : names) {
-                turns.add(name, options.open(name, delivery), delivery);
+                turns.add(name, opened.apply(name), delivery);
             }
         } catch (RuntimeException e) {
             turns.close();

@@ -1,10 +1,13 @@
 package io.journalq.bench.option;
 
+import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.DeliveryMode;
 import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.peer.PubSubDrivers;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -37,6 +40,24 @@ public final class SingleBrokerOptions {
         return brokers.open(broker, topics.delivery());
     }
 
+    /** Makes the driver of a cluster whose brokers are not started yet. */
+    public PubSubDriver open(ClusterOptions cluster) {
+        DeliveryMode mode = cluster.mode(broker);
+        if (!brokers.areStarted()) {
+            cluster.requireNone("leave them or --bootstrap out");
+        }
+        if (mode != null && topics.isDeliveryGiven()) {
+            throw BenchException.wrongUsage(
+                    "--mode and --delivery both say when a message is acknowledged", "leave one of them out");
+        }
+        return brokers.open(
+                broker,
+                delivery(cluster),
+                cluster.shape(),
+                mode == null || !broker.startsWith("journalq") ? Map.of() : mode.journalqSettings(),
+                cluster.clientSettings(broker));
+    }
+
     /** For commands that need a broker that is already running. */
     public void requireRunning() {
         brokers.requireRunning();
@@ -58,5 +79,14 @@ public final class SingleBrokerOptions {
 
     public Delivery delivery() {
         return topics.delivery();
+    }
+
+    /** The guarantee that comes with the mode of a cluster. */
+    public Delivery delivery(ClusterOptions cluster) {
+        DeliveryMode mode = cluster.mode(broker);
+        if (mode == null) {
+            return topics.delivery();
+        }
+        return mode == DeliveryMode.CONSISTENT ? Delivery.SYNCED : Delivery.AT_LEAST_ONCE;
     }
 }

@@ -5,11 +5,7 @@ import picocli.CommandLine.Option;
 
 /** The topics of a scenario with one delivery guarantee. One thread. */
 public final class TopicOptions {
-    @Option(
-            names = "--delivery",
-            defaultValue = "at-least-once",
-            paramLabel = "GUARANTEE",
-            description = Delivery.WORDS + " (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--delivery", paramLabel = "GUARANTEE", description = Delivery.WORDS + " (default: at-least-once).")
     private Delivery delivery;
 
     @Option(
@@ -21,7 +17,12 @@ public final class TopicOptions {
     private int partitions;
 
     public Delivery delivery() {
-        return delivery;
+        return delivery == null ? Delivery.AT_LEAST_ONCE : delivery;
+    }
+
+    /** Whether the user chose the guarantee. */
+    public boolean isDeliveryGiven() {
+        return delivery != null;
     }
 
     public int partitions() {

@@ -10,8 +10,10 @@ import io.nats.client.JetStreamApiException;
 import io.nats.client.JetStreamStatusCheckedException;
 import io.nats.client.Message;
 import io.nats.client.api.AckPolicy;
+import io.nats.client.api.ClusterInfo;
 import io.nats.client.api.ConsumerConfiguration;
 import io.nats.client.api.DeliverPolicy;
+import io.nats.client.api.Replica;
 import io.nats.client.api.StorageType;
 import io.nats.client.api.StreamConfiguration;
 import java.io.IOException;
@@ -19,6 +21,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -35,10 +38,15 @@ final class JetStreamDriver extends NatsDriver {
     private static final int MAX_UNACKNOWLEDGED = 1_000_000;
 
     private static final Duration RESPONSE_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration CREATE_TIMEOUT = Duration.ofSeconds(60);
+    private static final long CREATE_RETRY_MS = 200;
     private static final int MAX_POLL_MESSAGES = 1_000;
     private static final String PULL_MESSAGES = "consumer.batchSize";
 
     private final PubSubSettings settings;
+    /** The servers that lead the streams of a cluster: clients that connect to another one take a detour. */
+    private final Map<String, String> leaders = new TreeMap<>();
+
     private Connection admin;
 
     JetStreamDriver(PubSubSettings settings) {
@@ -59,7 +67,8 @@ final class JetStreamDriver extends NatsDriver {
     @Override
     public Map<String, String> about() {
         Map<String, String> about = super.about();
-        about.put("topic_settings", "file storage, 1 replica");
+        int replicas = settings.cluster().replicas();
+        about.put("topic_settings", "file storage, " + replicas + (replicas == 1 ? " replica" : " replicas"));
         about.put("client_settings", "consumer.batchSize=" + pullMessages());
         return about;
     }
@@ -91,17 +100,59 @@ final class JetStreamDriver extends NatsDriver {
 
     @Override
     public void createTopic(String topic, int partitions) {
-        try {
-            if (!admin().jetStreamManagement().getStreamNames().contains(topic)) {
-                admin().jetStreamManagement()
-                        .addStream(StreamConfiguration.builder()
-                                .name(topic)
-                                .subjects(topic)
-                                .storageType(StorageType.File)
-                                .build());
+        long deadlineNs = System.nanoTime() + CREATE_TIMEOUT.toNanos();
+        while (true) {
+            try {
+                if (!admin().jetStreamManagement().getStreamNames().contains(topic)) {
+                    admin().jetStreamManagement()
+                            .addStream(StreamConfiguration.builder()
+                                    .name(topic)
+                                    .subjects(topic)
+                                    .storageType(StorageType.File)
+                                    .replicas(settings.cluster().replicas())
+                                    .build());
+                }
+                awaitReplicas(topic, deadlineNs);
+                return;
+            } catch (IOException | JetStreamApiException e) {
+                // The servers of a cluster elect a leader first, after their start and after they were frozen.
+                if (!settings.cluster().isCluster() || System.nanoTime() > deadlineNs) {
+                    throw failed("create stream " + topic, e);
+                }
+                pause();
             }
-        } catch (IOException | JetStreamApiException e) {
-            throw failed("create stream " + topic, e);
+        }
+    }
+
+    /** Waits until a stream has a leader, and all its replicas are current. Notes where the leader is. */
+    private void awaitReplicas(String topic, long deadlineNs) throws IOException, JetStreamApiException {
+        if (!settings.cluster().isCluster()) {
+            return;
+        }
+        while (true) {
+            ClusterInfo info =
+                    admin().jetStreamManagement().getStreamInfo(topic).getClusterInfo();
+            if (info != null
+                    && info.getLeader() != null
+                    && info.getReplicas() != null
+                    && info.getReplicas().size() == settings.cluster().replicas() - 1
+                    && info.getReplicas().stream().allMatch(Replica::isCurrent)) {
+                server.addressOf(info.getLeader()).ifPresent(address -> leaders.put(topic, address));
+                return;
+            }
+            if (System.nanoTime() > deadlineNs) {
+                throw new IOException("not all replicas are current");
+            }
+            pause();
+        }
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(CREATE_RETRY_MS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failed("create a stream", e);
         }
     }
 
@@ -135,7 +186,7 @@ final class JetStreamDriver extends NatsDriver {
 
     @Override
     public Publisher openPublisher(String topic, int number) {
-        Connection connection = server.connect(server.publishTarget(number));
+        Connection connection = server.connect(leaders.getOrDefault(topic, server.publishTarget(number)));
         try {
             return new JetStreamPublisher(topic, connection, connection.jetStream(), new Unconfirmed());
         } catch (IOException e) {
@@ -155,7 +206,7 @@ final class JetStreamDriver extends NatsDriver {
     }
 
     private Subscriber subscriber(String topic, int number, DeliverPolicy from) {
-        Connection connection = server.connect(server.subscribeTarget());
+        Connection connection = server.connect(leaders.getOrDefault(topic, server.subscribeTarget()));
         try {
             IterableConsumer consumer = connection
                     .getStreamContext(topic)

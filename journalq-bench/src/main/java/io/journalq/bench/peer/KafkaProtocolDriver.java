@@ -8,6 +8,7 @@ import io.journalq.bench.driver.ClientDriver.GroupSettings;
 import io.journalq.bench.driver.ClientDriver.MessageConsumer;
 import io.journalq.bench.driver.ClientDriver.ProducerSettings;
 import io.journalq.bench.driver.ClientDriver.Publisher;
+import io.journalq.bench.driver.ClusterShape;
 import io.journalq.bench.driver.ExternalBroker;
 import io.journalq.bench.driver.JournalQBroker;
 import io.journalq.bench.driver.JournalQClientDriver;
@@ -59,8 +60,8 @@ final class KafkaProtocolDriver implements PubSubDriver {
             subscribed = from.equals(first) ? broker : external(brokerName, from);
         } else {
             broker = brokerName.equals("kafka")
-                    ? new KafkaBroker(settings.brokerSettings())
-                    : JournalQBroker.withMetrics(settings.brokerSettings());
+                    ? new KafkaBroker(settings.cluster(), settings.brokerSettings())
+                    : JournalQBroker.withMetrics(settings.cluster(), settings.brokerSettings());
             subscribed = broker;
         }
     }
@@ -224,6 +225,7 @@ final class KafkaProtocolDriver implements PubSubDriver {
                 settings.compression(),
                 Map.of(),
                 settings.security(),
+                ClusterShape.SINGLE,
                 settings.clientSettings());
         return new KafkaProtocolDriver(
                 name,

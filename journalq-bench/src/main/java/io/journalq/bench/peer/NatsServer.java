@@ -15,14 +15,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * A NATS server: a running one, or the {@code nats-server} of the path or of the environment variable {@code NATS_SERVER}
- * in a separate process, with file storage in a temporary directory. One thread.
+ * in separate processes, with file storage in temporary directories. One thread.
  */
 final class NatsServer implements AutoCloseable {
     static final String INSTALL = "go install github.com/nats-io/nats-server/v2@v2.15.2";
@@ -35,12 +37,28 @@ final class NatsServer implements AutoCloseable {
 
     private final PubSubSettings settings;
     private final boolean jetStream;
-    private final int port = LoopbackPorts.next();
-    private ChildProcess process;
+    /** Empty if the server is running. */
+    private final List<Node> nodes = new ArrayList<>();
+
+    /** A server that this program starts. {@code process} has its own directory. */
+    private record Node(String name, int port, int clusterPort, ChildProcess process) {
+        String address() {
+            return "localhost:" + port;
+        }
+
+        Path dataDirectory() {
+            return process.directory().resolve("data");
+        }
+    }
 
     NatsServer(PubSubSettings settings, boolean jetStream) {
         this.settings = settings;
         this.jetStream = jetStream;
+    }
+
+    /** The number of servers. */
+    int size() {
+        return settings.cluster().brokers();
     }
 
     /** The command that installs the server, if it is needed and missing. */
@@ -94,18 +112,26 @@ final class NatsServer implements AutoCloseable {
             String program = program()
                     .map(Path::toString)
                     .orElseThrow(() -> new BenchException(PROGRAM + " is not installed", "install it: " + INSTALL));
-            process = new ChildProcess("nats");
-            process.start(
-                    List.of(program, "--config", writeConfiguration().toString()), this::responds, START_TIMEOUT_S);
-        } else if (!responds()) {
+            for (int id = 1; id <= size(); id++) {
+                nodes.add(new Node("n" + id, LoopbackPorts.next(), LoopbackPorts.next(), new ChildProcess("nats")));
+            }
+            for (Node node : nodes) {
+                node.process()
+                        .launch(List.of(
+                                program, "--config", writeConfiguration(node).toString()));
+            }
+            for (Node node : nodes) {
+                node.process().await(() -> responds(node.address()), START_TIMEOUT_S);
+            }
+        } else if (!responds(publishTarget(0))) {
             throw new BenchException(
                     "no NATS server responds at " + publishTarget(0), "start it, or leave --bootstrap out");
         }
     }
 
-    private boolean responds() {
+    private static boolean responds(String address) {
         try {
-            NatsDriver.closed(connect(publishTarget(0), false));
+            NatsDriver.closed(connect(address, false));
             return true;
         } catch (BenchException notYet) {
             return false;
@@ -123,8 +149,16 @@ final class NatsServer implements AutoCloseable {
         return lines;
     }
 
-    private Path writeConfiguration() {
-        StringBuilder top = new StringBuilder("listen: \"localhost:" + port + "\"\n");
+    private Path writeConfiguration(Node node) {
+        StringBuilder top = new StringBuilder("listen: \"" + node.address() + "\"\n");
+        if (settings.cluster().isCluster()) {
+            top.append("server_name: " + node.name() + "\ncluster {\nname: bench\nlisten: \"localhost:"
+                    + node.clusterPort() + "\"\nroutes: ["
+                    + nodes.stream()
+                            .map(one -> "\"nats://localhost:" + one.clusterPort() + "\"")
+                            .collect(Collectors.joining(", "))
+                    + "]\n}\n");
+        }
         StringBuilder nested = new StringBuilder();
         configuration().forEach((name, value) -> {
             boolean inside = name.startsWith("jetstream.");
@@ -136,54 +170,60 @@ final class NatsServer implements AutoCloseable {
         });
         if (jetStream) {
             top.append("jetstream {\nstore_dir: \"")
-                    .append(dataDirectory())
+                    .append(node.dataDirectory())
                     .append("\"\n")
                     .append(nested)
                     .append("}\n");
         }
         try {
-            return Files.writeString(process.directory().resolve("nats.conf"), top);
+            return Files.writeString(node.process().directory().resolve("nats.conf"), top);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     List<BrokerNode> nodes() {
-        return List.of(
-                settings.isExternal()
-                        ? new BrokerNode(ProcessFinder.listeningAt(publishTarget(0)), null, null)
-                        : new BrokerNode(process.pid(), jetStream ? dataDirectory() : null, null));
-    }
-
-    private Path dataDirectory() {
-        return process.directory().resolve("data");
+        if (settings.isExternal()) {
+            return List.of(new BrokerNode(ProcessFinder.listeningAt(publishTarget(0)), null, null));
+        }
+        return nodes.stream()
+                .map(node -> new BrokerNode(node.process().pid(), jetStream ? node.dataDirectory() : null, null))
+                .toList();
     }
 
     void signal(String signal) {
-        if (process != null) {
-            process.signal(signal);
-        }
+        nodes.forEach(node -> node.process().signal(signal));
     }
 
     double restart(boolean kill) {
-        if (process == null) {
+        if (nodes.isEmpty()) {
             throw new BenchException("this program did not start NATS and cannot restart it", "leave --bootstrap out");
         }
-        return process.restart(kill);
+        return nodes.get(0).process().restart(kill);
     }
 
     void settle() {
-        if (process != null) {
-            process.settle();
-        }
+        nodes.forEach(node -> node.process().settle());
     }
 
     String publishTarget(int number) {
-        return settings.isExternal() ? settings.publishTarget(number) : "localhost:" + port;
+        return settings.isExternal()
+                ? settings.publishTarget(number)
+                : nodes.get(number % nodes.size()).address();
     }
 
     String subscribeTarget() {
-        return settings.isExternal() ? settings.subscriberTarget() : "localhost:" + port;
+        return settings.isExternal()
+                ? settings.subscriberTarget()
+                : nodes.get(0).address();
+    }
+
+    /** The address of the server with this name, if this program started it. */
+    Optional<String> addressOf(String serverName) {
+        return nodes.stream()
+                .filter(node -> node.name().equals(serverName))
+                .map(Node::address)
+                .findFirst();
     }
 
     /** Opens a connection. */
@@ -211,9 +251,11 @@ final class NatsServer implements AutoCloseable {
 
     @Override
     public void close() {
-        if (process != null) {
-            process.close();
-            process = null;
+        if (nodes.size() > 1) {
+            // The last servers of a cluster would wait for the others before they stop.
+            nodes.forEach(node -> node.process().kill());
         }
+        nodes.forEach(node -> node.process().close());
+        nodes.clear();
     }
 }

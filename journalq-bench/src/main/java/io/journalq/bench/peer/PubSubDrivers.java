@@ -24,6 +24,9 @@ public final class PubSubDrivers {
 
     private static final List<String> OF_KAFKA_PROTOCOL = List.of("journalq", "journalq-kafka-clients", "kafka");
 
+    /** Several brokers of these can be started. */
+    private static final List<String> OF_CLUSTERS = List.of("journalq", "journalq-kafka-clients", "kafka", "jetstream");
+
     private PubSubDrivers() {}
 
     /** Makes a driver; its broker is not started yet. */
@@ -33,6 +36,10 @@ public final class PubSubDrivers {
             throw BenchException.wrongUsage(
                     "the options of TLS and logins do not apply to " + name,
                     "use them with " + String.join(", ", OF_KAFKA_PROTOCOL));
+        }
+        if (settings.cluster().isCluster() && !OF_CLUSTERS.contains(name)) {
+            throw BenchException.wrongUsage(
+                    "only one broker of " + name + " can be started", "use " + String.join(", ", OF_CLUSTERS));
         }
         return switch (name) {
             case "journalq" ->

@@ -1,6 +1,7 @@
 package io.journalq.bench.peer;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ClusterShape;
 import io.journalq.bench.driver.ConnectionSecurity;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.Map;
  * @param compression name of a codec, or {@code none}; for brokers that support compression
  * @param brokerSettings settings of a broker that is started, by its own names
  * @param security how clients of brokers of the Kafka protocol connect
+ * @param cluster the brokers to start
  * @param clientSettings settings of the client library, by its own names; those of consumers have the prefix {@code
  *     consumer.}
  */
@@ -24,6 +26,7 @@ public record PubSubSettings(
         String compression,
         Map<String, String> brokerSettings,
         ConnectionSecurity security,
+        ClusterShape cluster,
         Map<String, String> clientSettings) {
 
     /** The settings that start a broker with its defaults. */
@@ -33,7 +36,15 @@ public record PubSubSettings(
 
     /** The settings that start a broker. {@code brokerSettings} are by its own names. */
     public static PubSubSettings of(Delivery delivery, Map<String, String> brokerSettings) {
-        return new PubSubSettings(delivery, List.of(), "", "none", brokerSettings, ConnectionSecurity.NONE, Map.of());
+        return new PubSubSettings(
+                delivery,
+                List.of(),
+                "",
+                "none",
+                brokerSettings,
+                ConnectionSecurity.NONE,
+                ClusterShape.SINGLE,
+                Map.of());
     }
 
     /** Whether the broker is already running. */

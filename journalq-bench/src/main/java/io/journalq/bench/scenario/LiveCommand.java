@@ -1,6 +1,6 @@
 package io.journalq.bench.scenario;
 
-import io.journalq.bench.measure.BrokerSampler;
+import io.journalq.bench.option.ClusterOptions;
 import io.journalq.bench.option.MessageOptions;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.option.SingleBrokerOptions;
@@ -30,6 +30,7 @@ import picocli.CommandLine.Option;
             "Every message carries its producer, number, time and checksum. Every subscriber must receive every message."
                     + " Rates, latency, memory, file handles, threads and disk usage are sampled into samples.csv while"
                     + " the scenario runs. At the end, stability.html and stability.png show them as charts.",
+            "With several --brokers, also reports processor time, memory and disk space of each of them.",
             "Exit code: 0 on success, 1 if messages were lost (unless at-most-once), damaged or refused, 2 if the command"
                     + " line is wrong."
         },
@@ -38,6 +39,7 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  journalq-bench live --duration 60s --publishers 4 --subscribers 2",
             "  journalq-bench live --rate 10000 --duration 2h --delivery synced",
+            "  journalq-bench live --brokers 3 --mode consistent --rate 10000 --duration 1h",
             "  journalq-bench live --bootstrap one:9092 --subscribe-from two:9092",
             "  journalq-bench live --broker kafka --rate 50000 --results kafka-live"
         })
@@ -121,6 +123,9 @@ public final class LiveCommand implements Callable<Integer> {
     private SingleBrokerOptions target;
 
     @Mixin
+    private ClusterOptions cluster;
+
+    @Mixin
     private ResultDirectory results;
 
     @Mixin
@@ -137,17 +142,16 @@ public final class LiveCommand implements Callable<Integer> {
                 unconfirmed,
                 messagesPerSecond > 0 || subscribers == 0 ? 0 : window,
                 1);
-        try (PubSubDriver driver = target.open()) {
+        try (PubSubDriver driver = target.open(cluster)) {
             driver.start();
             String topic = target.topic(DEFAULT_TOPIC);
             driver.createTopic(topic, target.partitions());
             LiveRun run = new LiveRun(driver, topic, settings, pool, System.err::println);
-            BrokerSampler sampler = new BrokerSampler(target.nodes(driver).get(0));
-            LiveResult result = run.run(warmup, duration, interval(), sampler, results);
+            LiveResult result = run.run(warmup, duration, interval(), target.nodes(driver), results);
             String problem = problem(result);
             Map<String, Object> row = new LinkedHashMap<>();
             row.put("broker", driver.name());
-            row.put("delivery", target.delivery().toString());
+            row.put("delivery", target.delivery(cluster).toString());
             row.putAll(result.row());
             row.put("check", problem == null ? "passed" : problem);
             Map<String, Object> about = about(driver);
@@ -159,6 +163,7 @@ public final class LiveCommand implements Callable<Integer> {
 
     private Map<String, Object> about(PubSubDriver driver) {
         Map<String, Object> about = new LinkedHashMap<>(driver.about());
+        about.put("brokers", driver.nodes().size());
         about.put("publishers", publishers);
         about.put("subscribers", subscribers);
         about.put("partitions", target.partitions());
@@ -182,7 +187,7 @@ public final class LiveCommand implements Callable<Integer> {
         if (result.counts().corrupt() > 0) {
             return result.counts().corrupt() + " messages were damaged";
         }
-        if (result.lost() > 0 && target.delivery() != Delivery.AT_MOST_ONCE) {
+        if (result.lost() > 0 && target.delivery(cluster) != Delivery.AT_MOST_ONCE) {
             return result.lost() + " messages were lost";
         }
         return result.counts().confirmed() == 0 ? "nothing was published" : null;

@@ -1,8 +1,12 @@
 package io.journalq.bench.scenario;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.BrokerSampler;
+import io.journalq.bench.measure.BrokerSampler.BrokerSample;
 import io.journalq.bench.measure.Latency;
+import io.journalq.bench.measure.ProcessUsage;
+import io.journalq.bench.measure.ResourceUse;
 import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.PubSubDriver;
@@ -42,7 +46,7 @@ final class LiveRun {
     }
 
     LiveResult run(
-            Duration warmup, Duration duration, Duration interval, BrokerSampler sampler, ResultDirectory results)
+            Duration warmup, Duration duration, Duration interval, List<BrokerNode> nodes, ResultDirectory results)
             throws InterruptedException {
         try (Traffic traffic = Traffic.start(driver, topic, settings, pool);
                 Writer out = Files.newBufferedWriter(results.file("samples.csv"))) {
@@ -50,12 +54,16 @@ final class LiveRun {
             traffic.warmUp(warmup);
             traffic.takeEndToEnd();
             traffic.takeAcknowledged();
-            sampler.sample();
+            List<BrokerSampler> samplers =
+                    nodes.stream().map(BrokerSampler::new).toList();
+            nodes.forEach(node -> ProcessUsage.forgetMaximum(node.pid()));
+            ResourceUse.Meter meter = ResourceUse.start(nodes);
             Traffic.Counts before = traffic.counts();
             long startNs = System.nanoTime();
-            watch(traffic, startNs, duration, interval, sampler, out);
+            watch(traffic, startNs, duration, interval, samplers, out);
             double seconds = (System.nanoTime() - startNs) / 1e9;
             Traffic.Counts measured = traffic.counts().since(before);
+            ResourceUse use = meter.stop();
             boolean stopped = traffic.stopPublishing(RESPONSE_TIMEOUT_MS);
             traffic.drain(SILENCE_MS);
             String error = traffic.firstError();
@@ -67,14 +75,21 @@ final class LiveRun {
                     Latency.of(Latency.FROM_SCHEDULE, endToEnd),
                     Latency.of(Latency.FROM_SCHEDULE, acknowledged),
                     error == null && !stopped ? "messages were not acknowledged within a minute" : error,
-                    List.copyOf(samples));
+                    List.copyOf(samples),
+                    use,
+                    samplers.stream().map(BrokerSampler::sample).toList());
         } catch (IOException e) {
             throw new BenchException("cannot write samples.csv", "use --results with a writable directory", e);
         }
     }
 
     private void watch(
-            Traffic traffic, long startNs, Duration duration, Duration interval, BrokerSampler sampler, Writer out)
+            Traffic traffic,
+            long startNs,
+            Duration duration,
+            Duration interval,
+            List<BrokerSampler> samplers,
+            Writer out)
             throws InterruptedException, IOException {
         long endNs = startNs + duration.toNanos();
         Traffic.Counts last = traffic.counts();
@@ -92,7 +107,7 @@ final class LiveRun {
             long nowNs = System.nanoTime();
             if (nowNs - lastSampleNs >= interval.toNanos() - SECOND_NS / 10 || nowNs >= endNs) {
                 LiveSample sample =
-                        sample(traffic, nowNs - startNs, now.since(lastSampled), nowNs - lastSampleNs, sampler);
+                        sample(traffic, nowNs - startNs, now.since(lastSampled), nowNs - lastSampleNs, samplers);
                 samples.add(sample);
                 out.write(sample.csv());
                 out.flush();
@@ -106,7 +121,7 @@ final class LiveRun {
     }
 
     private LiveSample sample(
-            Traffic traffic, long atNs, Traffic.Counts stretch, long stretchNs, BrokerSampler sampler) {
+            Traffic traffic, long atNs, Traffic.Counts stretch, long stretchNs, List<BrokerSampler> samplers) {
         Histogram received = traffic.takeEndToEnd();
         endToEnd.add(received);
         acknowledged.add(traffic.takeAcknowledged());
@@ -115,7 +130,7 @@ final class LiveRun {
                 stretch.confirmed() * 1e9 / stretchNs,
                 stretch.received() * 1e9 / stretchNs,
                 Latency.of(Latency.FROM_SCHEDULE, received),
-                sampler.sample());
+                BrokerSample.sum(samplers.stream().map(BrokerSampler::sample).toList()));
     }
 
     private void tell(

@@ -4,7 +4,7 @@ import io.journalq.bench.measure.BrokerSampler.BrokerSample;
 import io.journalq.bench.measure.Latency;
 
 /**
- * An interval of a run, and the broker at its end.
+ * An interval of a run, and the broker at its end, which is the sum of its processes.
  *
  * @param atSeconds end of the interval, since the start of the run
  */

@@ -6,6 +6,7 @@ import io.journalq.bench.option.BrokerOptions;
 import io.journalq.bench.option.BrokerTurns;
 import io.journalq.bench.option.MessageOptions;
 import io.journalq.bench.option.OptionTypes;
+import io.journalq.bench.option.ReplicaOptions;
 import io.journalq.bench.option.TurnOptions;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.output.ResultDirectory;
@@ -22,6 +23,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.HdrHistogram.Histogram;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -36,7 +39,7 @@ import picocli.CommandLine.Option;
             "Reports throughput, latency, and processor time and memory of the broker. Every subscriber receives every"
                     + " message; throughput counts the messages that all subscribers received. Publishers run ahead of"
                     + " the slowest subscriber by at most --window messages. The brokers take turns; while one is"
-                    + " measured, the others are frozen.",
+                    + " measured, the others are frozen. With --replicas, each is a cluster of as many brokers.",
             "Exit code: 0 on success, 1 if messages were lost (unless at-most-once), damaged or refused, 2 if the command"
                     + " line is wrong."
         },
@@ -44,7 +47,8 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  journalq-bench matrix --brokers journalq,nats,jetstream",
-            "  journalq-bench matrix --brokers journalq,kafka --sizes 1KiB --repetitions 5"
+            "  journalq-bench matrix --brokers journalq,kafka --sizes 1KiB --repetitions 5",
+            "  journalq-bench matrix --brokers journalq,kafka,jetstream --replicas 3"
         })
 public final class MatrixCommand implements Callable<Integer> {
     /** The checksum of one message in 97 is verified; a prime number, so that every position in a batch is reached. */
@@ -83,8 +87,9 @@ public final class MatrixCommand implements Callable<Integer> {
             split = ",",
             defaultValue = "1,4,16",
             paramLabel = "COUNT",
-            converter = OptionTypes.PositiveInt.class,
-            description = "Numbers of subscribers (default: ${DEFAULT-VALUE}).")
+            converter = OptionTypes.NonNegativeInt.class,
+            description = "Numbers of subscribers; with 0, throughput and latency are those of the acknowledgements"
+                    + " (default: ${DEFAULT-VALUE}).")
     private List<Integer> subscribers;
 
     @Option(
@@ -140,6 +145,9 @@ public final class MatrixCommand implements Callable<Integer> {
     private BrokerOptions brokers;
 
     @Mixin
+    private ReplicaOptions replication;
+
+    @Mixin
     private ResultDirectory results;
 
     @Mixin
@@ -155,7 +163,7 @@ public final class MatrixCommand implements Callable<Integer> {
     public Integer call() throws InterruptedException {
         sizes.forEach(payload::require);
         for (Delivery delivery : deliveries) {
-            try (BrokerTurns measured = BrokerTurns.start(turns.brokers(), delivery, brokers)) {
+            try (BrokerTurns measured = BrokerTurns.start(turns.brokers(), delivery, brokers, replication)) {
                 measured.about().forEach((name, value) -> about.put(name + " " + delivery, value));
                 warmUp(measured, delivery, payload.pool(sizes.get(0)));
                 for (int size : sizes) {
@@ -240,7 +248,7 @@ public final class MatrixCommand implements Callable<Integer> {
                                     rate,
                                     0,
                                     unconfirmed,
-                                    window,
+                                    cell.subscribers() == 0 ? 0 : window,
                                     CHECK_INTERVAL),
                             pool,
                             brokers.nodes(driver),
@@ -259,12 +267,19 @@ public final class MatrixCommand implements Callable<Integer> {
         row.put("message_size", cell.messageSizeBytes());
         row.put("publishers", cell.publishers());
         row.put("subscribers", cell.subscribers());
-        row.put("total_messages", Math.round(measurement.median(result -> result.measured()
-                .received())));
-        row.put("throughput_mps", Math.round(measurement.median(TrafficResult::receivedPerSecond)));
-        row.put("latency_p50_us", measurement.percentileUs(50));
-        row.put("latency_p95_us", measurement.percentileUs(95));
-        row.put("latency_p99_us", measurement.percentileUs(99));
+        boolean read = cell.subscribers() > 0;
+        row.put(
+                "total_messages",
+                Math.round(measurement.median(result ->
+                        read ? result.measured().received() : result.measured().confirmed())));
+        row.put(
+                "throughput_mps",
+                Math.round(measurement.median(
+                        read ? TrafficResult::receivedPerSecond : TrafficResult::publishedPerSecond)));
+        Function<TrafficResult, Histogram> latency = read ? TrafficResult::endToEnd : TrafficResult::acknowledged;
+        row.put("latency_p50_us", measurement.percentileUs(latency, 50));
+        row.put("latency_p95_us", measurement.percentileUs(latency, 95));
+        row.put("latency_p99_us", measurement.percentileUs(latency, 99));
         row.put(
                 "cpu_percent",
                 Statistics.tenths(
@@ -280,6 +295,10 @@ public final class MatrixCommand implements Callable<Integer> {
         Map<String, Object> run = row(broker, cell, single);
         run.put("published_mps", Math.round(result.publishedPerSecond()));
         run.put("client_cpu_percent", Statistics.tenths(100 * result.use().clientCores()));
+        long confirmed = result.measured().confirmed();
+        run.put(
+                "broker_cpu_us_per_message",
+                confirmed == 0 ? null : Statistics.thousandths(result.use().brokerMicrosPer(confirmed)));
         run.put("lost", result.lost());
         run.put("check", single.problem() == null ? "passed" : single.problem());
         return run;

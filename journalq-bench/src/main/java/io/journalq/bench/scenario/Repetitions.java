@@ -4,7 +4,9 @@ import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.traffic.TrafficResult;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
+import org.HdrHistogram.Histogram;
 
 /** The repetitions of one measurement on one broker. One thread. */
 final class Repetitions {
@@ -29,7 +31,12 @@ final class Repetitions {
 
     /** The median of a percentile of the end-to-end latency, in microseconds. */
     double percentileUs(double percentile) {
-        return Statistics.tenths(median(result -> result.endToEnd().getValueAtPercentile(percentile) / 1e3));
+        return percentileUs(TrafficResult::endToEnd, percentile);
+    }
+
+    /** The median of a percentile of a latency, in microseconds. */
+    double percentileUs(Function<TrafficResult, Histogram> latency, double percentile) {
+        return Statistics.tenths(median(result -> latency.apply(result).getValueAtPercentile(percentile) / 1e3));
     }
 
     /** Minimum and maximum as a range of whole numbers. */

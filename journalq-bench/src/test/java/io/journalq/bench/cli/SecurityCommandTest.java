@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ClusterShape;
 import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.PubSubDrivers;
@@ -55,6 +56,7 @@ class SecurityCommandTest {
                 "none",
                 Map.of(),
                 new ConnectionSecurity(Path.of("authority.pem"), null, null, null),
+                ClusterShape.SINGLE,
                 Map.of());
 
         assertThatThrownBy(() -> PubSubDrivers.named("nats", settings))

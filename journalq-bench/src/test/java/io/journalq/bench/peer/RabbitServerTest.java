@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
+import io.journalq.bench.driver.ClusterShape;
 import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.server.process.LoopbackPorts;
 import java.io.IOException;
@@ -73,6 +74,13 @@ class RabbitServerTest {
 
     private static PubSubSettings settings(String target, Map<String, String> client) {
         return new PubSubSettings(
-                Delivery.AT_LEAST_ONCE, List.of(target), "", "none", Map.of(), ConnectionSecurity.NONE, client);
+                Delivery.AT_LEAST_ONCE,
+                List.of(target),
+                "",
+                "none",
+                Map.of(),
+                ConnectionSecurity.NONE,
+                ClusterShape.SINGLE,
+                client);
     }
 }
