@@ -162,12 +162,20 @@ class KeysCommandsTest {
         done("4711:flu\n4712:cold\n", "produce patients --key-separator : --policy billing.seal");
 
         // when
-        CommandRun shred = done("", "keys shred patients 4711" + subjects);
-        CommandRun again = done("", "keys shred patients 4711 --output json" + subjects);
+        CommandRun preview = done("", "keys shred patients 4711" + subjects);
+        CommandRun unchanged = done("", "consume patients --from beginning --until end --policy billing.seal");
+        CommandRun shred = done("", "keys shred patients 4711 --execute" + subjects);
+        CommandRun again = done("", "keys shred patients 4711 --execute --output json" + subjects);
 
         // then
+        assertThat(preview.out()).isEqualTo("the subject has a key in topic patients\n");
+        assertThat(preview.err()).contains("Nothing was changed. To destroy the key, add --execute.");
+        assertThat(unchanged.out()).isEqualTo("flu\ncold\n");
         assertThat(shred.out()).isEqualTo("key of the subject destroyed\n");
-        assertThat(again.out()).contains("\"destroyed\" : false");
+        assertThat(shred.err()).isEmpty();
+        assertThat(again.out()).contains("\"before\" : \"destroyed\"", "\"executed\" : true");
+        assertThat(done("", "keys shred patients 4713 --output json" + subjects).out())
+                .contains("\"before\" : \"none\"", "\"executed\" : false");
         CommandRun read = done("", "consume patients --from beginning --until end --policy billing.seal");
         assertThat(read.out()).contains("cold").doesNotContain("flu");
         assertThat(read.err()).contains("patients-0 at offset 0 is left out: the key of its subject was destroyed");

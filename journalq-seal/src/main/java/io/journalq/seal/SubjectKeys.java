@@ -70,6 +70,16 @@ public final class SubjectKeys {
     @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Remembered(byte[] key, long atNanos) {}
 
+    /** What there is of the key of a subject. */
+    public enum State {
+        /** There was never a key. */
+        NONE,
+        /** There is a key. */
+        PRESENT,
+        /** The key was destroyed, or {@link #shred} was called before there was one: none is made any more. */
+        DESTROYED
+    }
+
     /** The key of a subject was destroyed. */
     static final class ShreddedException extends Exception {
         private static final long serialVersionUID = 1L;
@@ -224,6 +234,21 @@ public final class SubjectKeys {
             }
             return before != null && before.length > 0;
         }
+    }
+
+    /**
+     * Reads whether a subject has a key, and changes nothing.
+     *
+     * @param topic the topic
+     * @param subject the key of its records
+     * @throws IOException if the directory cannot be read
+     */
+    public State state(String topic, byte[] subject) throws IOException {
+        byte[] key = read(id(topic, subject));
+        if (key == null) {
+            return State.NONE;
+        }
+        return key.length == 0 ? State.DESTROYED : State.PRESENT;
     }
 
     private String id(String topic, byte[] subject) {

@@ -121,6 +121,23 @@ class SubjectKeysTest {
     }
 
     @Test
+    void shouldShowWhetherThereIsAKeyAndChangeNothing() throws Exception {
+        keys.make(TOPIC, bytes("ada"));
+        keys.find(TOPIC, bytes("ada"));
+        SubjectKeys other = other();
+
+        assertThat(keys.state(TOPIC, bytes("eve"))).isEqualTo(SubjectKeys.State.NONE);
+        assertThat(keys.state("others", bytes("ada"))).isEqualTo(SubjectKeys.State.NONE);
+        assertThat(keys.state(TOPIC, bytes("ada"))).isEqualTo(SubjectKeys.State.PRESENT);
+        assertThat(other.find(TOPIC, bytes("eve"))).isNull();
+        assertThat(other.find(TOPIC, bytes("ada"))).isNotNull();
+
+        // also of a key that this process remembers
+        other.shred(TOPIC, bytes("ada"));
+        assertThat(keys.state(TOPIC, bytes("ada"))).isEqualTo(SubjectKeys.State.DESTROYED);
+    }
+
+    @Test
     void shouldReturnNoRecordWhenAllSubjectsOfABatchAreShredded() throws Exception {
         byte[] sealed = SealedWorld.seal(sealer(keys), PATIENTS, batch("ada", "ada"), 7);
         keys.shred(TOPIC, bytes("ada"));

@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
@@ -484,10 +485,14 @@ public final class KeysCommand extends CommandGroup {
     @Command(
             name = "shred",
             description =
-                    "Destroys the key of a subject for ever. Nobody can read its records any more, not even those in"
-                            + " backups of brokers, and nobody can send more. Clients can remember the key for 5 minutes.",
+                    "Shows whether a subject has a key; --execute destroys the key for ever. Nobody can read its records any"
+                            + " more, not even those in backups of brokers, and nobody can send more. Clients can remember"
+                            + " the key for 5 minutes.",
             footerHeading = "%nExamples:%n",
-            footer = "  journalq keys shred patients 4711 --subjects subjects --passphrase-file pw")
+            footer = {
+                "  journalq keys shred patients 4711 --subjects subjects --passphrase-file pw",
+                "  journalq keys shred patients 4711 --subjects subjects --passphrase-file pw --execute"
+            })
     static final class Shred extends ClientCommand {
         @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
         private String topic;
@@ -495,23 +500,42 @@ public final class KeysCommand extends CommandGroup {
         @Parameters(index = "1", paramLabel = "KEY", description = "Key of the records of the subject.")
         private String key;
 
+        @Option(names = "--execute", description = "Destroys the key. Without this option, nothing is changed.")
+        private boolean execute;
+
         @Mixin
         private SubjectOptions subjects;
 
         @Override
         protected void execute() {
-            boolean existed;
+            SubjectKeys.State before;
             try {
-                existed = SubjectKeys.open(subjects.directory, SealPolicy.passphrase(subjects.passphraseFile))
-                        .shred(topic, key.getBytes(StandardCharsets.UTF_8));
+                SubjectKeys keys = SubjectKeys.open(subjects.directory, SealPolicy.passphrase(subjects.passphraseFile));
+                byte[] subject = key.getBytes(StandardCharsets.UTF_8);
+                before = keys.state(topic, subject);
+                if (execute && keys.shred(topic, subject)) {
+                    // A sender can make the key after the first look.
+                    before = SubjectKeys.State.PRESENT;
+                }
             } catch (IOException unusable) {
                 throw new CommandFailure(KeyringOptions.messageOf(unusable));
             }
-            report(
-                    existed
-                            ? "key of the subject destroyed"
-                            : "the subject has no key in topic " + topic + ", and gets none any more",
-                    Map.of("topic", topic, "destroyed", existed));
+            Map<String, Object> json = new LinkedHashMap<>();
+            json.put("topic", topic);
+            json.put("before", before.name().toLowerCase(Locale.ROOT));
+            json.put("executed", execute);
+            report(message(before), json);
+            if (!execute) {
+                terminal().tell("Nothing was changed. To destroy the key, add --execute.");
+            }
+        }
+
+        private String message(SubjectKeys.State before) {
+            return switch (before) {
+                case PRESENT -> execute ? "key of the subject destroyed" : "the subject has a key in topic " + topic;
+                case DESTROYED -> "the key of the subject in topic " + topic + " was destroyed before";
+                case NONE -> "the subject has no key in topic " + topic + (execute ? ", and gets none any more" : "");
+            };
         }
     }
 
