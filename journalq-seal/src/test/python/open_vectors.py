@@ -5,13 +5,8 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, padding, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 def mac(key, data): return hmac.new(key or bytes(32), data, hashlib.sha256).digest()
 def text(value): return len(value.encode()).to_bytes(2, "big") + value.encode()
-def plain_hex(value): return None if value is None else value.hex()
-
-def expand(key, info, size):  # RFC 5869
-    out, block, i = b"", b"", 1
-    while len(out) < size: block = mac(key, block + info + bytes([i])); out += block; i += 1
-    return out[:size]
-
+def shown(value): return None if value is None else value.hex()
+def expand(key, info, size): return mac(key, info + b"\1")[:size]  # RFC 5869, at most 32 bytes
 def hpke_open(enc, private, info, aad, sealed):  # RFC 9180, base mode
     kem, suite = b"KEM\x00\x20", b"HPKE\x00\x20\x00\x01\x00\x02"
     def lextract(s, salt, label, ikm): return mac(salt, b"HPKE-v1" + s + label + ikm)
@@ -20,8 +15,8 @@ def hpke_open(enc, private, info, aad, sealed):  # RFC 9180, base mode
     shared = lexpand(kem, lextract(kem, b"", b"eae_prk", dh), b"shared_secret", context, 32)
     context = b"\x00" + lextract(suite, b"", b"psk_id_hash", b"") + lextract(suite, b"", b"info_hash", info)
     secret = lextract(suite, shared, b"secret", b"")
-    nonce = lexpand(suite, secret, b"base_nonce", context, 12)
-    return AESGCM(lexpand(suite, secret, b"key", context, 32)).decrypt(nonce, sealed, aad)
+    aes, nonce = AESGCM(lexpand(suite, secret, b"key", context, 32)), lexpand(suite, secret, b"base_nonce", context, 12)
+    return aes.decrypt(nonce, sealed, aad)
 
 class Reader:
     def __init__(self, data): self.data, self.at = data, 0
@@ -40,8 +35,7 @@ def secret_of(packet, vectors):
     public, reader = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(vectors["senderPublic"])), Reader(packet)
     public.verify(packet[-64:], b"JQE1 key packet\0" + packet[:-64])
     magic, epoch, secrets = reader.take(4), reader.take(16), []
-    assert magic in (b"JQK1", b"JQK2", b"JQK3")
-    reader.take(16); commitment = reader.take(32); reader.text(); reader.text(); reader.text()
+    assert magic in (b"JQK1", b"JQK2", b"JQK3"); reader.take(16); commitment = reader.take(32); reader.text(); reader.text(); reader.text()
     info = packet[:reader.at]
     for _ in range(reader.number(1)):
         aad = text(reader.text()) + struct.pack(">i", reader.number(4))
@@ -60,34 +54,41 @@ def secret_of(packet, vectors):
 def records_of(data, count):
     reader, records = Reader(data), []
     for _ in range(count):
-        reader.varint(); reader.take(1); reader.varint(); reader.varint()
-        key, value = reader.varbytes(), reader.varbytes()
+        reader.varint(); reader.take(1); reader.varint(); reader.varint(); key, value = reader.varbytes(), reader.varbytes()
         records.append((key, value, [(reader.varbytes().decode(), reader.varbytes()) for _ in range(reader.varint())]))
     return records
+def subject_key(topic, subject):
+    store = bytes.fromhex(vectors["subjects"]["store"])
+    master = hashlib.pbkdf2_hmac("sha512", vectors["passphrase"].encode(), store[8:24], int.from_bytes(store[4:8], "big"), 32)
+    assert store[:4] == b"JQS1" and store[24:] == mac(master, b"JQE1 subjects check\0")
+    name = mac(mac(master, b"JQE1 subjects name\0"), text(topic) + subject).hex()
+    aes, file = AESGCM(mac(master, b"JQE1 subjects wrap\0")), bytes.fromhex(vectors["subjects"][name])
+    return aes.decrypt(file[4:16], file[16:], file[:4] + name.encode())
 
 def open_batch(batch, epoch, secret, signer, realm, topic, partition):
     count, result = struct.unpack(">i", batch[57:61])[0], []
     for key, value, headers in records_of(batch[61:], count):
-        envelope = dict(headers).get("jqe1")
-        if envelope is None: continue
+        if (envelope := dict(headers).get("jqe1")) is None: continue
         assert envelope[:4] == b"JQE1" and envelope[8:24] == epoch
         mode, frame, number, index = envelope[4], 1 << envelope[6], envelope[32:40], int.from_bytes(envelope[40:44], "big")
         place = text(realm) + text(topic) + struct.pack(">i", partition)
-        aes = AESGCM(expand(mac(epoch, secret), b"JQE1 key" + bytes([mode]) + place, 32))
+        aes_key = expand(mac(epoch, secret), b"JQE1 key" + bytes([mode]) + place, 32)
+        if mode == 4:
+            if not (subject := subject_key(topic, key)): continue  # destroyed
+            aes_key = expand(mac(subject, aes_key), b"JQE1 subject record", 32)
         aad = envelope[:44] + place
         if mode == 1:
             sealed, plain, i, aad = envelope[44:], b"", 0, aad + struct.pack(">i", count)
             if signer: sealed = sealed[:-64]; signer.verify(envelope[-64:], b"JQE1 batch\0" + aad + sealed)
             while i == 0 or sealed:
                 part, sealed = sealed[:frame + 16], sealed[frame + 16:]
-                nonce = number + i.to_bytes(3, "big") + (b"\0" if sealed else b"\1")
-                plain += aes.decrypt(nonce, part, aad); i += 1
+                plain += AESGCM(aes_key).decrypt(number + i.to_bytes(3, "big") + (b"\0" if sealed else b"\1"), part, aad); i += 1
             return records_of(plain[21:], count)
-        aad += struct.pack(">ii", 0, len(key)) + key + (b"" if mode == 2 else b"\0")
-        content = Reader(aes.decrypt(number + index.to_bytes(3, "big") + b"\1", value, aad))
+        aad += struct.pack(">ii", 0, len(key)) + key + (b"\0" if mode == 3 else b"")
+        content = Reader(AESGCM(aes_key).decrypt(number + index.to_bytes(3, "big") + b"\1", value, aad))
         inner = [(content.bytes4().decode(), content.bytes4()) for _ in range(content.number(4))]
         token, key = key, content.bytes4() if mode == 3 else key
-        assert mode == 2 or token == mac(token_key, b"JQE1 token\0" + text(realm) + text(topic) + key)[:16]
+        assert mode != 3 or token == mac(token_key, b"JQE1 token\0" + text(realm) + text(topic) + key)[:16]
         result.append((key, content.take(len(content.data)), inner))
     return result
 
@@ -95,6 +96,5 @@ vectors = json.load(open(sys.argv[1])); token_key = bytes.fromhex(vectors.get("t
 for entry in vectors["batches"]:
     keys = secret_of(bytes.fromhex(entry["packet"]), vectors)
     opened = open_batch(bytes.fromhex(entry["batch"]), *keys, vectors["realm"], entry["topic"], entry["partition"])
-    shown = [[plain_hex(r[0]), plain_hex(r[1]), [[n, plain_hex(v)] for n, v in r[2]]] for r in opened]
-    assert shown == entry["records"], entry["name"]
+    assert [[shown(k), shown(v), [[n, shown(x)] for n, x in h]] for k, v, h in opened] == entry["records"], entry["name"]
 print(sum(len(entry["records"]) for entry in vectors["batches"]))

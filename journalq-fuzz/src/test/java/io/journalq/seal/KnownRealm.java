@@ -29,6 +29,7 @@ final class KnownRealm {
     static final TopicPartition ORDERS = new TopicPartition("orders", 0);
     static final TopicPartition PRICES = new TopicPartition("prices", 0);
     static final TopicPartition CUSTOMERS = new TopicPartition("customers", 0);
+    static final TopicPartition PATIENTS = new TopicPartition("patients", 0);
 
     /** Files with an RSA key, because to make one takes seconds. */
     private static final String VECTORS = "/jqe1-vectors-2.json";
@@ -66,6 +67,7 @@ final class KnownRealm {
                 .withRole(RSA_ROLE, 1, auditors.publicKey())
                 .withTopic(ORDERS.topic(), SealMode.BATCH, roles)
                 .withTopic(PRICES.topic(), SealMode.RECORD, List.of(X25519_ROLE))
+                .withTopic(PATIENTS.topic(), SealMode.SUBJECT, List.of(X25519_ROLE))
                 .withTopic("closed", SealMode.BATCH, List.of())
                 .withSignatures("closed", true)
                 .withTokenTopic(CUSTOMERS.topic(), List.of(X25519_ROLE), tokens.commitment(CUSTOMERS.topic()));
@@ -86,10 +88,16 @@ final class KnownRealm {
 
     /** A policy that has seen nothing yet. */
     SealPolicy policy(KeyVault keys) {
+        return policy(keys, null);
+    }
+
+    /** The same, with keys of subjects. */
+    SealPolicy policy(KeyVault keys, SubjectKeys subjects) {
         return SealPolicy.builder()
                 .realm(NAME)
                 .trust(TrustPolicy.pinned(Registry.fingerprint(root.publicKey()), null))
                 .vault(keys)
+                .subjects(subjects)
                 .sender(SENDER)
                 .build();
     }

@@ -29,6 +29,7 @@ final class SealedWorld implements AutoCloseable {
     static final String REALM = "tests";
     static final String SENDER = "billing";
     static final String ROLE = "readers";
+    static final String SUBJECTS_PASSPHRASE = "secret";
     static final TopicPartition ORDERS = new TopicPartition("orders", 0);
     static final TopicPartition PRICES = new TopicPartition("prices", 0);
     static final TopicPartition CUSTOMERS = new TopicPartition("customers", 0);
@@ -41,15 +42,16 @@ final class SealedWorld implements AutoCloseable {
     final KeyVault readerVault = KeyVault.inMemory();
     final SealAdmin admin;
     final String root;
+    final SubjectKeys subjects;
     private final Path directory = Files.createTempDirectory("subjects");
-    private final SubjectKeys subjects;
+    final Path subjectsDirectory = directory.resolve("keys");
     private final List<Runnable> opened = new ArrayList<>();
 
     /** A record as an application sees it. */
     record Plain(long offset, long timestampMs, String key, String value, List<Header> headers) {}
 
     SealedWorld() throws IOException {
-        subjects = SubjectKeys.create(directory.resolve("keys"), "secret".toCharArray(), 1, System::nanoTime);
+        subjects = SubjectKeys.create(subjectsDirectory, SUBJECTS_PASSPHRASE.toCharArray(), 1, System::nanoTime);
         admin = SealAdmin.found(REALM, adminVault, keys, TrustPolicy.onFirstUse(null));
         root = Registry.fingerprint(adminVault.root().publicKey());
         TokenKey tokens = TokenKey.random();

@@ -23,28 +23,33 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import javax.crypto.spec.SecretKeySpec;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The published vectors of the format: {@code src/test/resources/jqe1-vectors*.json}. Later versions must open them, and
- * so must a program in another language. {@link #main} makes a file of what the first two lack.
+ * so must a program in another language. {@link #main} makes a file of what the first three lack.
  */
 class VectorsTest {
     private static final Path RESOURCES = Path.of("src", "test", "resources");
-    /** Those with RSA keys and tokens came later, and then those with signatures. */
+    /** Those with RSA keys and tokens came later, then those with signatures, and then those with keys of subjects. */
     private static final List<Path> VECTORS = List.of(
             RESOURCES.resolve("jqe1-vectors.json"),
             RESOURCES.resolve("jqe1-vectors-2.json"),
-            RESOURCES.resolve("jqe1-vectors-3.json"));
+            RESOURCES.resolve("jqe1-vectors-3.json"),
+            RESOURCES.resolve("jqe1-vectors-4.json"));
 
     private static final Path PROGRAM = Path.of("src", "test", "python", "open_vectors.py");
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final HexFormat HEX = HexFormat.of();
     private static final int PYTHON_SECONDS = 60;
     private static final int MAX_PROGRAM_LINES = 100;
+    private static final String SHREDDED = "key-1";
 
     @TempDir
     private Path directory;
@@ -54,7 +59,6 @@ class VectorsTest {
         try (SealedWorld world = new SealedWorld()) {
             ObjectNode root = JSON.createObjectNode();
             RawKeyPair role = (RawKeyPair) world.readerVault.role(SealedWorld.ROLE, 1);
-            world.admin.change(registry -> registry.withSignatures(SealedWorld.ORDERS.topic(), true));
             root.put("realm", SealedWorld.REALM);
             root.put("rolePrivate", HEX.formatHex(role.privateKey()));
             root.put("rolePublic", HEX.formatHex(role.publicKey()));
@@ -62,22 +66,26 @@ class VectorsTest {
                     "senderPublic",
                     HEX.formatHex(world.senderVault.sender(SealedWorld.SENDER).publicKey()));
             ArrayNode batches = root.putArray("batches");
-            add(batches, "a batch with a signature", world, world.sealer(), SealedWorld.ORDERS, 2, 10);
+            add(batches, "records of three subjects, one of them destroyed", world, world.sealer(), 3, 10);
+            world.subjects.shred(SealedWorld.PATIENTS.topic(), SHREDDED.getBytes(UTF_8));
+            root.put("passphrase", SealedWorld.SUBJECTS_PASSPHRASE);
+            ObjectNode subjects = root.putObject("subjects");
+            try (Stream<Path> files = Files.walk(world.subjectsDirectory)) {
+                for (Path file : files.filter(Files::isRegularFile).sorted().toList()) {
+                    subjects.put(file.getFileName().toString(), HEX.formatHex(Files.readAllBytes(file)));
+                }
+            }
             JSON.writerWithDefaultPrettyPrinter()
                     .writeValue(Path.of(arguments[0]).toFile(), root);
         }
     }
 
     private static void add(
-            ArrayNode batches,
-            String name,
-            SealedWorld world,
-            BatchSealer sealer,
-            TopicPartition partition,
-            int count,
-            int valueBytes) {
+            ArrayNode batches, String name, SealedWorld world, BatchSealer sealer, int count, int valueBytes) {
+        TopicPartition partition = SealedWorld.PATIENTS;
         ByteBuf plain = SealedWorld.batch(CompressionCodec.NONE, count, valueBytes);
         List<SealedWorld.Plain> records = SealedWorld.read(plain);
+        records.removeIf(record -> record.key().equals(SHREDDED));
         ObjectNode entry = batches.addObject();
         entry.put("name", name);
         entry.put("topic", partition.topic());
@@ -100,8 +108,22 @@ class VectorsTest {
     @Test
     void shouldOpenTheVectorsOfEarlierVersions() throws IOException {
         for (Path file : VECTORS) {
-            open(JSON.readTree(file.toFile()));
+            JsonNode vectors = JSON.readTree(file.toFile());
+            open(vectors, vectors.has("subjects") ? subjects(vectors) : null);
         }
+    }
+
+    /** The directory of keys of subjects, as an earlier version has made it. */
+    private SubjectKeys subjects(JsonNode vectors) throws IOException {
+        Path subjects = directory.resolve("subjects");
+        OwnerOnly.createDirectory(subjects);
+        for (Map.Entry<String, JsonNode> file : vectors.get("subjects").properties()) {
+            String name = file.getKey();
+            Path place = name.equals("store") ? subjects : subjects.resolve(name.substring(0, 2));
+            Files.createDirectories(place);
+            Files.write(place.resolve(name), HEX.parseHex(file.getValue().textValue()));
+        }
+        return SubjectKeys.open(subjects, vectors.get("passphrase").textValue().toCharArray());
     }
 
     private static RoleKey key(JsonNode vectors, KeyPacket.Recipient recipient) {
@@ -114,7 +136,7 @@ class VectorsTest {
         return HEX.parseHex(vectors.get(name).textValue());
     }
 
-    private static void open(JsonNode vectors) {
+    private static void open(JsonNode vectors, SubjectKeys subjects) {
         for (JsonNode entry : vectors.get("batches")) {
             byte[] encoded = HEX.parseHex(entry.get("packet").textValue());
             assertThat(KeyPacket.isSigned(
@@ -126,14 +148,15 @@ class VectorsTest {
             for (KeyPacket.Recipient recipient : packet.recipients()) {
                 EpochKeys keys = packet.open(recipient, key(vectors, recipient));
 
-                assertThat(open(vectors, entry, keys, packet.signsBatches()))
+                assertThat(open(vectors, entry, keys, subjects, packet.signsBatches()))
                         .as("%s, %s", entry.get("name").textValue(), recipient.role())
                         .isEqualTo(expected);
             }
         }
     }
 
-    private static List<String> open(JsonNode vectors, JsonNode entry, EpochKeys keys, boolean signsBatches) {
+    private static List<String> open(
+            JsonNode vectors, JsonNode entry, EpochKeys keys, SubjectKeys subjects, boolean signsBatches) {
         String realm = vectors.get("realm").textValue();
         TopicPartition partition = new TopicPartition(
                 entry.get("topic").textValue(), entry.get("partition").intValue());
@@ -154,7 +177,7 @@ class VectorsTest {
                 SealedRecords.open(
                         reader,
                         envelope.mode(),
-                        each -> keys.key(envelope.mode(), realm, partition),
+                        keysOf(keys.key(envelope.mode(), realm, partition), subjects),
                         realm,
                         partition,
                         batch,
@@ -175,6 +198,20 @@ class VectorsTest {
             shown.add(one.toString());
         }
         return shown;
+    }
+
+    private static SealedRecords.Keys keysOf(SecretKeySpec key, SubjectKeys subjects) {
+        return new SealedRecords.Keys() {
+            @Override
+            public SecretKeySpec key(Envelope envelope) {
+                return key;
+            }
+
+            @Override
+            public SubjectKeys subjects() {
+                return subjects;
+            }
+        };
     }
 
     @Test
