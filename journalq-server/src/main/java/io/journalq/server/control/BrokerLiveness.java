@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Which brokers may lead partitions: the active controller fences those that it does not hear from, and unfences those
- * that have caught up. A fenced broker leaves the in-sync replicas, and other brokers lead its partitions, in the same
- * batch of metadata. Called in the terms of this controller only, and by one thread at a time.
+ * that have caught up. A broker that is fenced leaves the in-sync replicas, and other brokers lead its partitions. Called
+ * in the terms of this controller only, and by one thread at a time.
  */
 final class BrokerLiveness {
     private static final Logger log = LoggerFactory.getLogger(BrokerLiveness.class);

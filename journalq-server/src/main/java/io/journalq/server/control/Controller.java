@@ -77,7 +77,10 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     public void watchBrokers(LongSupplier nowMs, long timeoutMs, long intervalMs, ReplicaEnds ends) {
         liveness = new BrokerLiveness(nowMs, timeoutMs, intervalMs, this::change);
         recoveries = new RecoveryElection(nowMs, ends, this::change);
-        operations.onTerm(() -> liveness.begin(replica.image()));
+        operations.onTerm(() -> {
+            liveness.begin(replica.image());
+            var unused = change(ClusterDecider::completeElections);
+        });
     }
 
     private CompletableFuture<Outcome> change(Function<ClusterDecider, Decision> decide) {

@@ -250,21 +250,43 @@ final class OperationQueue {
                 draft.add(new Step(draft.decider.beginTerm(term), null), false);
             }
             T decided = operation.decide.apply(draft);
-            if (draft.records.isEmpty() || now != Role.LEADING) {
+            if (draft.parts.isEmpty() || now != Role.LEADING) {
                 completeWhenPublished(operation, decided, now == Role.LEADING);
                 return;
             }
             proposing = true;
-            CompletableFuture<Void> proposal = metadataLog.propose(new MetadataBatch(image.version(), draft.records));
-            if (proposal.isDone()) {
+            propose(operation, decided, image.version(), new ArrayDeque<>(draft.batches(metadataLog, replica)));
+        } catch (RuntimeException | Error failure) {
+            proposing = false;
+            operation.fail(failure);
+        }
+    }
+
+    /**
+     * Proposes one batch after the other. No other operation begins before the last one is committed. If one is not, the
+     * following ones are not proposed.
+     */
+    private <T> void propose(Operation<T> operation, T decided, long baseOffset, Deque<List<Message>> batches) {
+        MetadataBatch batch = new MetadataBatch(baseOffset, batches.remove());
+        CompletableFuture<Void> proposal = metadataLog.propose(batch);
+        if (batches.isEmpty() && proposal.isDone()) {
+            onProposed(proposal, operation, decided);
+            return;
+        }
+        Runnable goOn = () -> {
+            if (batches.isEmpty() || proposal.isCompletedExceptionally()) {
                 onProposed(proposal, operation, decided);
             } else {
-                Runnable goOn = () -> {
-                    onProposed(proposal, operation, decided);
-                    runDelayed();
-                };
-                var unused = proposal.whenComplete((applied, failure) -> execute(goOn, () -> guarded(goOn)));
+                proposeNext(operation, decided, baseOffset + batch.records().size(), batches);
             }
+            runDelayed();
+        };
+        var unused = proposal.whenComplete((applied, failure) -> execute(goOn, () -> guarded(goOn)));
+    }
+
+    private <T> void proposeNext(Operation<T> operation, T decided, long baseOffset, Deque<List<Message>> batches) {
+        try {
+            propose(operation, decided, baseOffset, batches);
         } catch (RuntimeException | Error failure) {
             proposing = false;
             operation.fail(failure);
@@ -355,7 +377,8 @@ final class OperationQueue {
     /** The decisions on one operation. Later ones build on earlier ones, before any of them is committed. */
     static final class Draft {
         private final MetadataMachine decider;
-        private final List<Message> records = new ArrayList<>();
+        /** Records that are committed together. */
+        private final List<List<Message>> parts = new ArrayList<>();
 
         Draft(MetadataMachine decider) {
             this.decider = decider;
@@ -370,11 +393,22 @@ final class OperationQueue {
             if (!decision.accepted()) {
                 return new Outcome(decision.error(), decision.reason(), step.topicId());
             }
-            if (!validateOnly) {
-                records.addAll(decision.records());
+            if (!validateOnly && !decision.records().isEmpty()) {
+                if (decision.divisible()) {
+                    decision.records().forEach(record -> parts.add(List.of(record)));
+                } else {
+                    parts.add(decision.records());
+                }
                 decider.replay(decision.records());
             }
             return new Outcome(ErrorCode.NONE, null, step.topicId());
+        }
+
+        /** A log without elections takes batches of any size. */
+        private List<List<Message>> batches(MetadataLog log, MetadataReplica replica) {
+            return log.electsLeader()
+                    ? ProposalBatches.divide(parts, replica.level())
+                    : List.of(parts.stream().flatMap(List::stream).toList());
         }
     }
 }

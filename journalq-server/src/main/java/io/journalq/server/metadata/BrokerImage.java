@@ -42,6 +42,11 @@ public record BrokerImage(
         return new BrokerImage(registration, epoch, newFenced ? servedEpoch : epoch, newFenced, newLeaving);
     }
 
+    /** The same registration with its record at another offset. */
+    BrokerImage at(long newEpoch) {
+        return new BrokerImage(registration, newEpoch, servedEpoch == epoch ? newEpoch : servedEpoch, fenced, leaving);
+    }
+
     /** The address of the listener with this name; null if there is none. Never that of another listener. */
     public ListenerAddress listener(String name) {
         for (ListenerAddress candidate : registration.listeners()) {

@@ -20,12 +20,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /**
  * Decides on the brokers of a cluster, and on the leaders and in-sync replicas of its partitions. A decision changes
  * nothing. One thread.
  */
 public final class ClusterDecider {
+    /** Maximum for one record, so that a batch need not be larger than that. */
+    private static final int CHANGES_PER_RECORD = 1_000;
+
     private final MetadataState state;
     private final ResourceRules rules;
 
@@ -46,10 +50,11 @@ public final class ClusterDecider {
      * @param kept what the broker still has of everything that its last process had acknowledged
      */
     Decision register(BrokerImage registered, Kept kept) {
-        List<Message> records = new ArrayList<>();
-        records.add(MetadataSnapshot.brokerRecord(registered));
-        records.addAll(elections(new KnownBrokers(List.of(registered), kept)));
-        return Decision.append(records);
+        // The new registration comes last: if only the first records are committed, the broker repeats it, and the
+        // controller knows again what the broker still has.
+        List<Message> records = elections(new KnownBrokers(List.of(registered), kept));
+        records.add(MetadataSnapshot.brokerRecord(registered.at(state.version() + records.size())));
+        return Decision.appendInParts(records);
     }
 
     /**
@@ -77,11 +82,9 @@ public final class ClusterDecider {
                     }
                 }
             }
-            if (!changes.isEmpty()) {
-                records.add(new PartitionChangesRecord().setTopicId(topicId).setChanges(changes));
-            }
+            addChanges(records, topicId, changes);
         });
-        return Decision.append(records);
+        return Decision.appendInParts(records);
     }
 
     /** What a broker still has of the records that it had acknowledged when its last process ended. */
@@ -94,8 +97,8 @@ public final class ClusterDecider {
     }
 
     /**
-     * Fences brokers: in the same batch, they leave the in-sync replicas, and others lead what they have led. Those that
-     * are fenced stay as they are.
+     * Fences brokers: first, they leave the in-sync replicas, and others lead what they have led. Brokers that are fenced
+     * stay as they are.
      */
     public Decision fence(Collection<Integer> nodeIds) {
         List<BrokerImage> changed = new ArrayList<>();
@@ -108,12 +111,35 @@ public final class ClusterDecider {
         return change(changed);
     }
 
-    /** Lets a broker lead partitions, first of all those that have no leader. */
+    /**
+     * Lets a broker lead partitions, first of all those that have no leader. A fenced broker leads nothing, so that it is
+     * unfenced first.
+     */
     public Decision unfence(int nodeId, long epoch) {
         BrokerImage broker = state.brokers().find(nodeId);
-        return broker == null || broker.epoch() != epoch
-                ? stale(nodeId, epoch)
-                : change(broker.stays() ? List.of() : List.of(broker.in(false, false)));
+        if (broker == null || broker.epoch() != epoch) {
+            return stale(nodeId, epoch);
+        }
+        if (broker.stays()) {
+            return Decision.append(List.of());
+        }
+        BrokerImage unfenced = broker.in(false, false);
+        List<Message> records = new ArrayList<>();
+        records.add(changeRecord(unfenced));
+        records.addAll(elections(new KnownBrokers(List.of(unfenced))));
+        return Decision.appendInParts(records);
+    }
+
+    /**
+     * Completes what an earlier controller has begun, if it has lost its term before everything was committed: fenced
+     * brokers are not in sync, and every partition has a leader that can have one.
+     */
+    public Decision completeElections() {
+        KnownBrokers brokers = new KnownBrokers(List.of());
+        return Decision.appendInParts(elections(
+                brokers,
+                partition -> !partition.hasLeader()
+                        || !partition.inSyncReplicas().stream().allMatch(brokers::isLive)));
     }
 
     /** A broker is about to stop: others lead what they can lead, and it leaves the in-sync replicas there. */
@@ -154,28 +180,31 @@ public final class ClusterDecider {
     }
 
     private Decision change(List<BrokerImage> changed) {
-        List<Message> records = new ArrayList<>();
-        for (BrokerImage broker : changed) {
-            records.add(new BrokerChangeRecord()
-                    .setNodeId(broker.nodeId())
-                    .setEpoch(broker.epoch())
-                    .setFenced(broker.fenced())
-                    .setLeaving(broker.leaving()));
-        }
-        if (!changed.isEmpty()) {
-            records.addAll(elections(new KnownBrokers(changed)));
-        }
-        return Decision.append(records);
+        List<Message> records = changed.isEmpty() ? new ArrayList<>() : elections(new KnownBrokers(changed));
+        changed.forEach(broker -> records.add(changeRecord(broker)));
+        return Decision.appendInParts(records);
     }
 
-    /** What changes in the partitions that have a replica on one of these brokers. */
+    private static BrokerChangeRecord changeRecord(BrokerImage broker) {
+        return new BrokerChangeRecord()
+                .setNodeId(broker.nodeId())
+                .setEpoch(broker.epoch())
+                .setFenced(broker.fenced())
+                .setLeaving(broker.leaving());
+    }
+
+    /** What changes in the partitions that have a replica on one of the changed brokers. */
     private List<Message> elections(KnownBrokers brokers) {
+        return elections(brokers, partition -> partition.replicas().stream().anyMatch(brokers.changed::containsKey));
+    }
+
+    private List<Message> elections(KnownBrokers brokers, Predicate<PartitionImage> concerned) {
         List<Message> records = new ArrayList<>();
         for (TopicImage topic : state.topics().byName()) {
             List<ChangeState> changes = new ArrayList<>();
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
-                if (partition.replicas().stream().anyMatch(brokers.changed::containsKey)) {
+                if (concerned.test(partition)) {
                     KnownBrokers known = brokers.of(topic);
                     PartitionChange elected = settled(
                             topic,
@@ -187,11 +216,16 @@ public final class ClusterDecider {
                     }
                 }
             }
-            if (!changes.isEmpty()) {
-                records.add(new PartitionChangesRecord().setTopicId(topic.id()).setChanges(changes));
-            }
+            addChanges(records, topic.id(), changes);
         }
         return records;
+    }
+
+    private static void addChanges(List<Message> records, Uuid topicId, List<ChangeState> changes) {
+        for (int first = 0; first < changes.size(); first += CHANGES_PER_RECORD) {
+            List<ChangeState> part = changes.subList(first, Math.min(changes.size(), first + CHANGES_PER_RECORD));
+            records.add(new PartitionChangesRecord().setTopicId(topicId).setChanges(part));
+        }
     }
 
     /** The brokers of the state, with those that a decision changes. */
@@ -297,11 +331,9 @@ public final class ClusterDecider {
                     changes.add(MetadataSnapshot.change(number, elected));
                 }
             }
-            if (!changes.isEmpty()) {
-                records.add(new PartitionChangesRecord().setTopicId(topic.id()).setChanges(changes));
-            }
+            addChanges(records, topic.id(), changes);
         }
-        return Decision.append(records);
+        return Decision.appendInParts(records);
     }
 
     /** Gives the leadership of a partition to its preferred leader. */
@@ -355,7 +387,7 @@ public final class ClusterDecider {
                         .records());
             }
         }
-        return Decision.append(records);
+        return Decision.appendInParts(records);
     }
 
     private static Decision change(TopicImage topic, int number, PartitionChange change) {

@@ -10,14 +10,21 @@ import java.util.List;
  * @param error {@link ErrorCode#NONE} if the operation may proceed
  * @param reason description for the client; null without an error
  * @param records to append, in order; empty with an error
+ * @param divisible whether the records can be committed in several batches, so that nothing is wrong if only the first ones
+ *     are
  */
-public record Decision(ErrorCode error, String reason, List<Message> records) {
+public record Decision(ErrorCode error, String reason, List<Message> records, boolean divisible) {
     static Decision append(List<Message> records) {
-        return new Decision(ErrorCode.NONE, null, records);
+        return new Decision(ErrorCode.NONE, null, records, false);
+    }
+
+    /** Appends records that can be committed one after the other. */
+    static Decision appendInParts(List<Message> records) {
+        return new Decision(ErrorCode.NONE, null, records, true);
     }
 
     static Decision refuse(ErrorCode error, String reason) {
-        return new Decision(error, reason, List.of());
+        return new Decision(error, reason, List.of(), false);
     }
 
     /** Whether the operation may proceed. */

@@ -17,6 +17,9 @@ final class ElectedLog implements MetadataLog {
 
     volatile boolean commitsWhenItFails;
 
+    /** Number of proposals that succeed although {@link #failure} is set. */
+    volatile int succeeding;
+
     ElectedLog(MetadataLog journal) {
         this.journal = journal;
     }
@@ -48,10 +51,12 @@ final class ElectedLog implements MetadataLog {
         if (!leads) {
             return CompletableFuture.failedFuture(new IOException("this broker does not lead"));
         }
-        if (failure == null || commitsWhenItFails) {
+        IOException failing = succeeding > 0 ? null : failure;
+        succeeding = Math.max(0, succeeding - 1);
+        if (failing == null || commitsWhenItFails) {
             commit(batch);
         }
-        return failure == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failure);
+        return failing == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failing);
     }
 
     @Override

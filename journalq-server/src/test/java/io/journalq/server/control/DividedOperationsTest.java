@@ -1,0 +1,163 @@
+package io.journalq.server.control;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.metadata.Decision;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
+import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.PartitionImage;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Operations that change 2,500 partitions, which takes three batches. */
+class DividedOperationsTest {
+    private static final int SELF = 1;
+    private static final int LEADER = 2;
+    private static final int FOLLOWER = 3;
+    private static final int PARTITIONS = 2_500;
+    private static final MetadataMachine.Limits LIMITS = new MetadataMachine.Limits(SELF, 1, PARTITIONS, PARTITIONS);
+
+    private final AtomicLong ids = new AtomicLong();
+    private final MetadataPublisher publisher = new MetadataPublisher(Runnable::run);
+    private final List<MetadataImage> published = new CopyOnWriteArrayList<>();
+    private final MetadataMachine other = new MetadataMachine(LIMITS);
+    private ElectedLog log;
+    private Controller controller;
+
+    @BeforeEach
+    void start() throws Exception {
+        Journal journal = Journal.openWhole(
+                new MemoryFileStore(), Path.of("metadata-0"), LocalMetadataLog.JOURNAL_CONFIG, Runnable::run);
+        log = new ElectedLog(new LocalMetadataLog(SELF, journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT));
+        controller = new Controller(
+                new MetadataReplica(new MetadataMachine(LIMITS), publisher),
+                log,
+                () -> new Uuid(1, ids.incrementAndGet()),
+                Controller.newThread());
+        controller.watchBrokers(() -> 0, 3_000, 400, (nodeId, partitions) -> new CompletableFuture<>());
+        controller.start(clusterId -> {}).join();
+        commitOfOther(other.format(new Uuid(7, 7)));
+        for (int nodeId = SELF; nodeId <= FOLLOWER; nodeId++) {
+            commitOfOther(other.registerBroker(TestBrokers.registration(nodeId), -1));
+        }
+        begin(3);
+        controller
+                .createTopics(
+                        List.of(new TopicSpec(
+                                "orders",
+                                -1,
+                                -1,
+                                Collections.nCopies(PARTITIONS, List.of(LEADER, FOLLOWER)),
+                                Map.of())),
+                        false)
+                .get(20, TimeUnit.SECONDS);
+        publisher.addListener(delta -> published.add(delta.now()));
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        controller.close();
+    }
+
+    private void commitOfOther(Decision decision) {
+        long offset = publisher.current().version();
+        other.replay(decision.records());
+        log.commit(new MetadataBatch(offset, decision.records()));
+    }
+
+    /** Elects this broker, and returns when it has done what it does at the begin of a term. */
+    private void begin(int term) throws Exception {
+        log.elect(SELF, term, SELF);
+        controller.allocateProducerIds(1).get(20, TimeUnit.SECONDS);
+        controller.allocateProducerIds(1).get(20, TimeUnit.SECONDS);
+    }
+
+    private CompletableFuture<BrokerHeartbeat.Response> heartbeat(int nodeId, boolean wantsFence) {
+        MetadataImage image = publisher.current();
+        return controller.heartbeat(
+                new BrokerHeartbeat(nodeId, image.broker(nodeId).epoch(), image.version(), wantsFence, false));
+    }
+
+    private void fence(int nodeId) throws Exception {
+        assertThat(heartbeat(nodeId, true).get(20, TimeUnit.SECONDS).fenced()).isTrue();
+    }
+
+    private static long led(MetadataImage image, int nodeId) {
+        return image.topic("orders").partitions().stream()
+                .filter(partition -> partition.leader() == nodeId)
+                .count();
+    }
+
+    @Test
+    void shouldFenceABrokerLastWhenManyPartitionsChange() throws Exception {
+        fence(LEADER);
+
+        assertThat(published).hasSize(3);
+        assertThat(published).extracting(image -> led(image, LEADER)).containsExactly(1_500L, 500L, 0L);
+        assertThat(published).extracting(image -> image.broker(LEADER).fenced()).containsExactly(false, false, true);
+        assertThat(led(publisher.current(), FOLLOWER)).isEqualTo(PARTITIONS);
+    }
+
+    @Test
+    void shouldNotFenceABrokerWhenOnlyTheFirstBatchIsCommitted() throws Exception {
+        // given
+        log.succeeding = 1;
+        log.failure = new IOException("planted");
+
+        // when
+        assertThatThrownBy(() -> heartbeat(LEADER, true).get(20, TimeUnit.SECONDS))
+                .hasMessageContaining("may or may not be committed");
+
+        // then
+        assertThat(published).hasSize(1);
+        assertThat(publisher.current().broker(LEADER).fenced()).isFalse();
+        assertThat(led(publisher.current(), FOLLOWER)).isEqualTo(1_000);
+
+        // and when it is repeated
+        log.failure = null;
+        fence(LEADER);
+        assertThat(led(publisher.current(), FOLLOWER)).isEqualTo(PARTITIONS);
+    }
+
+    @Test
+    void shouldElectTheOtherLeadersInTheNextTermWhenTheFirstBatchOfAnUnfencingIsCommitted() throws Exception {
+        // given partitions that only one broker can lead
+        fence(FOLLOWER);
+        fence(LEADER);
+        assertThat(led(publisher.current(), PartitionImage.NO_LEADER)).isEqualTo(PARTITIONS);
+
+        // when
+        log.succeeding = 1;
+        log.failure = new IOException("planted");
+        assertThatThrownBy(() -> heartbeat(LEADER, false).get(20, TimeUnit.SECONDS))
+                .hasMessageContaining("may or may not be committed");
+
+        // then
+        assertThat(publisher.current().broker(LEADER).fenced()).isFalse();
+        assertThat(led(publisher.current(), LEADER)).isEqualTo(1_000);
+
+        // and when the controller is elected again
+        log.failure = null;
+        log.elect(FOLLOWER, 4, SELF);
+        begin(5);
+        assertThat(led(publisher.current(), LEADER)).isEqualTo(PARTITIONS);
+    }
+}
