@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
         name = "journalq-sim",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
+        subcommands = MetadataCommand.class,
         description = "Runs brokers on simulated clocks, disks and networks, crashes them at any point, and checks what"
                 + " they guarantee.",
         exitCodeListHeading = "%nExit codes:%n",
@@ -96,7 +97,7 @@ public final class SimMain implements Callable<Integer> {
         return CommandLine.ExitCode.USAGE;
     }
 
-    private void requirePositive(String option, long value) {
+    static void requirePositive(CommandSpec spec, String option, long value) {
         if (value < 1) {
             throw new ParameterException(spec.commandLine(), option + " must be 1 or more");
         }
@@ -104,8 +105,8 @@ public final class SimMain implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException, ExecutionException {
-        requirePositive("--seeds", seeds);
-        requirePositive("--parallel", parallel);
+        requirePositive(spec, "--seeds", seeds);
+        requirePositive(spec, "--parallel", parallel);
         if (brokers != 1 && (brokers < ClusterSimulation.MIN_BROKERS || brokers > ClusterSimulation.MAX_BROKERS)) {
             throw new ParameterException(
                     spec.commandLine(),

@@ -19,7 +19,12 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest {
     private static final String ROOT = "io.journalq.sim";
     private static final String[] SIMULATED = {
-        ROOT + ".disk..", ROOT + ".world..", ROOT + ".workload..", ROOT + ".cluster..", ROOT + ".check.."
+        ROOT + ".disk..",
+        ROOT + ".world..",
+        ROOT + ".workload..",
+        ROOT + ".cluster..",
+        ROOT + ".check..",
+        ROOT + ".metadata.."
     };
 
     private static JavaClasses classes;
