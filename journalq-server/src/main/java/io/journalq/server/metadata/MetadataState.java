@@ -6,6 +6,7 @@ import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.config.TopicConfig;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.index.BlockList;
 import io.journalq.server.metadata.index.SortedIndex;
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.record.AclRecord;
@@ -33,7 +34,6 @@ import io.journalq.server.metadata.security.Acl;
 import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.ScramImage;
 import io.netty.buffer.ByteBufUtil;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -314,7 +314,7 @@ final class MetadataState {
                 || record.firstPartition() > topic.partitions().size()) {
             throw new IllegalArgumentException("a record adds partitions behind missing ones: " + record);
         }
-        List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
+        BlockList.Editor<PartitionImage> partitions = BlockList.edit(topic.partitions());
         for (int i = 0; i < record.partitions().size(); i++) {
             PartitionState state = record.partitions().get(i);
             PartitionImage partition = shared(MetadataSnapshot.partition(state));
@@ -325,12 +325,12 @@ final class MetadataState {
                 partitions.add(partition);
             }
         }
-        put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+        put(new TopicImage(topic.name(), topic.id(), partitions.build(), topic.configs()));
     }
 
     private void replayChanges(PartitionChangesRecord record) {
         TopicImage topic = topic(record.topicId());
-        List<PartitionImage> partitions = new ArrayList<>(topic.partitions());
+        BlockList.Editor<PartitionImage> partitions = BlockList.edit(topic.partitions());
         for (ChangeState state : record.changes()) {
             if (!topic.hasPartition(state.partition())) {
                 throw new IllegalArgumentException("a record changes a partition that does not exist: " + record);
@@ -338,7 +338,7 @@ final class MetadataState {
             PartitionImage before = partitions.get(state.partition());
             partitions.set(state.partition(), shared(before.after(MetadataSnapshot.change(state))));
         }
-        put(new TopicImage(topic.name(), topic.id(), partitions, topic.configs()));
+        put(new TopicImage(topic.name(), topic.id(), partitions.build(), topic.configs()));
     }
 
     private void replayConfig(ConfigRecord record) {

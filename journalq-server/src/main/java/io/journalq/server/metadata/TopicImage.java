@@ -1,6 +1,7 @@
 package io.journalq.server.metadata;
 
 import io.journalq.common.id.Uuid;
+import io.journalq.server.metadata.index.BlockList;
 import io.journalq.server.metadata.partition.PartitionImage;
 import java.util.Collections;
 import java.util.List;
@@ -17,7 +18,7 @@ import java.util.TreeMap;
  */
 public record TopicImage(String name, Uuid id, List<PartitionImage> partitions, Map<String, String> configs) {
     public TopicImage {
-        partitions = List.copyOf(partitions);
+        partitions = BlockList.copyOf(partitions);
         configs = configs.isEmpty() ? Collections.emptyMap() : Collections.unmodifiableMap(new TreeMap<>(configs));
     }
 
