@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /**
  * Decides on the brokers of a cluster, and on the leaders and in-sync replicas of its partitions. A decision changes
@@ -29,6 +30,8 @@ import java.util.function.Predicate;
 public final class ClusterDecider {
     /** Maximum for one record, so that a batch need not be larger than that. */
     private static final int CHANGES_PER_RECORD = 1_000;
+
+    private static final Pattern NUMBER = Pattern.compile("[1-9]\\d{0,4}");
 
     private final MetadataState state;
     private final ResourceRules rules;
@@ -195,7 +198,7 @@ public final class ClusterDecider {
 
     /** What changes in the partitions that have a replica on one of the changed brokers. */
     private List<Message> elections(KnownBrokers brokers) {
-        return elections(brokers, partition -> partition.replicas().stream().anyMatch(brokers.changed::containsKey));
+        return elections(brokers, brokers::changesAny);
     }
 
     private List<Message> elections(KnownBrokers brokers, Predicate<PartitionImage> concerned) {
@@ -248,6 +251,17 @@ public final class ClusterDecider {
             return kept == Kept.SYNCED && ReplicatedTopicRules.isConsistent(topic.configs())
                     ? new KnownBrokers(changed.values(), Kept.ALL)
                     : this;
+        }
+
+        /** Whether one of the replicas is on a changed broker. Called for every partition of the cluster. */
+        boolean changesAny(PartitionImage partition) {
+            List<Integer> replicas = partition.replicas();
+            for (int index = 0; index < replicas.size(); index++) {
+                if (changed.containsKey(replicas.get(index))) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private BrokerImage find(int nodeId) {
@@ -436,6 +450,9 @@ public final class ClusterDecider {
     private static PartitionChange settled(
             TopicImage topic, PartitionImage partition, PartitionChange change, LeaderElection.Brokers brokers) {
         PartitionImage changed = change.isEmpty() ? partition : partition.after(change);
+        if (!changed.reassignment().isInProgress()) {
+            return change;
+        }
         PartitionImage settled = ReassignmentSteps.complete(
                 changed, requiredSize(topic, changed.targetReplicas().size()), brokers);
         return settled.equals(changed) ? change : PartitionChange.between(partition, settled);
@@ -562,7 +579,7 @@ public final class ClusterDecider {
 
     private static int requiredSize(TopicImage topic, int replicas) {
         String text = topic.configs().get(TopicSettings.MIN_INSYNC_REPLICAS.name());
-        int minInSync = text == null || !text.matches("[1-9]\\d{0,4}") ? 1 : Integer.parseInt(text);
+        int minInSync = text == null || !NUMBER.matcher(text).matches() ? 1 : Integer.parseInt(text);
         return ReplicatedTopicRules.requiredInSync(
                 minInSync, replicas, ReplicatedTopicRules.isConsistent(topic.configs()));
     }
