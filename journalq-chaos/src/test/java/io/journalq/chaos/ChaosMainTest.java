@@ -38,6 +38,7 @@ class ChaosMainTest {
                 "failover --mode=strict | 'strict' for delivery.mode: must be one of",
                 "failover --faults=earthquake | one of",
                 "failover --partitions=2 | --partitions must be at least --brokers",
+                "failover --idle-partitions=-1 | --idle-partitions must be 0 or more",
                 "failover --client=nothing | NAME=COMMAND",
                 "soak --duration=0s | '0s' is out of range",
                 "soak --rate=0 | --rate must be more than 0",

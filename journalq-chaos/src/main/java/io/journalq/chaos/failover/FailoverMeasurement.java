@@ -23,6 +23,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
@@ -34,8 +36,16 @@ public final class FailoverMeasurement {
     /** Row of the times of a partition that goes back to its preferred leader. */
     public static final String MOVE = "move";
 
+    /** Rows of the times of idle partitions begin with a fault, and end with one of these. */
+    private static final String LED = "-led";
+
+    private static final String USED = "-used";
+    private static final String TOOL = "tool";
+
     private static final long MOVE_GOAL_MS = 200;
+    private static final long LED_GOAL_MS = 3_000;
     private static final String TOPIC = "failover";
+    private static final String IDLE_TOPIC = "idle";
     private static final int REPLICAS = 3;
     private static final int START_SECONDS = 300;
     private static final int STOP_SECONDS = 120;
@@ -56,6 +66,8 @@ public final class FailoverMeasurement {
     private final List<Integer> preferredLeaders = new ArrayList<>();
 
     private final SlowRounds slowRounds;
+    /** Null if there is none. */
+    private IdleTopic idle;
 
     /** @param out receives a line after each fault */
     public FailoverMeasurement(FailoverPlan plan, PrintStream out) {
@@ -66,9 +78,12 @@ public final class FailoverMeasurement {
 
     /** The longest time without an acknowledgement that is aimed at, for 99 of 100 faults of a row. */
     public static long goalMs(String row) {
-        return row.equals(MOVE)
-                ? MOVE_GOAL_MS
-                : FailoverFault.valueOf(row.toUpperCase(Locale.ROOT)).goalMs();
+        if (row.equals(MOVE)) {
+            return MOVE_GOAL_MS;
+        }
+        long goalMs = FailoverFault.valueOf(row.replaceAll("-.*", "").toUpperCase(Locale.ROOT))
+                .goalMs();
+        return row.endsWith(LED) || row.endsWith(USED) ? Math.max(LED_GOAL_MS, goalMs) : goalMs;
     }
 
     /**
@@ -93,7 +108,7 @@ public final class FailoverMeasurement {
                     .requestTimeout(FailoverClient.REQUEST_TIMEOUT)
                     .callTimeout(CALL_TIMEOUT)
                     .build()) {
-                createTopic(admin);
+                createTopics(admin);
                 begin(cluster);
                 for (int round = 1; round <= plan.rounds(); round++) {
                     for (FailoverFault fault : plan.faults()) {
@@ -102,25 +117,39 @@ public final class FailoverMeasurement {
                 }
             } finally {
                 clients.forEach(FailoverClient::end);
+                if (idle != null) {
+                    idle.close();
+                }
             }
             Runtime.getRuntime().removeShutdownHook(hook);
         }
         return gaps;
     }
 
-    private void createTopic(Admin admin) throws IOException, InterruptedException {
-        try {
-            admin.createTopic(NewTopic.of(TOPIC, plan.partitions())
-                    .withReplicationFactor(REPLICAS)
-                    .withConfig("delivery.mode", plan.mode())
-                    .withConfig("min.insync.replicas", "2"));
-        } catch (TopicExistsException repeated) {
-            // The response to an earlier attempt came too late.
-        }
-        awaitInSync(admin, Map.of());
-        partitions(admin)
+    private void createTopics(Admin admin) throws IOException, InterruptedException {
+        createTopic(admin, TOPIC, plan.partitions());
+        awaitInSync(admin, TOPIC, Map.of());
+        partitions(admin, TOPIC)
                 .forEach(partition -> preferredLeaders.add(partition.replicas().get(0)));
+        if (plan.idlePartitions() > 0) {
+            createTopic(admin, IDLE_TOPIC, plan.idlePartitions());
+            awaitInSync(admin, IDLE_TOPIC, Map.of());
+        }
         electPreferredLeaders(admin);
+    }
+
+    private void createTopic(Admin admin, String topic, int partitions) throws IOException, InterruptedException {
+        await("topic " + topic, () -> {
+            try {
+                admin.createTopic(NewTopic.of(topic, partitions)
+                        .withReplicationFactor(REPLICAS)
+                        .withConfig("delivery.mode", plan.mode())
+                        .withConfig("min.insync.replicas", "2"));
+            } catch (TopicExistsException repeated) {
+                // The response to an earlier attempt came too late.
+            }
+            return true;
+        });
     }
 
     private void begin(LocalCluster cluster) throws IOException, InterruptedException {
@@ -133,6 +162,9 @@ public final class FailoverMeasurement {
         clients.add(FailoverClient.kafka(traffic));
         plan.programs().forEach((name, command) -> clients.add(FailoverClient.process(name, command, traffic)));
         clients.forEach(Thread::start);
+        if (plan.idlePartitions() > 0) {
+            idle = new IdleTopic(IDLE_TOPIC, cluster.bootstrapServers());
+        }
         awaitSettled(IntStream.range(0, plan.partitions()).boxed().toList());
     }
 
@@ -150,13 +182,15 @@ public final class FailoverMeasurement {
         if (led.isEmpty()) {
             throw new IOException("broker " + victim + " leads no partition, so that nothing can be measured");
         }
-        await("metadata with the preferred leaders", () -> partitions(admin).stream()
+        await("metadata with the preferred leaders", () -> partitions(admin, TOPIC).stream()
                 .allMatch(partition -> partition.leader() == preferredLeaders.get(partition.partition())));
         Map<Integer, Integer> epochs = new HashMap<>();
-        partitions(admin).forEach(partition -> epochs.put(partition.partition(), partition.leaderEpoch()));
+        partitions(admin, TOPIC).forEach(partition -> epochs.put(partition.partition(), partition.leaderEpoch()));
         slowRounds.begin(
                 IntStream.rangeClosed(1, plan.brokers()).mapToObj(cluster::log).toList());
+        IdleTopic.Watch watch = watch(cluster, fault, victim, controller);
         Instant injected = beginMeasuring();
+        CompletableFuture<IdleTopic.Times> times = watch == null ? null : watch.begin();
         switch (fault) {
             case KILL, CONTROLLER -> cluster.kill(victim);
             case FREEZE -> cluster.freeze(victim);
@@ -169,6 +203,10 @@ public final class FailoverMeasurement {
         }
         awaitSettled(led);
         endMeasuring(fault.toString(), round + "-" + fault, injected, led);
+        if (watch != null) {
+            note(fault, times);
+            watch.close();
+        }
         switch (fault) {
             case KILL, CONTROLLER, STOP -> {
                 cluster.start(victim);
@@ -178,7 +216,10 @@ public final class FailoverMeasurement {
             case CUT -> setCut(network, victim, false);
         }
         epochs.keySet().retainAll(led);
-        awaitInSync(admin, epochs);
+        awaitInSync(admin, TOPIC, epochs);
+        if (idle != null) {
+            awaitInSync(admin, IDLE_TOPIC, Map.of());
+        }
         awaitSettled(all);
         Instant elected = beginMeasuring();
         List<Integer> moved = List.copyOf(electPreferredLeaders(admin));
@@ -189,6 +230,39 @@ public final class FailoverMeasurement {
         } else {
             endMeasuring(MOVE, round + "-" + fault + "-" + MOVE, elected, moved);
         }
+    }
+
+    /** Returns null if the idle partitions are not measured. */
+    private IdleTopic.Watch watch(LocalCluster cluster, FailoverFault fault, int victim, int controller)
+            throws IOException {
+        if (idle == null || (fault != FailoverFault.KILL && fault != FailoverFault.CONTROLLER)) {
+            return null;
+        }
+        int survivor = IntStream.rangeClosed(1, plan.brokers())
+                .filter(id -> id != victim && id != controller)
+                .findFirst()
+                .orElseThrow();
+        return idle.watch(cluster.address(survivor), victim);
+    }
+
+    private void note(FailoverFault fault, CompletableFuture<IdleTopic.Times> measured)
+            throws IOException, InterruptedException {
+        IdleTopic.Times times;
+        try {
+            times = measured.get();
+        } catch (ExecutionException failed) {
+            throw new IOException("the idle partitions cannot be used", failed.getCause());
+        }
+        add(fault + LED, TOOL, times.ledMs());
+        add(fault + USED, TOOL, times.acknowledgedMs());
+        out.println("all led again: " + times.partitions() + " idle partitions after " + times.ledMs()
+                + " ms, used after " + times.acknowledgedMs() + " ms");
+    }
+
+    private void add(String row, String client, long ms) {
+        gaps.computeIfAbsent(row, unused -> new TreeMap<>())
+                .computeIfAbsent(client, unused -> new ArrayList<>())
+                .add(ms);
     }
 
     /** Returns the time, as the logs of the brokers have it. */
@@ -206,9 +280,7 @@ public final class FailoverMeasurement {
         for (FailoverClient client : clients) {
             long gapMs = client.gaps().longestMs(partitions, nowNanos);
             slow |= gapMs > goalMs(row);
-            gaps.computeIfAbsent(row, unused -> new TreeMap<>())
-                    .computeIfAbsent(client.getName(), unused -> new ArrayList<>())
-                    .add(gapMs);
+            add(row, client.getName(), gapMs);
             line.append(", ").append(client.getName()).append(' ').append(gapMs).append(" ms");
         }
         line.append(", partitions ").append(partitions);
@@ -260,8 +332,8 @@ public final class FailoverMeasurement {
         throw new IOException("there is no controller after " + LIMIT_MS + " ms");
     }
 
-    private static List<PartitionDescription> partitions(Admin admin) {
-        return admin.describeTopics(List.of(TOPIC)).get(TOPIC).partitions();
+    private static List<PartitionDescription> partitions(Admin admin, String topic) {
+        return admin.describeTopics(List.of(topic)).get(topic).partitions();
     }
 
     /**
@@ -270,8 +342,9 @@ public final class FailoverMeasurement {
      * @param older leader epochs of partitions that have a newer one. Any broker may describe them, even one that was
      *     frozen or cut off and does not know yet what has happened
      */
-    private static void awaitInSync(Admin admin, Map<Integer, Integer> older) throws IOException, InterruptedException {
-        await("replicas in sync", () -> partitions(admin).stream()
+    private static void awaitInSync(Admin admin, String topic, Map<Integer, Integer> older)
+            throws IOException, InterruptedException {
+        await("replicas in sync", () -> partitions(admin, topic).stream()
                 .allMatch(partition -> partition.inSyncReplicas().size() == REPLICAS
                         && partition.leaderEpoch() > older.getOrDefault(partition.partition(), -1)));
     }
@@ -280,11 +353,19 @@ public final class FailoverMeasurement {
      * Makes the preferred leaders lead. Only the controller knows whether they do, because the metadata of other brokers
      * may be older.
      *
-     * @return the partitions whose leader was another one
+     * @return the partitions whose leader was another one, without idle ones
      */
     private Set<Integer> electPreferredLeaders(Admin admin) throws IOException, InterruptedException {
-        List<TopicPartition> all = IntStream.range(0, plan.partitions())
-                .mapToObj(partition -> new TopicPartition(TOPIC, partition))
+        if (plan.idlePartitions() > 0) {
+            electPreferredLeaders(admin, IDLE_TOPIC, plan.idlePartitions());
+        }
+        return electPreferredLeaders(admin, TOPIC, plan.partitions());
+    }
+
+    private static Set<Integer> electPreferredLeaders(Admin admin, String topic, int partitions)
+            throws IOException, InterruptedException {
+        List<TopicPartition> all = IntStream.range(0, partitions)
+                .mapToObj(partition -> new TopicPartition(topic, partition))
                 .toList();
         Set<Integer> moved = new HashSet<>();
         await("preferred leaders", () -> {

@@ -12,6 +12,7 @@ import java.util.Map;
  * @param rounds number of times that each fault happens
  * @param perSecond messages per second of all clients together
  * @param partitions of the topic, each with three replicas
+ * @param idlePartitions of another topic, to which nobody sends; 0 if there is none
  * @param faults to measure
  * @param programs commands of clients in other languages, by name
  * @param directory for {@link #cluster} and {@link #slowRounds}
@@ -22,6 +23,7 @@ public record FailoverPlan(
         int rounds,
         int perSecond,
         int partitions,
+        int idlePartitions,
         List<FailoverFault> faults,
         Map<String, List<String>> programs,
         Path directory) {

@@ -69,11 +69,16 @@ class FailoverMeasurementTest {
     @Tag("long")
     void shouldTellTheGapsOfBothClientsWhenALeaderIsKilled(@TempDir Path directory) throws Exception {
         FailoverPlan plan =
-                new FailoverPlan(3, "eventual", 1, 500, 3, List.of(FailoverFault.KILL), Map.of(), directory);
+                new FailoverPlan(3, "eventual", 1, 500, 3, 30, List.of(FailoverFault.KILL), Map.of(), directory);
 
         Map<String, Map<String, List<Long>>> gaps = new FailoverMeasurement(plan, System.out).run();
 
-        assertThat(gaps).containsOnlyKeys("kill", FailoverMeasurement.MOVE);
+        assertThat(gaps).containsOnlyKeys("kill", "kill-led", "kill-used", FailoverMeasurement.MOVE);
+        // The controller does not know before the process is dead. A record is sent when all have leaders.
+        long led = gaps.get("kill-led").get("tool").get(0);
+        assertThat(led).isGreaterThan(10);
+        assertThat(gaps.get("kill-used").get("tool")).singleElement().satisfies(used -> assertThat(used)
+                .isGreaterThanOrEqualTo(led));
         assertThat(gaps.get("kill"))
                 .containsOnlyKeys("journalq", "kafka-clients")
                 .allSatisfy((client, times) -> assertThat(times)

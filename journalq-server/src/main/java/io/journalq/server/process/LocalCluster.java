@@ -84,6 +84,11 @@ public class LocalCluster implements AutoCloseable {
         return node;
     }
 
+    /** Where clients reach a broker that has been started, as {@code host:port}. */
+    public final String address(int id) throws IOException {
+        return node(id).address();
+    }
+
     /** Sets a setting of one broker, instead of that of all brokers, from its next start on. */
     public final void set(int id, String name, String value) {
         settingsOf.computeIfAbsent(id, none -> new HashMap<>()).put(name, value);
