@@ -8,11 +8,14 @@ import io.netty.buffer.ByteBufAllocator;
 /**
  * Parses records in JSON that arrive in parts: a document {@code {"records": [...]}}, the rest of one behind the start of
  * its array, or a record in each line. Each record is added when it is complete. A record that is not complete is parsed
- * again from its start when more has arrived. One thread.
+ * again from its start when more has arrived, if that can be its end. One thread.
  */
 final class RecordsParser implements AutoCloseable {
     /** Maximum size of a record as it is sent, with its escapes. */
     private static final int MAX_TEXT_BYTES = 2 * 1024 * 1024;
+
+    /** What is left of a record is parsed again only with a closing brace, without which the record does not end. */
+    private static final int LARGE_REST_BYTES = 2 * 1024;
 
     private static final String RECORDS = "\"records\"";
 
@@ -66,13 +69,16 @@ final class RecordsParser implements AutoCloseable {
         ByteBuf input = data;
         if (rest != null) {
             input = rest.writeBytes(data, data.readerIndex(), data.readableBytes());
+            if (input.readableBytes() > LARGE_REST_BYTES && data.bytesBefore((byte) '}') < 0) {
+                scannedBytes += data.readableBytes();
+                checkSize(input.readableBytes());
+                return;
+            }
         }
         scannedBytes += input.readableBytes();
         int parsed = parseAll(input);
         int left = input.writerIndex() - parsed;
-        if (left > MAX_TEXT_BYTES) {
-            throw located(JsonScanner.tooLarge());
-        }
+        checkSize(left);
         json.moveTo(parsed);
         if (left == 0) {
             dropRest();
@@ -83,6 +89,12 @@ final class RecordsParser implements AutoCloseable {
         }
     }
 
+    private void checkSize(int leftBytes) {
+        if (leftBytes > MAX_TEXT_BYTES) {
+            throw located(JsonScanner.tooLarge());
+        }
+    }
+
     /**
      * Nothing more arrives.
      *
@@ -90,6 +102,9 @@ final class RecordsParser implements AutoCloseable {
      */
     void end() {
         boolean complete = place == (form == Form.LINES ? Place.BETWEEN_LINES : Place.BEHIND_DOCUMENT);
+        if (rest != null) {
+            parseAll(rest); // finds out whether anything else is wrong
+        }
         if (rest != null || !complete) {
             throw located(JsonScanner.invalid(
                     "it ends in the middle of " + (form == Form.LINES ? "a record" : "the document")));

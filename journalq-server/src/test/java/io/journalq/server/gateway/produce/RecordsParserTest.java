@@ -51,6 +51,8 @@ class RecordsParserTest {
             "\"\\x\"",
             "\"tab\tinside\"",
             "\"" + "x".repeat(300) + "\"",
+            "\"" + "x".repeat(3_000) + "\"",
+            "\"" + "}".repeat(300) + "\"",
             "null",
             "true",
             "false",
@@ -90,6 +92,27 @@ class RecordsParserTest {
             "v\\u0061lue",
             "x");
     private static final List<String> SPACES = List.of("", "", "", " ", "\n", "\t \r\n");
+
+    @Test
+    void shouldNotScanALargeRecordAgainAndAgainWhenItArrivesSlowly() {
+        byte[] document = ("{\"records\":[{\"value\":\"" + "x".repeat(500_000) + "\"}]}").getBytes(UTF_8);
+        List<Integer> sizes = new ArrayList<>();
+        long scannedBytes = 0;
+        try (RecordsParser parser = new RecordsParser(
+                UnpooledByteBufAllocator.DEFAULT,
+                RecordsParser.Form.DOCUMENT,
+                TARGET,
+                (partition, time, key, value, headers) -> sizes.add(value.readableBytes()))) {
+            for (int from = 0; from < document.length; from += 500) {
+                parser.parse(Unpooled.wrappedBuffer(document, from, Math.min(500, document.length - from)));
+                scannedBytes += parser.takeScannedBytes();
+            }
+            parser.end();
+        }
+
+        assertThat(sizes).containsExactly(500_000);
+        assertThat(scannedBytes).isLessThan(3L * document.length);
+    }
 
     @Test
     void shouldReadWhatJacksonReadsAndRefuseTheRest() {
