@@ -6,11 +6,18 @@ package io.journalq.server.network;
  * @param largeRequests for requests above {@link FrameReservation#LARGE_FRAME_BYTES}, from their first bytes to their
  *     responses
  * @param responses for responses that wait for their clients to read
+ * @param fetched the part of it for records that were fetched for clients of the gateway, and are not encoded yet
  */
-public record SharedMemory(MemoryShare largeRequests, MemoryShare responses) {
+public record SharedMemory(MemoryShare largeRequests, MemoryShare responses, MemoryShare fetched) {
+    /** Fetched records may use this part of the memory for responses. They can be fetched again. */
+    private static final int FETCHED_PART = 32;
+
     /** Shares of these sizes. */
     public static SharedMemory of(long largeRequestBytes, long responseBytes) {
-        return new SharedMemory(new MemoryShare(largeRequestBytes), new MemoryShare(responseBytes));
+        return new SharedMemory(
+                new MemoryShare(largeRequestBytes),
+                new MemoryShare(responseBytes),
+                new MemoryShare(responseBytes / FETCHED_PART));
     }
 
     /** The largest request that can be read with this much memory for large requests. */
@@ -42,6 +49,28 @@ public record SharedMemory(MemoryShare largeRequests, MemoryShare responses) {
     /** Whether the memory for responses is used up. */
     public boolean isFullOfResponses() {
         return responses.isFull();
+    }
+
+    /** Counts records that were fetched for a client of the gateway. */
+    public void takeForFetched(long bytes) {
+        responses.take(bytes);
+        fetched.take(bytes);
+    }
+
+    /** Ends the effect of {@link #takeForFetched}. */
+    public void giveBackFromFetched(long bytes) {
+        responses.giveBack(bytes);
+        fetched.giveBack(bytes);
+    }
+
+    /** Whether the memory for fetched records is used up. */
+    public boolean isFullOfFetched() {
+        return responses.isFull() || fetched.isFull();
+    }
+
+    /** Whether half of the memory for fetched records is used up. */
+    public boolean isHalfFullOfFetched() {
+        return responses.isFull() || 2 * fetched.usedBytes() >= fetched.limitBytes();
     }
 
     boolean hasWaiting() {

@@ -188,7 +188,7 @@ final class ConsumerRead {
         foundRecords = false;
         boolean waited = fetchedNanos == 0
                 || instance.nanoTime() - fetchedNanos >= TimeUnit.MILLISECONDS.toNanos(fetchWaitMs / 2);
-        if (records > 0 && (!found || instance.caller().isMemoryShort())) {
+        if (records > 0 && (!found || instance.caller().memory().isFullOfResponses())) {
             end(null);
         } else if (!found && !waited && remainingMs() > 0) {
             instance.caller().schedule(this::endPause, Math.min(PAUSE_MS, remainingMs()));
@@ -292,7 +292,7 @@ final class ConsumerRead {
     }
 
     private void hold(long bytes) {
-        instance.caller().takeMemory(bytes - heldBytes);
+        instance.caller().memory().takeForResponse(bytes - heldBytes);
         heldBytes = bytes;
     }
 

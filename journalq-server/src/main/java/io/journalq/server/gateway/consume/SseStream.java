@@ -99,6 +99,7 @@ final class SseStream implements RequestBody {
         turns.addAll(found.offsets().keySet());
         begun = true;
         exchange.counters().onStreamBegun();
+        exchange.holdLess();
         exchange.beginStream(TYPE);
         lines.addText("retry: " + RECONNECT_MS + "\n");
         addId();

@@ -28,8 +28,9 @@ import java.util.function.IntFunction;
 /**
  * Reads records for a client, through the broker's Fetch handler. It knows partitions by numbers: those in their topic,
  * or, if it reads several topics, numbers that its owner has given. The log is the buffer: fetched records are
- * kept only while the client reads. If it stops for {@link #DROP_MS}, or if the memory for responses is used up, they are
- * dropped, and fetched again when the client goes on. On the loop of its caller.
+ * kept only while the client reads. If it stops for {@link #DROP_MS}, they are dropped, and fetched again when the client
+ * goes on. All readers share the memory for fetched records: they are dropped earlier if half of it is used up, and at
+ * once if all of it is. On the loop of its caller.
  */
 public final class Tail {
     private static final int FETCH_VERSION = 12;
@@ -44,7 +45,10 @@ public final class Tail {
 
     private static final int DROP_MS = 1_000;
 
-    /** Time until the next attempt to fetch while the memory for responses is used up. */
+    /** The same, if half of the memory for fetched records is used up. A client that reads has gone on before. */
+    private static final int EARLY_DROP_MS = 20;
+
+    /** Time until the next attempt to fetch while the memory for fetched records is used up. */
     private static final int SHORTAGE_MS = 20;
 
     private final Caller caller;
@@ -71,7 +75,7 @@ public final class Tail {
     private boolean refused;
     private int throttleMs;
 
-    /** Size of the fetched records, which counts against the memory for responses. */
+    /** Size of the fetched records, which counts against the memory for them. */
     private long heldBytes;
 
     /** The part of {@link #heldBytes} that is decompressed records. */
@@ -185,7 +189,7 @@ public final class Tail {
         if (closed) {
             return;
         }
-        if (caller.isMemoryShort()) {
+        if (caller.memory().isFullOfFetched()) {
             caller.schedule(() -> fetch(partitions, waitMs, onFetched), SHORTAGE_MS);
             return;
         }
@@ -245,7 +249,7 @@ public final class Tail {
     /** Counts memory that the fetched records use. */
     private void hold(long bytes) {
         heldBytes += bytes;
-        caller.takeMemory(bytes);
+        caller.memory().takeForFetched(bytes);
     }
 
     /**
@@ -388,7 +392,7 @@ public final class Tail {
         long decompressedBytes = Math.max(0, reader.decompressedBytes() - heldDecompressedBytes);
         heldDecompressedBytes += decompressedBytes;
         hold(decompressedBytes);
-        if (caller.isMemoryShort()) {
+        if (caller.memory().isFullOfFetched()) {
             drop();
         } else {
             keep();
@@ -402,7 +406,7 @@ public final class Tail {
     /** Keeps the fetched records for a while, because the client takes no more now. */
     public void keep() {
         if (drop == null && heldBytes > 0) {
-            drop = caller.schedule(this::drop, DROP_MS);
+            drop = caller.schedule(this::drop, caller.memory().isHalfFullOfFetched() ? EARLY_DROP_MS : DROP_MS);
         }
     }
 
@@ -430,7 +434,7 @@ public final class Tail {
         releaseRecords();
         fetched.forEach(each -> each.data.records().release());
         fetched.clear();
-        caller.giveBackMemory(heldBytes);
+        caller.memory().giveBackFromFetched(heldBytes);
         heldBytes = 0;
         heldDecompressedBytes = 0;
     }

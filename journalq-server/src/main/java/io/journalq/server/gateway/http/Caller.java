@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.network.SharedMemory;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.function.Consumer;
 
@@ -31,12 +32,6 @@ public interface Caller {
     /** Runs {@code work} after a time, also after the end, unless the timer is cancelled. */
     Loop.Timer schedule(Runnable work, long delayMs);
 
-    /** Counts memory for responses to the client that is allocated already. */
-    void takeMemory(long bytes);
-
-    /** Ends the effect of {@link #takeMemory}. */
-    void giveBackMemory(long bytes);
-
-    /** Whether the responses to all clients have used up their memory. */
-    boolean isMemoryShort();
+    /** The memory that all clients share. */
+    SharedMemory memory();
 }

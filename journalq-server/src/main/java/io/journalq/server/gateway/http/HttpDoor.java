@@ -30,8 +30,14 @@ public final class HttpDoor implements Door {
     private static final int LARGEST_READ_BYTES = 64 * 1024;
     private static final int READS_AT_A_TIME = 4;
 
-    /** What a client that does not read its response can hold in the channel, besides what it is sent in one piece. */
-    private static final WriteBufferWaterMark UNSENT = new WriteBufferWaterMark(16 * 1024, 32 * 1024);
+    /**
+     * What a client that does not read its response can hold in the channel, besides what it is sent in one piece. It gets
+     * more when the socket has taken all of it: the buffer of the socket bridges the time until then.
+     */
+    private static final WriteBufferWaterMark UNSENT = new WriteBufferWaterMark(1, 32 * 1024);
+
+    /** The same for streams that do not end. There can be many of them. */
+    static final WriteBufferWaterMark UNSENT_OF_STREAM = new WriteBufferWaterMark(1, 16 * 1024);
 
     private final Services services;
     private final Transport transport;

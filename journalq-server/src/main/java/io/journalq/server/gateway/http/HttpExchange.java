@@ -9,6 +9,7 @@ import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.FrameReservation;
+import io.journalq.server.network.SharedMemory;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
@@ -245,18 +246,8 @@ public final class HttpExchange implements Caller {
     }
 
     @Override
-    public void takeMemory(long bytes) {
-        connection.loop().memory().takeForResponse(bytes);
-    }
-
-    @Override
-    public void giveBackMemory(long bytes) {
-        connection.loop().memory().giveBackFromResponse(bytes);
-    }
-
-    @Override
-    public boolean isMemoryShort() {
-        return connection.loop().memory().isFullOfResponses();
+    public SharedMemory memory() {
+        return connection.loop().memory();
     }
 
     /** Sends a JSON document, which is the complete response. Takes ownership of it. */
@@ -299,6 +290,13 @@ public final class HttpExchange implements Caller {
         if (!closed && !hasResponse) {
             hasResponse = true;
             connection.beginStream(type);
+        }
+    }
+
+    /** Lets the client hold less that it does not read, because many such clients may stay for long. */
+    public void holdLess() {
+        if (!closed) {
+            connection.channel().config().setWriteBufferWaterMark(HttpDoor.UNSENT_OF_STREAM);
         }
     }
 

@@ -7,6 +7,7 @@ import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.LoopContext;
+import io.journalq.server.network.SharedMemory;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -114,18 +115,8 @@ public final class LastingCaller implements Caller, AutoCloseable {
     }
 
     @Override
-    public void takeMemory(long bytes) {
-        loop.memory().takeForResponse(bytes);
-    }
-
-    @Override
-    public void giveBackMemory(long bytes) {
-        loop.memory().giveBackFromResponse(bytes);
-    }
-
-    @Override
-    public boolean isMemoryShort() {
-        return loop.memory().isFullOfResponses();
+    public SharedMemory memory() {
+        return loop.memory();
     }
 
     /** Ends it, and gives its memory back. Called once. */

@@ -28,8 +28,11 @@ final class Subscription {
     /** Time until the next fetch if one has found nothing and has not waited. */
     private static final int PAUSE_MS = 100;
 
-    /** Limits of a message of JSON. One record can be larger. A client that stops reading holds one or two messages. */
-    private static final int MAX_MESSAGE_BYTES = 48 * 1024;
+    /** Limits of a message of JSON. One record can be larger. A client that stops reading holds one message. */
+    private static final int MAX_MESSAGE_BYTES = 28 * 1024;
+
+    /** The last record of a message usually fits into its buffer. */
+    private static final int MESSAGE_BUFFER_BYTES = 32 * 1024;
 
     private static final int MAX_MESSAGE_RECORDS = 1_000;
 
@@ -272,7 +275,7 @@ final class Subscription {
         ByteBuf complete = message;
         message = null;
         complete.writeByte(']').writeByte('}');
-        nextMessageBytes = Math.min(MAX_MESSAGE_BYTES + MAX_MESSAGE_BYTES / 6, 2 * complete.readableBytes());
+        nextMessageBytes = Math.min(MESSAGE_BUFFER_BYTES, 2 * complete.readableBytes());
         exchange.counters().onRead(messageRecords);
         exchange.charge(complete.readableBytes());
         messageRecords = 0;

@@ -107,6 +107,7 @@ final class WebSocketSession implements UpgradedBody, MessageAssembler.Listener 
     public void onEnd() {
         opened = true;
         exchange.counters().onWebSocketOpened();
+        exchange.holdLess();
         exchange.upgrade(headers);
     }
 
