@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
@@ -328,6 +329,107 @@ class GatewayEventsTest {
     }
 
     @Test
+    void shouldSendEachEverythingOnceWhenManyReadersShareWhatIsFetched() throws Exception {
+        // given
+        String topic = topic(2);
+        List<CheckedReader> readers = new ArrayList<>();
+        try {
+            for (int i = 0; i < 40; i++) {
+                readers.add(new CheckedReader(topic, null));
+            }
+
+            // when
+            for (int i = 1; i <= 20; i++) {
+                append(topic, i % 2, "value " + i);
+                int count = i;
+                broker.await(() -> readers.stream().allMatch(reader -> reader.count.get() >= count));
+            }
+
+            // then the records of a shared fetch count for each of the readers
+            broker.await(() -> metric("journalq_topic_fetched_records_total{topic=\"" + topic + "\"} ")
+                    .startsWith("800"));
+
+            // when a burst comes, which is more than what readers share, and readers leave and come back
+            String line = "{\"value\":\"" + "x".repeat(1_000) + "\"}\n";
+            gateway.post(records(topic), NDJSON, line.repeat(200));
+            for (int i = 0; i < 10; i++) {
+                CheckedReader left = readers.remove(0);
+                left.close();
+                readers.add(new CheckedReader(topic, left.lastId));
+            }
+            for (int i = 1; i <= 20; i++) {
+                append(topic, i % 2, "value " + i);
+            }
+
+            // then each has everything once and in order
+            broker.await(() -> readers.stream().allMatch(reader -> reader.isAt(240)));
+        } finally {
+            for (CheckedReader reader : readers) {
+                reader.close();
+            }
+        }
+        broker.await(() -> metric("journalq_gateway_streams ").startsWith("0"));
+    }
+
+    /** Reads events of two partitions in its own thread, and checks the number and the id of each. */
+    private static final class CheckedReader implements AutoCloseable {
+        private final EventReader events;
+        private final long[] next = new long[2];
+        private final AtomicInteger count = new AtomicInteger();
+        private volatile String lastId;
+        private volatile String wrong;
+        private volatile boolean closed;
+
+        CheckedReader(String topic, String id) throws Exception {
+            events = EventReader.open(gateway, events(topic), id);
+            lastId = events.next().id();
+            Matcher position = Pattern.compile("0:(\\d+),1:(\\d+)").matcher(lastId);
+            assertThat(position.matches()).isTrue();
+            next[0] = Long.parseLong(position.group(1));
+            next[1] = Long.parseLong(position.group(2));
+            Thread thread = new Thread(this::read, "checked-reader");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        private void read() {
+            try {
+                while (wrong == null) {
+                    EventReader.Event event = events.nextRecord();
+                    if (event == null) {
+                        return;
+                    }
+                    Matcher record = RECORD.matcher(event.data());
+                    int partition = record.matches() ? Integer.parseInt(record.group(1)) : 0;
+                    boolean expected = record.matches() && Long.parseLong(record.group(2)) == next[partition];
+                    next[partition]++;
+                    if (!expected || !event.id().equals("0:" + next[0] + ",1:" + next[1])) {
+                        wrong = event.toString();
+                    }
+                    lastId = event.id();
+                    count.incrementAndGet();
+                }
+            } catch (IOException failure) {
+                wrong = closed ? null : failure.toString();
+            }
+        }
+
+        /** Whether it has got this number of records since the topic was created. */
+        boolean isAt(long records) {
+            assertThat(wrong).isNull();
+            Matcher position = Pattern.compile("0:(\\d+),1:(\\d+)").matcher(lastId);
+            return position.matches()
+                    && Long.parseLong(position.group(1)) + Long.parseLong(position.group(2)) == records;
+        }
+
+        @Override
+        public void close() throws IOException {
+            closed = true;
+            events.response().body().close(); // unlike its reader, it can be closed while the thread reads
+        }
+    }
+
+    @Test
     void shouldHoldLittleMemoryAndLoseNothingWhenAReaderStops() throws Exception {
         stopReading(10, 8);
     }
@@ -360,8 +462,7 @@ class GatewayEventsTest {
             broker.await(() -> readers.stream().allMatch(GatewayEventsTest::hasData));
 
             // then
-            broker.await(
-                    () -> (PooledByteBufAllocator.DEFAULT.pinnedDirectMemory() - beforeBytes) / count < 32 * 1024);
+            broker.await(() -> (PooledByteBufAllocator.DEFAULT.pinnedDirectMemory() - beforeBytes) / count < 32 * 1024);
             try (EventReader other = EventReader.open(gateway, events(topic), null)) {
                 other.next();
                 append(topic, 0, "for all");

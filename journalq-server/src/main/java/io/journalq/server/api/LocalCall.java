@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.loop.LoopCycle;
 import java.net.SocketAddress;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 /**
  * A request that does not arrive in a frame of the Kafka protocol. It passes through the same handlers and quotas, and
@@ -26,6 +27,7 @@ public final class LocalCall implements Invocation {
      * @param clientId its client id; may be null
      * @param listenerName the listener whose advertised address it is given
      * @param wantsMemory whether the records that it is given must be in memory
+     * @param receivers the number of clients that get the records of a response. On the loop
      */
     public record Client(
             ClientSession session,
@@ -34,7 +36,20 @@ public final class LocalCall implements Invocation {
             SocketAddress remoteAddress,
             SocketAddress localAddress,
             String listenerName,
-            boolean wantsMemory) {}
+            boolean wantsMemory,
+            IntSupplier receivers) {
+        /** The sender of calls whose responses are for itself. */
+        public Client(
+                ClientSession session,
+                LoopCycle cycle,
+                String clientId,
+                SocketAddress remoteAddress,
+                SocketAddress localAddress,
+                String listenerName,
+                boolean wantsMemory) {
+            this(session, cycle, clientId, remoteAddress, localAddress, listenerName, wantsMemory, () -> 1);
+        }
+    }
 
     /**
      * Prepares a call.
@@ -124,6 +139,11 @@ public final class LocalCall implements Invocation {
     @Override
     public boolean wantsMemory() {
         return client.wantsMemory();
+    }
+
+    @Override
+    public int receivers() {
+        return client.receivers().getAsInt();
     }
 
     /** Responses need no number: each call has its own consumer. */

@@ -61,6 +61,11 @@ public interface RequestContext {
     /** Whether the client has a right on at least one resource. A denial is audited. Any thread. */
     boolean allowsSome(Right right);
 
+    /** The number of clients that get the records of the response, which counters of records count. On the loop. */
+    default int receivers() {
+        return 1;
+    }
+
     int correlationId();
 
     SocketAddress remoteAddress();

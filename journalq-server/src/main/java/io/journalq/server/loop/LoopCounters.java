@@ -75,7 +75,7 @@ public final class LoopCounters {
     }
 
     /** Records were added to a Fetch response. */
-    public void onFetched(int sizeBytes) {
+    public void onFetched(long sizeBytes) {
         add(traffic, FETCHED_BYTES, sizeBytes);
     }
 

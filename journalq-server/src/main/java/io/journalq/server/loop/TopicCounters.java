@@ -39,7 +39,7 @@ public final class TopicCounters {
      *
      * @param loop index of that loop
      */
-    public void onFetched(int loop, long records, int sizeBytes) {
+    public void onFetched(int loop, long records, long sizeBytes) {
         AtomicLongArray counts = countsOf(loop);
         LoopCounters.add(counts, FETCHED_RECORDS, records);
         LoopCounters.add(counts, FETCHED_BYTES, sizeBytes);

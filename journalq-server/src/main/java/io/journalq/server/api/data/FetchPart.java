@@ -188,8 +188,9 @@ final class FetchPart extends PartitionReader {
     }
 
     /** Counts records that were taken for the response. */
-    void countFetched(RecordsData taken) {
-        host.topicCounters().onFetched(listener.cycle().index(), recordCount, taken.sizeBytes());
+    void countFetched(RecordsData taken, int receivers) {
+        host.topicCounters()
+                .onFetched(listener.cycle().index(), receivers * recordCount, (long) receivers * taken.sizeBytes());
     }
 
     /** The transactions that a read-committed consumer skips in {@link #takeRecords}. */

@@ -286,8 +286,9 @@ final class FetchResponder {
     private FetchResponse.PartitionData data(FetchPart part) {
         RecordsData records = part.takeRecords();
         if (records != null) {
-            session.cycle().counters().onFetched(records.sizeBytes());
-            part.countFetched(records);
+            int receivers = context.receivers();
+            session.cycle().counters().onFetched((long) receivers * records.sizeBytes());
+            part.countFetched(records, receivers);
         }
         FetchResponse.PartitionData data = new FetchResponse.PartitionData()
                 .setPartitionIndex(part.partition())

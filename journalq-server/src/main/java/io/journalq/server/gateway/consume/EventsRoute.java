@@ -4,10 +4,13 @@ import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaKeys;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
@@ -22,6 +25,7 @@ public final class EventsRoute implements Route {
             .responding(HttpResponseStatus.OK, SseStream.TYPE);
 
     private final Supplier<MetadataImage> images;
+    private final Map<LoopCycle, EventGroups> groups = new ConcurrentHashMap<>();
 
     /** @param images supplies the newest image */
     public EventsRoute(Supplier<MetadataImage> images) {
@@ -47,6 +51,10 @@ public final class EventsRoute implements Route {
     public RequestBody open(HttpExchange exchange) {
         exchange.checkParameters(DESCRIPTION);
         exchange.checkQuota(QuotaKeys.FETCH_BYTES);
-        return new SseStream(exchange, Start.afterLastEvent(exchange, images.get(), Start.END), images);
+        return new SseStream(
+                exchange,
+                Start.afterLastEvent(exchange, images.get(), Start.END),
+                images,
+                groups.computeIfAbsent(exchange.cycle(), loop -> new EventGroups()));
     }
 }

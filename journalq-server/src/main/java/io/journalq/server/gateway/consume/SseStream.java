@@ -2,7 +2,6 @@ package io.journalq.server.gateway.consume;
 
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.gateway.http.HttpExchange;
-import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
@@ -11,7 +10,6 @@ import io.journalq.server.metadata.TopicImage;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
@@ -21,7 +19,7 @@ import java.util.function.Supplier;
  * therefore continues without loss and without duplicates, and the broker keeps nothing for it.
  *
  * <p>It reads the log only while the client reads the events. If retention overtakes the client, it gets an event
- * {@code gap}. On the connection's loop.
+ * {@code gap}. Streams that wait for the same records share them: see {@link EventGroup}. On the connection's loop.
  *
  * <p>Source: the HTML standard, "Server-sent events".
  */
@@ -29,7 +27,7 @@ final class SseStream implements RequestBody {
     static final String TYPE = "text/event-stream";
 
     /** Time without records after which the client gets an empty event, so that it and proxies keep the connection. */
-    private static final int HEARTBEAT_MS = 15_000;
+    static final int HEARTBEAT_MS = 15_000;
 
     /** Time until the next fetch if one has found nothing and has not waited. */
     private static final int PAUSE_MS = 100;
@@ -39,9 +37,10 @@ final class SseStream implements RequestBody {
     private final HttpExchange exchange;
     private final Start start;
     private final Supplier<MetadataImage> images;
+    private final EventGroups groups;
     private final StartLookup lookup;
     private final Tail tail;
-    private final RecordLines lines;
+    private final EventText text;
 
     /** The partitions in the order of their next turns. */
     private final List<Integer> turns = new ArrayList<>();
@@ -49,22 +48,26 @@ final class SseStream implements RequestBody {
     /** Partitions of the last fetch that had records. */
     private final List<Integer> read = new ArrayList<>();
 
-    /** The id of an event before and behind the position of the partition that is being read. */
-    private String idPrefix = "";
-
-    private String idSuffix = "";
-    private String sentId = "";
     private long fetchedNanos;
     private int events;
+
     private boolean begun;
 
-    SseStream(HttpExchange exchange, Start start, Supplier<MetadataImage> images) {
+    /** Where this stream waits; null if nobody else can wait there. */
+    private EventGroups.Place place;
+
+    /** The group with which this stream waits, or has waited last; null if it waits alone. */
+    private EventGroup group;
+
+    /** @param groups those of the loop of the connection */
+    SseStream(HttpExchange exchange, Start start, Supplier<MetadataImage> images, EventGroups groups) {
         this.exchange = exchange;
         this.start = start;
         this.images = images;
+        this.groups = groups;
         this.lookup = new StartLookup(exchange, start.topic(), this::end);
         this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
-        this.lines = new RecordLines(exchange.allocator());
+        this.text = new EventText(exchange.allocator());
     }
 
     @Override
@@ -101,8 +104,8 @@ final class SseStream implements RequestBody {
         exchange.counters().onStreamBegun();
         exchange.holdLess();
         exchange.beginStream(TYPE);
-        lines.addText("retry: " + RECONNECT_MS + "\n");
-        addId();
+        text.addRetry(RECONNECT_MS);
+        text.addId(tail.positions());
         send();
         fetch();
     }
@@ -111,10 +114,88 @@ final class SseStream implements RequestBody {
         if (exchange.isClosed() || !addNewPartitions()) {
             return;
         }
+        if (!exchange.canShare()) {
+            leave();
+            fetchAlone();
+            return;
+        }
+        if (group != null && group.isAt(place) && place.turns().size() == turns.size()) {
+            group.add(this);
+            return;
+        }
+        leave();
+        place = EventGroups.Place.of(exchange, start.topic(), tail.positions(), turns);
+        group = groups.join(this, place);
+        if (group == null) {
+            fetchAlone();
+        }
+    }
+
+    HttpExchange exchange() {
+        return exchange;
+    }
+
+    /** Fetches for this stream only. */
+    private void fetchAlone() {
         fetchedNanos = nanoTime();
         events = 0;
         read.clear();
-        tail.fetch(turns, HEARTBEAT_MS, this::write);
+        tail.fetch(turns, HEARTBEAT_MS, this::onFetched);
+    }
+
+    /** The fetch of the group has brought something that this stream has to fetch by itself. */
+    void onUnshared() {
+        exchange.guard(() -> {
+            leave();
+            if (!exchange.isClosed()) {
+                fetchAlone();
+            }
+        });
+    }
+
+    /**
+     * The fetch of the group has brought events.
+     *
+     * @param behind the place behind them
+     */
+    void onRound(EventGroup.Round round, EventGroups.Place behind) {
+        exchange.guard(() -> {
+            if (!exchange.isClosed()) {
+                take(round, behind);
+            }
+        });
+    }
+
+    private void take(EventGroup.Round round, EventGroups.Place behind) {
+        place = behind;
+        tail.begin(round.positions());
+        turns.clear();
+        turns.addAll(behind.turns());
+        read.clear();
+        fetchedNanos = round.fetchedNanos();
+        events = round.count();
+        if (round.events() != null) {
+            text.continueAt(round.lastId());
+            send(round.events().retainedDuplicate());
+        }
+        endRound(round.foundRecords());
+    }
+
+    private void onFetched() {
+        leave();
+        write();
+    }
+
+    /** Does not wait any more, neither alone nor with others. */
+    private void leave() {
+        if (group != null) {
+            group.remove(this);
+            group = null;
+        }
+        if (place != null) {
+            groups.leave(this, place);
+            place = null;
+        }
     }
 
     /** Returns whether the stream goes on. */
@@ -146,7 +227,10 @@ final class SseStream implements RequestBody {
         try {
             while (!exchange.isClosed()) {
                 switch (tail.next()) {
-                    case RECORD -> addRecord();
+                    case RECORD -> {
+                        events++;
+                        text.addRecord(tail.partition(), tail.record());
+                    }
                     case PARTITION -> onPartition();
                     case OUT_OF_RANGE -> {
                         lookup.findStart(tail.partition(), this::onStart);
@@ -161,8 +245,8 @@ final class SseStream implements RequestBody {
                         return;
                     }
                 }
-                if (lines.sizeBytes() >= RecordLines.PART_BYTES) {
-                    turnBytes += lines.sizeBytes();
+                if (text.sizeBytes() >= RecordLines.PART_BYTES) {
+                    turnBytes += text.sizeBytes();
                     send();
                     if (!exchange.isWritable()) {
                         tail.awaitClient(exchange, this::write);
@@ -179,67 +263,35 @@ final class SseStream implements RequestBody {
         }
     }
 
-    /** The positions of the other partitions do not change while the records of a partition are read. */
     private void onPartition() {
-        if (!tail.hasRecords()) {
-            return;
+        if (tail.hasRecords()) {
+            read.add(tail.partition());
+            text.beginPartition(tail.partition(), tail.positions());
         }
-        read.add(tail.partition());
-        StringBuilder before = new StringBuilder();
-        StringBuilder behind = new StringBuilder();
-        for (Map.Entry<Integer, Long> position : tail.positions().entrySet()) {
-            if (position.getKey() < tail.partition()) {
-                before.append(position.getKey())
-                        .append(':')
-                        .append(position.getValue())
-                        .append(',');
-            } else if (position.getKey() > tail.partition()) {
-                behind.append(',').append(position.getKey()).append(':').append(position.getValue());
-            }
-        }
-        idPrefix = before.append(tail.partition()).append(':').toString();
-        idSuffix = behind.toString();
-    }
-
-    private void addRecord() {
-        events++;
-        sentId = idPrefix + (tail.record().offset() + 1) + idSuffix;
-        lines.addText("id: " + sentId + "\ndata: ");
-        lines.add(tail.partition(), tail.record());
-        lines.addText("\n");
-    }
-
-    /** An event without data, which only tells the client its position. */
-    private void addId() {
-        sentId = Cursor.format(tail.positions());
-        lines.addText("id: " + sentId + "\n\n");
-    }
-
-    private void addEvent(String name, JsonOut.Document members) {
-        sentId = Cursor.format(tail.positions());
-        lines.addText("event: " + name + "\nid: " + sentId + "\ndata: ");
-        lines.addObject(members);
-        lines.addText("\n");
     }
 
     /** Everything that was fetched is written. */
     private void endRound() {
         tail.drop();
+        turns.removeAll(read);
+        turns.addAll(read);
+        endRound(!read.isEmpty());
+    }
+
+    private void endRound(boolean foundRecords) {
         exchange.counters().onRead(events);
         boolean waited = nanoTime() - fetchedNanos >= TimeUnit.MILLISECONDS.toNanos(HEARTBEAT_MS / 2);
         if (events == 0 && waited) {
-            if (sentId.equals(Cursor.format(tail.positions()))) {
-                lines.addText(":\n\n");
+            if (text.lastId().equals(Cursor.format(tail.positions()))) {
+                text.addHeartbeat();
             } else {
-                addId(); // behind transaction markers
+                text.addId(tail.positions()); // behind transaction markers
             }
         }
         send();
-        turns.removeAll(read);
-        turns.addAll(read);
         if (!exchange.isWritable()) {
             exchange.whenWritable(this::fetch);
-        } else if (read.isEmpty() && !waited) {
+        } else if (!foundRecords && !waited) {
             exchange.schedule(this::fetch, PAUSE_MS);
         } else {
             exchange.later(this::fetch);
@@ -255,7 +307,7 @@ final class SseStream implements RequestBody {
             return;
         }
         tail.seek(partition, first);
-        addEvent("gap", json -> {
+        text.addEvent("gap", tail.positions(), json -> {
             json.writeNumberField("partition", partition);
             json.writeNumberField("from", position);
             json.writeNumberField("to", first);
@@ -265,11 +317,15 @@ final class SseStream implements RequestBody {
     }
 
     private void send() {
-        ByteBuf part = lines.take();
+        ByteBuf part = text.take();
         if (part != null) {
-            exchange.charge(part.readableBytes());
-            exchange.stream(part);
+            send(part);
         }
+    }
+
+    private void send(ByteBuf part) {
+        exchange.charge(part.readableBytes());
+        exchange.stream(part);
     }
 
     private void end(Problem problem) {
@@ -278,7 +334,7 @@ final class SseStream implements RequestBody {
             exchange.fail(problem);
             return;
         }
-        addEvent("problem", problem::writeMembers);
+        text.addEvent("problem", tail.positions(), problem::writeMembers);
         send();
         exchange.endStream();
     }
@@ -306,7 +362,8 @@ final class SseStream implements RequestBody {
         if (begun) {
             exchange.counters().onStreamEnded();
         }
+        leave();
         tail.close();
-        lines.close();
+        text.close();
     }
 }

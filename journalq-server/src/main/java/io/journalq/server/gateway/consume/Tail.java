@@ -178,6 +178,11 @@ public final class Tail {
         return records != null;
     }
 
+    /** Whether records of the last fetch are left. */
+    boolean hasRest() {
+        return records != null || !fetched.isEmpty();
+    }
+
     /**
      * Fetches what comes next. Nothing of an earlier fetch may be left.
      *

@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -204,8 +205,9 @@ final class ClientIdentity implements AutoCloseable {
      * The client of the current request, with a session of its own.
      *
      * @param paused receives by how many ms the client is to be delayed. Any thread
+     * @param receivers the number of clients that get the records of a response. On the loop
      */
-    LocalCall.Client lasting(IntConsumer paused) {
+    LocalCall.Client lasting(IntConsumer paused, IntSupplier receivers) {
         return new LocalCall.Client(
                 services.clients().sessions().apply(principal, paused),
                 cycle,
@@ -213,7 +215,8 @@ final class ClientIdentity implements AutoCloseable {
                 client.remoteAddress(),
                 client.localAddress(),
                 listenerName,
-                true);
+                true,
+                receivers);
     }
 
     /** The sender of calls of the current request. */

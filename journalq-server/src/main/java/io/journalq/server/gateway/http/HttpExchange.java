@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 
 /** One request and its response, as its route sees them. On the loop of the connection. */
 public final class HttpExchange implements Caller {
@@ -167,6 +168,16 @@ public final class HttpExchange implements Caller {
         return connection.identity().client().session().principal();
     }
 
+    /** The client id that the client sent, or that of all clients that sent none. */
+    public String clientId() {
+        return connection.identity().client().clientId();
+    }
+
+    /** Whether clients with the same identity may share what was fetched for one of them: no quota counts their bytes. */
+    public boolean canShare() {
+        return !connection.services().throttles().isActive();
+    }
+
     /** The address of the client. */
     public SocketAddress remoteAddress() {
         return connection.channel().remoteAddress();
@@ -179,7 +190,21 @@ public final class HttpExchange implements Caller {
      * @param onFailure is called if it fails unexpectedly
      */
     public LastingCaller lasting(Runnable onFailure) {
-        return new LastingCaller(connection, onFailure);
+        return lasting(onFailure, () -> 1);
+    }
+
+    /**
+     * As {@link #lasting(Runnable)}, for several clients.
+     *
+     * @param receivers the number of clients that get the records of a response. On the loop
+     */
+    public LastingCaller lasting(Runnable onFailure, IntSupplier receivers) {
+        return new LastingCaller(connection, onFailure, receivers);
+    }
+
+    /** Runs {@code work} now, and ends the request if it fails. */
+    public void guard(Runnable work) {
+        connection.guarded(this, work);
     }
 
     /** Whether rights are enforced. If not, every client may do everything. */

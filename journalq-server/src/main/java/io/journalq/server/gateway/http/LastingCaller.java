@@ -11,6 +11,7 @@ import io.journalq.server.network.SharedMemory;
 import io.netty.buffer.ByteBufAllocator;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,13 +30,13 @@ public final class LastingCaller implements Caller, AutoCloseable {
     private volatile long pausedUntilNanos;
     private boolean closed;
 
-    LastingCaller(HttpConnection connection, Runnable onFailure) {
+    LastingCaller(HttpConnection connection, Runnable onFailure, IntSupplier receivers) {
         this.services = connection.services();
         this.loop = connection.loop();
         this.allocator = connection.channel().alloc();
         this.onFailure = onFailure;
         this.pausedUntilNanos = loop.cycle().loop().nanoTime();
-        this.client = connection.identity().lasting(this::pause);
+        this.client = connection.identity().lasting(this::pause, receivers);
     }
 
     private void pause(int durationMs) {
