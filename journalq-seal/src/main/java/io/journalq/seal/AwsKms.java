@@ -52,6 +52,9 @@ public final class AwsKms implements RoleKeySource {
 
     private static final Pattern KEY_ID = Pattern.compile("\"KeyId\"\\s*:\\s*\"([A-Za-z0-9:/_-]+)\"");
     private static final Pattern PUBLIC_KEY = Pattern.compile("\"PublicKey\"\\s*:\\s*\"([A-Za-z0-9+/=]*)\"");
+    /** Every RSA key of this usage decrypts by all algorithms of AWS KMS for RSA. */
+    private static final Pattern USAGE = Pattern.compile("\"KeyUsage\"\\s*:\\s*\"ENCRYPT_DECRYPT\"");
+
     private static final Pattern PLAINTEXT = Pattern.compile("\"Plaintext\"\\s*:\\s*\"([A-Za-z0-9+/=]*)\"");
 
     /** Errors that the same request may not get the next time. */
@@ -128,7 +131,9 @@ public final class AwsKms implements RoleKeySource {
         // The alias can be given to another key while this one is in use.
         String keyId = field(KEY_ID, response);
         String publicKey = field(PUBLIC_KEY, response);
-        if (keyId == null || publicKey == null || !response.body().contains("\"" + ALGORITHM + "\"")) {
+        if (keyId == null
+                || publicKey == null
+                || !USAGE.matcher(response.body()).find()) {
             throw new IOException("the key " + alias + " in AWS KMS does not decrypt by " + ALGORITHM
                     + "; it must have the key spec RSA_3072 or RSA_4096 and the key usage ENCRYPT_DECRYPT");
         }

@@ -256,6 +256,12 @@ final class ConsumerOpener implements BatchOpener {
     private RoleKey roleKey(KeyPacket.Recipient recipient) {
         try {
             return policy.roleKey(recipient.role(), recipient.generation());
+        } catch (DestroyedKeyException destroyed) {
+            throw new SealFault(
+                    Reason.NO_KEY,
+                    "the key of role " + recipient.role() + ", generation " + recipient.generation()
+                            + ", cannot be used any more",
+                    destroyed);
         } catch (IOException unavailable) {
             throw KeyPacket.unavailable(recipient, unavailable);
         }

@@ -45,6 +45,7 @@ public final class VaultTransit implements RoleKeySource {
     private static final int PRECONDITION_FAILED = 412;
     private static final int FIRST_SERVER_ERROR = 472;
     private static final Pattern PLAINTEXT = Pattern.compile("\"plaintext\"\\s*:\\s*\"([A-Za-z0-9+/=]*)\"");
+    private static final Pattern MIN_VERSION = Pattern.compile("\"min_decryption_version\"\\s*:\\s*([0-9]{1,9})");
     private static final Pattern ERRORS = Pattern.compile("\"errors\"\\s*:\\s*\\[([^\\]]*)\\]");
     private static final Pattern PEM =
             Pattern.compile("-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\\\\n]+?)-----END PUBLIC KEY-----(?:\\\\n)*");
@@ -100,6 +101,9 @@ public final class VaultTransit implements RoleKeySource {
                         "\"" + generation + "\"\\s*:\\s*\\{[^{}]*?\"public_key\"\\s*:\\s*\"([^\"]*)\"")
                 .matcher(response.body());
         Matcher pem = version.find() ? PEM.matcher(version.group(1)) : null;
+        if (pem == null) {
+            checkNotDestroyed(role, generation, response.body());
+        }
         if (pem == null || !pem.matches()) {
             throw new IOException("the key " + role + " in Vault has no version " + generation
                     + " with a public key; it must be of the type rsa-3072 or rsa-4096");
@@ -110,6 +114,15 @@ public final class VaultTransit implements RoleKeySource {
                     ciphertext -> decrypt(role, generation, ciphertext));
         } catch (IllegalArgumentException weak) {
             throw new IOException("the key " + role + " in Vault: " + weak.getMessage(), weak);
+        }
+    }
+
+    /** Vault lists no version below {@code min_decryption_version}. */
+    private static void checkNotDestroyed(String role, int generation, String body) throws DestroyedKeyException {
+        Matcher minimum = MIN_VERSION.matcher(body);
+        if (minimum.find() && Integer.parseInt(minimum.group(1)) > generation) {
+            throw new DestroyedKeyException("Vault no longer decrypts by version " + generation + " of the key " + role
+                    + ", because its min_decryption_version is " + minimum.group(1));
         }
     }
 

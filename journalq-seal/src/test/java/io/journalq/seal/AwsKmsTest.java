@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -246,7 +247,7 @@ class AwsKmsTest {
                         + " key spec RSA_3072 or RSA_4096 and the key usage ENCRYPT_DECRYPT");
         kms.faults.add(FakeKeyService.response(
                 200,
-                "{\"KeyId\":\"" + FakeAwsKms.arn(1) + "\",\"EncryptionAlgorithms\":[\"RSAES_OAEP_SHA_256\"],"
+                "{\"KeyId\":\"" + FakeAwsKms.arn(1) + "\",\"KeyUsage\":\"ENCRYPT_DECRYPT\","
                         + "\"PublicKey\":\"MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC6\"}"));
         assertThatThrownBy(() -> builder().build().find(ROLE, 1))
                 .hasMessageStartingWith("the key " + ALIAS + " in AWS KMS: ");
@@ -261,6 +262,17 @@ class AwsKmsTest {
         }
         assertThatThrownBy(() -> AwsKms.builder(REGION).endpoint(URI.create("http://192.0.2.1")))
                 .hasMessage("keys would be sent to 192.0.2.1 without encryption; use https");
+    }
+
+    @Test
+    void shouldAcceptAKeyOfAServiceThatDoesNotNameItsAlgorithms() throws Exception {
+        kms.faults.add(FakeKeyService.response(
+                200,
+                "{\"KeyId\":\"" + FakeAwsKms.arn(1) + "\",\"KeyUsage\":\"ENCRYPT_DECRYPT\",\"PublicKey\":\""
+                        + Base64.getEncoder().encodeToString(TestRsa.KEY.publicKey()) + "\"}"));
+        byte[] sealed = sealOne();
+
+        assertThat(SealedWorld.open(opener(builder().build()), ORDERS, sealed)).hasSize(1);
     }
 
     @Test

@@ -19,6 +19,9 @@ final class FakeVault extends FakeKeyService {
     private static final int NOT_FOUND = 404;
     private static final Pattern CIPHERTEXT = Pattern.compile("\\{\"ciphertext\":\"vault:v(\\d+):([A-Za-z0-9+/=]+)\"}");
 
+    /** As the operator of Vault sets it. Vault shows no version below. */
+    volatile int minDecryptionVersion = 1;
+
     private final RsaRoleKey key;
 
     FakeVault(RsaRoleKey key) throws IOException {
@@ -63,10 +66,14 @@ final class FakeVault extends FakeKeyService {
                         .encodeToString(key.publicKey())
                         .replace("\n", "\\n")
                 + "\\n-----END PUBLIC KEY-----\\n";
+        String version = minDecryptionVersion > 1
+                ? ""
+                : "\"1\":{\"certificate_chain\":\"\",\"creation_time\":\"2026-11-24T20:00:00Z\",\"name\":\"rsa-3072\","
+                        + "\"public_key\":\"" + pem + "\"}";
         return "{\"request_id\":\"1\",\"lease_id\":\"\",\"renewable\":false,\"lease_duration\":0,\"data\":{"
                 + "\"allow_plaintext_backup\":false,\"deletion_allowed\":false,\"exportable\":false,\"keys\":{"
-                + "\"1\":{\"certificate_chain\":\"\",\"creation_time\":\"2026-11-24T20:00:00Z\",\"name\":\"rsa-3072\","
-                + "\"public_key\":\"" + pem + "\"}},\"latest_version\":1,\"min_decryption_version\":1,"
+                + version + "},\"latest_version\":"
+                + minDecryptionVersion + ",\"min_decryption_version\":" + minDecryptionVersion + ","
                 + "\"name\":\"" + ROLE
                 + "\",\"type\":\"rsa-3072\"},\"wrap_info\":null,\"warnings\":null,\"auth\":null}\n";
     }

@@ -176,6 +176,25 @@ class VaultTransitTest {
                 .hasMessage("cannot read the token in " + token);
     }
 
+    /** Vault 1.21 shows no version below the minimum, so that a new consumer never asks it to decrypt. */
+    @Test
+    void shouldFindNoKeyWhenItsVersionMayNoLongerDecrypt() throws Exception {
+        byte[] sealed = sealOne();
+        vault.minDecryptionVersion = 2;
+
+        Throwable refused = catchThrowable(() -> SealedWorld.open(opener(transit(LONG)), ORDERS, sealed));
+
+        assertThat(refused)
+                .isInstanceOf(SealViolationException.class)
+                .hasMessageContaining("the key of role auditors, generation 1, cannot be used any more");
+        assertThat(((SealViolationException) refused).reason()).isEqualTo(Reason.NO_KEY);
+        assertThat(refused.getCause())
+                .hasMessage("Vault no longer decrypts by version 1 of the key auditors, because its"
+                        + " min_decryption_version is 2");
+        vault.minDecryptionVersion = 1;
+        assertThat(SealedWorld.open(opener(transit(LONG)), ORDERS, sealed)).hasSize(1);
+    }
+
     @Test
     void shouldRefuseAWeakKeyAndAnAddressWithoutEncryption() throws Exception {
         String weak = "MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC6";
