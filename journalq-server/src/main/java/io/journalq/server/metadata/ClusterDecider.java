@@ -55,7 +55,9 @@ public final class ClusterDecider {
     Decision register(BrokerImage registered, Kept kept) {
         // The new registration comes last: if only the first records are committed, the broker repeats it, and the
         // controller knows again what the broker still has.
-        List<Message> records = elections(new KnownBrokers(List.of(registered), kept));
+        BrokerImage known = state.brokers().find(registered.nodeId());
+        List<Message> records = leavingFirst(
+                known == null ? List.of() : List.of(known), elections(new KnownBrokers(List.of(registered), kept)));
         records.add(MetadataSnapshot.brokerRecord(registered.at(state.version() + records.size())));
         return Decision.appendInParts(records);
     }
@@ -182,10 +184,33 @@ public final class ClusterDecider {
                 ErrorCode.STALE_BROKER_EPOCH, "broker " + nodeId + " has another registration than " + epoch);
     }
 
+    /** Takes leaderships from brokers. Those that are fenced then lead nothing any more. */
     private Decision change(List<BrokerImage> changed) {
-        List<Message> records = changed.isEmpty() ? new ArrayList<>() : elections(new KnownBrokers(changed));
+        if (changed.isEmpty()) {
+            return Decision.append(List.of());
+        }
+        List<Message> records = leavingFirst(changed, elections(new KnownBrokers(changed)));
         changed.forEach(broker -> records.add(changeRecord(broker)));
         return Decision.appendInParts(records);
+    }
+
+    /**
+     * Elections that take several batches, behind records that mark the brokers as leaving. Otherwise, the leaders that
+     * know the first batch would propose the brokers as in-sync replicas again.
+     */
+    private List<Message> leavingFirst(List<BrokerImage> brokers, List<Message> elections) {
+        int changes = elections.stream()
+                .mapToInt(record -> ((PartitionChangesRecord) record).changes().size())
+                .sum();
+        List<Message> records = new ArrayList<>();
+        for (BrokerImage broker : brokers) {
+            BrokerImage known = state.brokers().find(broker.nodeId());
+            if (changes > CHANGES_PER_RECORD && known.stays()) {
+                records.add(changeRecord(known.in(false, true)));
+            }
+        }
+        records.addAll(elections);
+        return records;
     }
 
     private static BrokerChangeRecord changeRecord(BrokerImage broker) {

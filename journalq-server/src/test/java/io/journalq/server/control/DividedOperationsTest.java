@@ -113,6 +113,8 @@ class DividedOperationsTest {
         assertThat(published).hasSize(3);
         assertThat(published).extracting(image -> led(image, LEADER)).containsExactly(1_500L, 500L, 0L);
         assertThat(published).extracting(image -> image.broker(LEADER).fenced()).containsExactly(false, false, true);
+        // Otherwise, leaders would propose it as an in-sync replica again.
+        assertThat(published).extracting(image -> image.stays(LEADER)).containsOnly(false);
         assertThat(led(publisher.current(), FOLLOWER)).isEqualTo(PARTITIONS);
     }
 
@@ -135,6 +137,24 @@ class DividedOperationsTest {
         log.failure = null;
         fence(LEADER);
         assertThat(led(publisher.current(), FOLLOWER)).isEqualTo(PARTITIONS);
+    }
+
+    @Test
+    void shouldGoOnWithABrokerWhenItLivesAndOnlyTheFirstBatchThatFencesItIsCommitted() throws Exception {
+        // given
+        log.succeeding = 1;
+        log.failure = new IOException("planted");
+        assertThatThrownBy(() -> heartbeat(LEADER, true).get(20, TimeUnit.SECONDS))
+                .hasMessageContaining("may or may not be committed");
+        assertThat(publisher.current().stays(LEADER)).isFalse();
+        log.failure = null;
+
+        // when
+        heartbeat(LEADER, false).get(20, TimeUnit.SECONDS);
+
+        // then
+        assertThat(publisher.current().stays(LEADER)).isTrue();
+        assertThat(led(publisher.current(), LEADER)).isEqualTo(PARTITIONS - 1_000);
     }
 
     @Test
