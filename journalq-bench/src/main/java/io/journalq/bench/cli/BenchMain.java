@@ -8,6 +8,7 @@ import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.profile.FlightRecordingCommand;
 import io.journalq.bench.report.ReportCommand;
 import io.journalq.bench.scenario.BacklogCommand;
+import io.journalq.bench.scenario.CatchUpCommand;
 import io.journalq.bench.scenario.LatencyCommand;
 import io.journalq.bench.scenario.LiveCommand;
 import io.journalq.bench.scenario.MatrixCommand;
@@ -48,6 +49,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
             TransferCommand.class,
             PartitionsCommand.class,
             BacklogCommand.class,
+            CatchUpCommand.class,
             PubCommand.class,
             SubCommand.class,
             FlightRecordingCommand.class,

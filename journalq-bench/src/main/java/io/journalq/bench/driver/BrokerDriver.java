@@ -100,6 +100,19 @@ public interface BrokerDriver extends AutoCloseable {
                 "this program did not start broker " + name() + " and cannot restart it", "leave --bootstrap out");
     }
 
+    /** Kills one process of a cluster with {@code kill -9}. {@code node} counts from 0, as in {@link #nodes}. */
+    default void kill(int node) {
+        throw new BenchException("this program did not start broker " + name(), "leave --bootstrap out");
+    }
+
+    /** Starts a killed process again on its data. Returns when it responds. */
+    default void startAgain(int node) {
+        throw new BenchException("this program did not start broker " + name(), "leave --bootstrap out");
+    }
+
+    /** Whether every partition of a topic has a leader, and all its replicas are in sync. */
+    boolean isInSync(String topic);
+
     /** Stops the process that {@link #start} started, and deletes its files. */
     @Override
     void close();

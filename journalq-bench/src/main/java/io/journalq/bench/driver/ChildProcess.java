@@ -88,8 +88,13 @@ public final class ChildProcess implements AutoCloseable {
         launch();
     }
 
-    /** Starts the command of the last start again, after {@link #end}. */
-    public void launch() {
+    /** Starts the command of the last start again, after {@link #end}, and waits until it is ready. */
+    public void startAgain() {
+        launch();
+        await(ready, timeoutSeconds);
+    }
+
+    private void launch() {
         try {
             process = spawn(command);
         } catch (IOException e) {
@@ -122,8 +127,7 @@ public final class ChildProcess implements AutoCloseable {
     public double restart(boolean kill) {
         end(kill);
         long startNs = System.nanoTime();
-        launch();
-        await(ready, timeoutSeconds);
+        startAgain();
         return (System.nanoTime() - startNs) / 1e9;
     }
 

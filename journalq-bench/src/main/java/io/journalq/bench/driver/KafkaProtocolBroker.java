@@ -48,6 +48,11 @@ public abstract class KafkaProtocolBroker implements BrokerDriver {
     }
 
     @Override
+    public boolean isInSync(String topic) {
+        return admin().isInSync(topic);
+    }
+
+    @Override
     public Set<String> topics() {
         return admin().list();
     }

@@ -162,6 +162,16 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
     abstract Optional<String> metricsAddress(SpawnedNode node);
 
     @Override
+    public final void kill(int node) {
+        nodes.get(node).process().end(true);
+    }
+
+    @Override
+    public final void startAgain(int node) {
+        nodes.get(node).process().startAgain();
+    }
+
+    @Override
     public final double restart(boolean kill) {
         prepareRestart(first(), nodes);
         return first().process().restart(kill);

@@ -137,6 +137,17 @@ final class TopicAdmin implements AutoCloseable {
                 && partition.isr().size() == partition.replicas().size();
     }
 
+    /** Whether every partition has a leader, and all its replicas are in sync. */
+    boolean isInSync(String topic) {
+        return await(
+                        "describe topic " + topic,
+                        admin().describeTopics(List.of(topic)).allTopicNames())
+                .get(topic)
+                .partitions()
+                .stream()
+                .allMatch(TopicAdmin::isComplete);
+    }
+
     int partitionCount(String topic) {
         return await(
                         "describe topic " + topic,

@@ -26,7 +26,7 @@ public final class SingleBrokerOptions {
             names = "--topic",
             paramLabel = "NAME",
             description = "Name of the topic. It is created if it does not exist (default: live-bench for live,"
-                    + " pub-sub-bench for pub and sub).")
+                    + " catch-up-bench for catch-up, pub-sub-bench for pub and sub).")
     private String topic;
 
     @Mixin
@@ -42,6 +42,11 @@ public final class SingleBrokerOptions {
 
     /** Makes the driver of a cluster whose brokers are not started yet. */
     public PubSubDriver open(ClusterOptions cluster) {
+        return open(cluster, Map.of());
+    }
+
+    /** As {@link #open(ClusterOptions)}, with settings of the brokers of Kafka that the command line overrides. */
+    public PubSubDriver open(ClusterOptions cluster, Map<String, String> ofKafka) {
         DeliveryMode mode = cluster.mode(broker);
         if (!brokers.areStarted()) {
             cluster.requireNone("leave them or --bootstrap out");
@@ -54,7 +59,9 @@ public final class SingleBrokerOptions {
                 broker,
                 delivery(cluster),
                 cluster.shape(),
-                mode == null || !broker.startsWith("journalq") ? Map.of() : mode.journalqSettings(),
+                broker.equals("kafka")
+                        ? ofKafka
+                        : mode == null || !broker.startsWith("journalq") ? Map.of() : mode.journalqSettings(),
                 cluster.clientSettings(broker));
     }
 

@@ -241,6 +241,21 @@ final class KafkaProtocolDriver implements PubSubDriver {
     }
 
     @Override
+    public void kill(int node) {
+        broker.kill(node);
+    }
+
+    @Override
+    public void startAgain(int node) {
+        broker.startAgain(node);
+    }
+
+    @Override
+    public boolean isInSync(String topic) {
+        return broker.isInSync(topic);
+    }
+
+    @Override
     public boolean isServed(String topic) {
         try {
             int partitions = partitionsByTopic.getOrDefault(topic, 1);

@@ -69,6 +69,23 @@ public interface PubSubDriver extends AutoCloseable {
      */
     double restart(boolean kill);
 
+    /** Kills one process of a cluster with {@code kill -9}. {@code node} counts from 0, as in {@link #nodes}. */
+    default void kill(int node) {
+        throw BenchException.wrongUsage(
+                "brokers of " + name() + " cannot be killed one by one", "use journalq or kafka");
+    }
+
+    /** Starts a killed process again on its data. Returns when it responds. */
+    default void startAgain(int node) {
+        throw BenchException.wrongUsage(
+                "brokers of " + name() + " cannot be started one by one", "use journalq or kafka");
+    }
+
+    /** Whether every partition of a topic has a leader, and all its replicas are in sync. */
+    default boolean isInSync(String topic) {
+        throw BenchException.wrongUsage(name() + " does not tell which replicas are in sync", "use journalq or kafka");
+    }
+
     /** Whether every partition of a topic is served, which means that its end offset can be read. May wait for seconds. */
     boolean isServed(String topic);
 

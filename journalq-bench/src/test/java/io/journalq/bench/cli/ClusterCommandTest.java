@@ -154,6 +154,33 @@ class ClusterCommandTest {
                 .isPositive();
     }
 
+    @Tag("long")
+    @Test
+    void shouldMeasureHowFastAKilledBrokerCatchesUp() throws IOException {
+        int exitCode = run(
+                "catch-up",
+                "--brokers=3",
+                "--heap=256m",
+                "--size=2MiB",
+                "--rate=1000",
+                "--partitions=6",
+                "--warmup=100ms",
+                "--results=" + directory);
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(exitCode).isZero();
+        JsonNode row = new ObjectMapper()
+                .readTree(directory.resolve("results.json").toFile())
+                .get("results")
+                .get(0);
+        assertThat(row.get("start_s").asDouble()).isPositive();
+        assertThat(row.get("catch_up_s").asDouble()).isPositive();
+        // The files grow in larger steps than the messages.
+        assertThat(row.get("copied_mib").asLong()).isPositive();
+        assertThat(row.get("published").asLong()).isGreaterThan(2048);
+        assertThat(row.get("failed").asLong()).isZero();
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
@@ -173,6 +200,7 @@ class ClusterCommandTest {
                 "compare --brokers 3 --mode performance | only journalq has the mode performance",
                 "matrix --bootstrap localhost:1 --replicas 3 | --replicas and --heap are of brokers that are started",
                 "matrix --brokers nats --replicas 3 | only one broker of nats can be started",
+                "catch-up --brokers 2 | without three replicas, nobody could acknowledge while one is away",
                 "live --broker nats --brokers 3 | only one broker of nats can be started",
                 "live --bootstrap localhost:1 --brokers 3 | --heap are of brokers that are started; leave them or --bootstrap",
                 "live --brokers 3 --broker-setting node.id=1 | the brokers of a cluster cannot have the same node.id",

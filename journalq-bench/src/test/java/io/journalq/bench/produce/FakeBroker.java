@@ -107,6 +107,11 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     }
 
     @Override
+    public boolean isInSync(String topic) {
+        return true;
+    }
+
+    @Override
     public long pid() {
         return 0;
     }
