@@ -121,6 +121,8 @@ class LanguageTest {
                         files.filter(file -> suffixes.contains(suffix(file)) && Files.isRegularFile(file))
                                 .map(file -> CHECKOUT.relativize(file).toString())
                                 .filter(name -> !name.startsWith(RENDERED) && !name.endsWith(THIS_FILE))
+                                // What smoke programs have installed.
+                                .filter(name -> !name.contains("/target/"))
                                 .forEach(names::add);
                     }
                 }
