@@ -490,8 +490,8 @@ public final class KeysCommand extends CommandGroup {
                             + " the key for 5 minutes.",
             footerHeading = "%nExamples:%n",
             footer = {
-                "  journalq keys shred patients 4711 --subjects subjects --passphrase-file pw",
-                "  journalq keys shred patients 4711 --subjects subjects --passphrase-file pw --execute"
+                "  journalq keys shred patients 42 --subjects dir --passphrase-file pw",
+                "  journalq keys shred patients 42 --subjects dir --passphrase-file pw --execute"
             })
     static final class Shred extends ClientCommand {
         @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
