@@ -142,6 +142,11 @@ public final class BrokerOptions {
         return publishTargets.isEmpty();
     }
 
+    /** Whether clients compress messages. */
+    public boolean compress() {
+        return compression != CompressionCodec.NONE;
+    }
+
     /** For scenarios that restart brokers. */
     public void requireOwn() {
         if (!publishTargets.isEmpty()) {

@@ -6,7 +6,9 @@ import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.peer.PubSubDrivers;
+import java.io.File;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;
@@ -14,6 +16,8 @@ import picocli.CommandLine.Option;
 
 /** The one broker of a scenario, and its topic. One thread. */
 public final class SingleBrokerOptions {
+    private static final double GIB = 1L << 30;
+
     @Option(
             names = "--broker",
             defaultValue = "journalq",
@@ -63,6 +67,28 @@ public final class SingleBrokerOptions {
                         ? ofKafka
                         : mode == null || !broker.startsWith("journalq") ? Map.of() : mode.journalqSettings(),
                 cluster.clientSettings(broker));
+    }
+
+    /**
+     * Throws if the brokers are started in a directory that has no room for messages of this size together. How much they
+     * store with compression is not known.
+     */
+    public void requireSpace(long messageBytes, ClusterOptions cluster) {
+        if (!brokers.areStarted() || brokers.compress() || delivery(cluster) == Delivery.AT_MOST_ONCE) {
+            return;
+        }
+        File directory = new File(System.getProperty("java.io.tmpdir"));
+        double neededBytes = (double) messageBytes * cluster.shape().replicas();
+        if (neededBytes > directory.getUsableSpace()) {
+            throw BenchException.wrongUsage(
+                    String.format(
+                            Locale.ROOT,
+                            "the brokers would store %.0f GiB in %s, which has %.0f GiB free",
+                            neededBytes / GIB,
+                            directory,
+                            directory.getUsableSpace() / GIB),
+                    "choose a smaller --message-size, --rate or --duration, or another java.io.tmpdir with JOURNALQ_OPTS");
+        }
     }
 
     /** For commands that need a broker that is already running. */

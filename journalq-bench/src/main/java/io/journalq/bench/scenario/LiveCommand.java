@@ -142,6 +142,8 @@ public final class LiveCommand implements Callable<Integer> {
                 unconfirmed,
                 messagesPerSecond > 0 || subscribers == 0 ? 0 : window,
                 1);
+        target.requireSpace(
+                messagesPerSecond * message.sizeBytes() * duration.plus(warmup).toSeconds(), cluster);
         try (PubSubDriver driver = target.open(cluster)) {
             driver.start();
             String topic = target.topic(DEFAULT_TOPIC);

@@ -202,6 +202,7 @@ class ClusterCommandTest {
                 "matrix --brokers nats --replicas 3 | only one broker of nats can be started",
                 "catch-up --brokers 2 | without three replicas, nobody could acknowledge while one is away",
                 "live --broker nats --brokers 3 | only one broker of nats can be started",
+                "live --brokers 3 --rate 10000000 --duration 10h | the brokers would store 1030054 GiB in",
                 "live --bootstrap localhost:1 --brokers 3 | --heap are of brokers that are started; leave them or --bootstrap",
                 "live --brokers 3 --broker-setting node.id=1 | the brokers of a cluster cannot have the same node.id",
                 "live --broker kafka --brokers 3 --broker-setting log.dirs=/tmp | cannot have the same log.dirs"
