@@ -463,7 +463,7 @@ public final class KeysCommand extends CommandGroup {
                     "Makes a directory for the keys of subjects, which the senders and consumers of topics of mode"
                             + " subject share.",
             footerHeading = "%nExamples:%n",
-            footer = "  journalq keys subjects --subjects subjects --passphrase-file pw")
+            footer = "  journalq keys subjects --subjects dir --passphrase-file pw")
     static final class Subjects extends ClientCommand {
         @Mixin
         private SubjectOptions subjects;
