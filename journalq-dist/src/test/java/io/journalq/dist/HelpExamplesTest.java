@@ -351,7 +351,10 @@ class HelpExamplesTest {
                 done("journalq-server start " + options);
                 done(line);
             }
-            done("journalq-server stop " + options);
+            // A second stop fails if other brokers run on this machine.
+            if (!example.contains(" stop")) {
+                done("journalq-server stop " + options);
+            }
         }
         assertThat(directory.resolve("of-lib/journalq")).isNotEmptyDirectory();
         assertThat(directory.resolve("of-etc/data")).isNotEmptyDirectory();
