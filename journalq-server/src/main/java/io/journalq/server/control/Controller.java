@@ -7,9 +7,9 @@ import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.control.OperationQueue.Step;
 import io.journalq.server.metadata.BrokerRegistration;
-import io.journalq.server.metadata.ClusterDecider;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.TopicSpec;
@@ -75,18 +75,18 @@ public final class Controller implements ControllerOperations, AutoCloseable {
      * @param intervalMs time between heartbeats
      */
     public void watchBrokers(LongSupplier nowMs, long timeoutMs, long intervalMs, ReplicaEnds ends) {
-        liveness = new BrokerLiveness(nowMs, timeoutMs, intervalMs, this::change);
-        recoveries = new RecoveryElection(nowMs, ends, this::change);
+        liveness = new BrokerLiveness(
+                nowMs, timeoutMs, intervalMs, decide -> change(decider -> decide.apply(decider.cluster())));
+        recoveries = new RecoveryElection(nowMs, ends, decide -> change(decider -> decide.apply(decider.partitions())));
         operations.onTerm(() -> {
             liveness.begin(replica.image());
-            var unused = change(ClusterDecider::completeElections);
+            var unused = change(decider -> decider.cluster().completeElections());
         });
     }
 
-    private CompletableFuture<Outcome> change(Function<ClusterDecider, Decision> decide) {
+    private CompletableFuture<Outcome> change(Function<MetadataMachine, Decision> decide) {
         return operations.submit(
-                draft -> draft.add(new Step(decide.apply(draft.decider().cluster()), null), false),
-                OperationQueue::failed);
+                draft -> draft.add(new Step(decide.apply(draft.decider()), null), false), OperationQueue::failed);
     }
 
     /** Time passes. Called every {@link #TICK_MS} milliseconds. */
@@ -236,13 +236,13 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 (decider, change) -> new Step(decider.alterScram(change.user(), change.set(), change.removed()), null));
     }
 
-    /** Makes any live replica lead, see {@link io.journalq.server.metadata.ClusterDecider#electUncleanLeader}. */
+    /** Makes any live replica lead, see {@link io.journalq.server.metadata.PartitionDecider#electUncleanLeader}. */
     public CompletableFuture<List<Outcome>> electUncleanLeaders(List<TopicPartition> partitions) {
         return operations.forEach(
                 partitions,
                 false,
-                (decider, partition) ->
-                        new Step(decider.cluster().electUncleanLeader(partition.topic(), partition.partition()), null));
+                (decider, partition) -> new Step(
+                        decider.partitions().electUncleanLeader(partition.topic(), partition.partition()), null));
     }
 
     /** Gives partitions to their preferred leaders; one outcome each, in order. */
@@ -251,7 +251,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 partitions,
                 false,
                 (decider, partition) -> new Step(
-                        decider.cluster().electPreferredLeader(partition.topic(), partition.partition()), null));
+                        decider.partitions().electPreferredLeader(partition.topic(), partition.partition()), null));
     }
 
     /** Moves partitions to other brokers, or cancels that; one outcome each, in order. */
@@ -260,7 +260,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 specs,
                 false,
                 (decider, spec) -> new Step(
-                        decider.cluster()
+                        decider.partitions()
                                 .reassign(
                                         spec.partition().topic(),
                                         spec.partition().partition(),
@@ -321,7 +321,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 draft -> {
                     List<PartitionOutcome> outcomes = new ArrayList<>(proposals.size());
                     for (InSyncProposal proposal : proposals) {
-                        Decision decision = draft.decider().cluster().alterPartition(nodeId, brokerEpoch, proposal);
+                        Decision decision = draft.decider().partitions().alterPartition(nodeId, brokerEpoch, proposal);
                         Outcome outcome = draft.add(new Step(decision, proposal.topicId()), false);
                         outcomes.add(
                                 outcome.error() == ErrorCode.NONE

@@ -2,10 +2,10 @@ package io.journalq.server.control;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.server.control.ReplicaEnds.LogEnd;
-import io.journalq.server.metadata.ClusterDecider;
-import io.journalq.server.metadata.ClusterDecider.Recovery;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.PartitionDecider;
+import io.journalq.server.metadata.PartitionDecider.Recovery;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.LeaderElection;
 import io.journalq.server.metadata.partition.PartitionImage;
@@ -38,7 +38,7 @@ final class RecoveryElection {
 
     private final LongSupplier nowMs;
     private final ReplicaEnds ends;
-    private final Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes;
+    private final Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes;
 
     private long nextCheckMs;
     /** The metadata in which no partition waits for a leader. */
@@ -66,7 +66,7 @@ final class RecoveryElection {
     RecoveryElection(
             LongSupplier nowMs,
             ReplicaEnds ends,
-            Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes) {
+            Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes) {
         this.nowMs = nowMs;
         this.ends = ends;
         this.changes = changes;

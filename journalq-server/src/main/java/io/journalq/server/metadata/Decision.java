@@ -27,6 +27,11 @@ public record Decision(ErrorCode error, String reason, List<Message> records, bo
         return new Decision(error, reason, List.of(), false);
     }
 
+    /** A broker names a registration that is not its current one. */
+    static Decision refuseStale(int nodeId, long epoch) {
+        return refuse(ErrorCode.STALE_BROKER_EPOCH, "broker " + nodeId + " has another registration than " + epoch);
+    }
+
     /** Whether the operation may proceed. */
     public boolean accepted() {
         return error == ErrorCode.NONE;

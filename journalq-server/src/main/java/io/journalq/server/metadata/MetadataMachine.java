@@ -225,9 +225,14 @@ public final class MetadataMachine {
         return sameProcess ? known.equals(other) : known.matches(other);
     }
 
-    /** Decides on the brokers of a cluster and on the leaders of its partitions. */
+    /** Decides on the brokers of a cluster. */
     public ClusterDecider cluster() {
-        return new ClusterDecider(state, resourceRules);
+        return new ClusterDecider(state);
+    }
+
+    /** Decides on changes of single partitions. */
+    public PartitionDecider partitions() {
+        return new PartitionDecider(state, resourceRules);
     }
 
     /** The current metadata. */

@@ -1,10 +1,12 @@
 package io.journalq.server.metadata;
 
 import io.journalq.server.config.TopicSettings;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.record.ConfigRecord;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * What holds for topics with several replicas. Their delivery mode is always in their configuration: all replicas and the
@@ -19,6 +21,7 @@ public final class ReplicatedTopicRules {
 
     private static final String MODE = TopicSettings.DELIVERY_MODE.name();
     private static final String EACH_MESSAGE = "1";
+    private static final Pattern NUMBER = Pattern.compile("[1-9]\\d{0,4}");
 
     private ReplicatedTopicRules() {}
 
@@ -82,5 +85,19 @@ public final class ReplicatedTopicRules {
     public static int requiredInSync(int minInSync, int replicas, boolean isConsistent) {
         int required = Math.min(minInSync, replicas);
         return isConsistent ? Math.max(required, replicas / 2 + 1) : required;
+    }
+
+    /**
+     * Number of in-sync replicas without which nothing is acknowledged, at least. A smaller number than the leader
+     * requires is safe: then fewer nodes are eligible. Replicas that a reassignment adds do not count.
+     */
+    static int requiredInSync(TopicImage topic, PartitionImage partition) {
+        return requiredInSync(topic, partition.originalReplicas().size());
+    }
+
+    static int requiredInSync(TopicImage topic, int replicas) {
+        String text = topic.configs().get(TopicSettings.MIN_INSYNC_REPLICAS.name());
+        int minInSync = text == null || !NUMBER.matcher(text).matches() ? 1 : Integer.parseInt(text);
+        return requiredInSync(minInSync, replicas, isConsistent(topic.configs()));
     }
 }

@@ -32,7 +32,7 @@ class RecoveryElectionTest {
     private final Map<Integer, CompletableFuture<Map<TopicPartition, LogEnd>>> responses = new HashMap<>();
     private final RecoveryElection election =
             new RecoveryElection(() -> nowMs, (nodeId, partitions) -> respond(nodeId), decide -> {
-                apply(decide.apply(machine.cluster()));
+                apply(decide.apply(machine.partitions()));
                 return CompletableFuture.completedFuture(null);
             });
 

@@ -40,7 +40,7 @@ class ReassignmentTest {
     }
 
     private Decision reassign(Integer... target) {
-        return machine.cluster().reassign("orders", 0, List.of(target), true);
+        return machine.partitions().reassign("orders", 0, List.of(target), true);
     }
 
     /** The leader proposes these in-sync replicas. */
@@ -50,7 +50,7 @@ class ReassignmentTest {
 
     private Decision propose(Uuid topic, int... nodeIds) {
         PartitionImage partition = machine.image().topic(topic).partitions().get(0);
-        return machine.cluster()
+        return machine.partitions()
                 .alterPartition(
                         partition.leader(),
                         epoch(partition.leader()),
@@ -114,12 +114,12 @@ class ReassignmentTest {
 
     @Test
     void shouldReturnToTheReplicasBeforeWhenItIsCancelled() {
-        assertThat(machine.cluster().reassign("orders", 0, null, true).error())
+        assertThat(machine.partitions().reassign("orders", 0, null, true).error())
                 .isEqualTo(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS);
         apply(reassign(1, 4, 5));
         apply(propose(1, 2, 3, 4));
 
-        apply(machine.cluster().reassign("orders", 0, null, true));
+        apply(machine.partitions().reassign("orders", 0, null, true));
 
         assertThat(partition().replicas()).containsExactlyInAnyOrder(1, 2, 3);
         assertThat(partition().inSyncReplicas()).containsExactly(1, 2, 3);
@@ -135,7 +135,7 @@ class ReassignmentTest {
 
         assertThat(partition().replicas()).containsExactly(1, 5, 3, 2);
         assertThat(partition().reassignment()).isEqualTo(new Reassignment(List.of(5), List.of(2)));
-        apply(machine.cluster().reassign("orders", 0, null, true));
+        apply(machine.partitions().reassign("orders", 0, null, true));
         assertThat(partition().replicas()).containsExactlyInAnyOrder(1, 2, 3);
     }
 
@@ -171,7 +171,7 @@ class ReassignmentTest {
         // given a topic with one replica and the configuration for three
         Uuid id = new Uuid(2, 2);
         create("small", id, List.of(1), Map.of("delivery.mode", "eventual", "min.insync.replicas", "2"));
-        apply(machine.cluster().reassign("small", 0, List.of(1, 2, 3), true));
+        apply(machine.partitions().reassign("small", 0, List.of(1, 2, 3), true));
 
         // then its single in-sync replica is not one too few, so that the others are not eligible
         apply(propose(id, 1, 2));
@@ -194,13 +194,13 @@ class ReassignmentTest {
         fence(2, 3);
         fence(1);
         assertThat(partition().inSyncReplicas()).containsExactly(4);
-        assertThat(machine.cluster().reassign("orders", 0, null, true).error())
+        assertThat(machine.partitions().reassign("orders", 0, null, true).error())
                 .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
         fence(4);
         assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
 
         // then it cannot leave
-        assertThat(machine.cluster().reassign("orders", 0, null, true).error())
+        assertThat(machine.partitions().reassign("orders", 0, null, true).error())
                 .isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
         assertThat(reassign(1, 2).error()).isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
         apply(machine.cluster().unfence(4, epoch(4)));
@@ -229,9 +229,11 @@ class ReassignmentTest {
         assertThat(reassign().error()).isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
         assertThat(reassign(1, 1).error()).isEqualTo(ErrorCode.INVALID_REPLICA_ASSIGNMENT);
         assertThat(reassign(1, 9).reason()).contains("broker 9, but no such broker is registered");
-        assertThat(machine.cluster().reassign("orders", 0, List.of(1, 2), false).error())
+        assertThat(machine.partitions()
+                        .reassign("orders", 0, List.of(1, 2), false)
+                        .error())
                 .isEqualTo(ErrorCode.INVALID_REPLICATION_FACTOR);
-        assertThat(machine.cluster().reassign("orders", 1, List.of(1), true).error())
+        assertThat(machine.partitions().reassign("orders", 1, List.of(1), true).error())
                 .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
     }
 
@@ -242,10 +244,10 @@ class ReassignmentTest {
         create("consistent", new Uuid(5, 5), List.of(1), Map.of("delivery.mode", "consistent"));
 
         // when
-        assertThat(machine.cluster().reassign("other", 0, List.of(1), true).records())
+        assertThat(machine.partitions().reassign("other", 0, List.of(1), true).records())
                 .isEmpty();
         for (String topic : List.of("other", "synced", "consistent")) {
-            apply(machine.cluster().reassign(topic, 0, List.of(2), true));
+            apply(machine.partitions().reassign(topic, 0, List.of(2), true));
         }
 
         // then
