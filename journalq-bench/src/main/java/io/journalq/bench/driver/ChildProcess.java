@@ -2,6 +2,7 @@ package io.journalq.bench.driver;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.BrokerSampler;
+import io.journalq.server.journal.wal.WriteAheadLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -26,7 +27,7 @@ public final class ChildProcess implements AutoCloseable {
     private static final long START_POLL_MS = 10;
 
     private static final int SETTLE_TIMEOUT_S = 30;
-    /** The disk space that a broker without topics may use. */
+    /** The disk space that a broker without topics may use, apart from its write-ahead files. */
     private static final long SETTLED_BYTES = 64 << 20;
 
     private final String name;
@@ -172,21 +173,37 @@ public final class ChildProcess implements AutoCloseable {
 
     /** See {@link BrokerDriver#settle}. Gives up after {@value #SETTLE_TIMEOUT_S} s. */
     public void settle() {
+        settle(List.of(this));
+    }
+
+    /** As {@link #settle()}, for several processes of one broker together. */
+    public static void settle(List<ChildProcess> all) {
         long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_TIMEOUT_S);
         try {
-            while (BrokerSampler.allocatedBytes(directory) > SETTLED_BYTES && System.nanoTime() < deadlineNs) {
-                Thread.sleep(POLL_MS);
+            for (ChildProcess one : all) {
+                while (!isSettled(one.directory) && System.nanoTime() < deadlineNs) {
+                    Thread.sleep(POLL_MS);
+                }
             }
         } catch (IOException e) {
             throw new BenchException("cannot run du", "install it (coreutils)", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        writeBack();
+        sync();
+    }
+
+    /** Whether no files of topics are left. JournalQ keeps its write-ahead files, and uses them again. */
+    static boolean isSettled(Path directory) throws IOException {
+        return BrokerSampler.allocatedBytes(directory, WriteAheadLog.DIRECTORY_NAME) <= SETTLED_BYTES;
     }
 
     /** See {@link BrokerDriver#writeBack}. */
     public void writeBack() {
+        sync();
+    }
+
+    private static void sync() {
         try {
             new ProcessBuilder("sync").start().waitFor();
         } catch (IOException e) {

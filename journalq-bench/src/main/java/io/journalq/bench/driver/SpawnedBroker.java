@@ -145,7 +145,7 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
 
     @Override
     public final void settle() {
-        nodes.forEach(node -> node.process().settle());
+        ChildProcess.settle(nodes.stream().map(SpawnedNode::process).toList());
     }
 
     @Override

@@ -69,7 +69,16 @@ public final class BrokerSampler {
 
     /** The disk space that the files occupy, which may differ from their lengths; -1 if it is unknown. */
     public static long allocatedBytes(Path directory) throws IOException {
-        Process du = new ProcessBuilder("du", "-sk", directory.toString())
+        return allocated("du", "-sk", directory.toString());
+    }
+
+    /** As {@link #allocatedBytes(Path)}, without the directories below it that have a certain name. */
+    public static long allocatedBytes(Path directory, String exceptName) throws IOException {
+        return allocated("du", "-sk", "--exclude=" + exceptName, directory.toString());
+    }
+
+    private static long allocated(String... command) throws IOException {
+        Process du = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.DISCARD)
                 .start();
         String line = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

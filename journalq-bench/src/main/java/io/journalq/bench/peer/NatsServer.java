@@ -203,7 +203,7 @@ final class NatsServer implements AutoCloseable {
     }
 
     void settle() {
-        nodes.forEach(node -> node.process().settle());
+        ChildProcess.settle(nodes.stream().map(Node::process).toList());
     }
 
     String publishTarget(int number) {

@@ -13,6 +13,7 @@ import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.Delivery;
 import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.traffic.SteadyThroughput;
 import io.journalq.bench.traffic.Traffic;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
@@ -55,6 +56,10 @@ public final class MatrixCommand implements Callable<Integer> {
     static final int CHECK_INTERVAL = 97;
 
     private static final String TOPIC = "matrix-bench-";
+
+    private static final Duration FIRST_WARM_UP = Duration.ofSeconds(8);
+    /** Three brokers share the processors with their compilers. */
+    private static final Duration LONGEST_FIRST_WARM_UP = Duration.ofMinutes(2);
 
     @Option(
             names = "--deliveries",
@@ -128,11 +133,11 @@ public final class MatrixCommand implements Callable<Integer> {
 
     @Option(
             names = "--first-warmup",
-            defaultValue = "8s",
             paramLabel = "DURATION",
             converter = DurationOption.class,
-            description = "Warm-up of each broker before its first combination, so that the JVM has compiled the code"
-                    + " (default: ${DEFAULT-VALUE}).")
+            description = "Warm-up of each broker before its first combination, so that the JVM has compiled the code."
+                    + " A cluster warms up in rounds as long as a measurement, until its throughput no longer rises; this"
+                    + " is then the limit (default: 8s, and 2m for a cluster).")
     private Duration firstWarmup;
 
     @Mixin
@@ -194,7 +199,7 @@ public final class MatrixCommand implements Callable<Integer> {
                         unconfirmed,
                         window,
                         turns.warmup(),
-                        firstWarmup,
+                        isCluster() ? "at most " + firstWarmup() : firstWarmup(),
                         turns.duration(),
                         turns.repetitions());
     }
@@ -206,13 +211,43 @@ public final class MatrixCommand implements Callable<Integer> {
         }
     }
 
-    /** Runs the first combination for longer than it is measured later, and discards the result. */
+    private boolean isCluster() {
+        return replication.replicas() > 1;
+    }
+
+    private Duration firstWarmup() {
+        if (firstWarmup != null) {
+            return firstWarmup;
+        }
+        return isCluster() ? LONGEST_FIRST_WARM_UP : FIRST_WARM_UP;
+    }
+
+    /** Runs the first combination before it is measured, and discards the results. */
     private void warmUp(BrokerTurns measured, Delivery delivery, PayloadPool pool) throws InterruptedException {
-        if (firstWarmup.isZero()) {
+        if (firstWarmup().isZero()) {
             return;
         }
         Cell first = new Cell(delivery, sizes.get(0), publishers.get(0), subscribers.get(0));
-        measured.eachInTurn(driver -> measure(driver, first, pool, firstWarmup));
+        if (isCluster()) {
+            measured.eachInTurn(driver -> warmUpUntilSteady(driver, first, pool));
+        } else {
+            measured.eachInTurn(driver -> measure(driver, first, pool, firstWarmup()));
+        }
+    }
+
+    /** In rounds, each with a topic of its own: the data of one long warm-up would fill the disk. */
+    private void warmUpUntilSteady(PubSubDriver driver, Cell cell, PayloadPool pool) throws InterruptedException {
+        SteadyThroughput throughput = new SteadyThroughput();
+        Duration passed = Duration.ZERO;
+        while (!throughput.isSteady() && passed.compareTo(firstWarmup()) < 0) {
+            if (!passed.isZero()) {
+                driver.settle();
+            }
+            throughput.add(measure(driver, cell, pool, turns.warmup()).publishedPerSecond());
+            passed = passed.plus(turns.warmup()).plus(turns.duration());
+        }
+        System.err.println(driver.name() + " " + (throughput.isSteady() ? "is warm" : "is still getting faster")
+                + " after " + passed.toSeconds() + " s of traffic");
     }
 
     private void measure(BrokerTurns measured, Cell cell, PayloadPool pool) throws InterruptedException {

@@ -134,7 +134,7 @@ class ClusterCommandTest {
                 "--publishers=2",
                 "--subscribers=0",
                 "--partitions=6",
-                "--first-warmup=0s",
+                "--first-warmup=1s",
                 "--warmup=100ms",
                 "--duration=300ms",
                 "--repetitions=2",
