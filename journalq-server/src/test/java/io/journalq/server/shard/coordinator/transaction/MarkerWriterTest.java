@@ -1,0 +1,229 @@
+package io.journalq.server.shard.coordinator.transaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
+import io.journalq.common.protocol.message.WriteTxnMarkersRequest.WritableTxnMarker;
+import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataDelta;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
+import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
+import io.journalq.server.peer.PeerChannel;
+import io.journalq.server.peer.PeerRequests;
+import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.coordinator.CoordinatorKind;
+import io.journalq.server.shard.coordinator.Coordinators;
+import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
+import io.journalq.server.store.CoordinatorSlice;
+import io.journalq.server.transaction.Markers.MarkerRequest;
+import io.journalq.server.transaction.TransactionLimits;
+import io.journalq.server.transaction.TransactionMachine;
+import io.journalq.server.transaction.TransactionRecords;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Markers of a coordinator on this broker for a partition that another broker leads. */
+class MarkerWriterTest {
+    private static final int LIMIT_SECONDS = 60;
+    private static final int HERE = 0;
+    private static final int OTHER = 1;
+    private static final Uuid TRANSACTIONS = new Uuid(7, 7);
+    private static final MarkerRequest COMMIT =
+            new MarkerRequest("copy", 1_000, (short) 3, true, (short) 2, List.of(new TopicPartition("orders", 0)));
+
+    private final ExecutorService blockingPool = Executors.newFixedThreadPool(2);
+    private final EventLoops loops = new EventLoops(1);
+    private final MetadataMachine metadata = new MetadataMachine(new MetadataMachine.Limits(HERE, 1, 10, 100));
+    private final BlockingQueue<Sent> arrived = new LinkedBlockingQueue<>();
+    private Shards shards;
+    private Coordinators<TransactionMachine> coordinators;
+    private MarkerWriter writer;
+
+    /** A request that the other broker has not answered. */
+    private record Sent(WriteTxnMarkersRequest request, PeerChannel.ResponseListener listener) {
+        WritableTxnMarker marker() {
+            return request.markers().get(0);
+        }
+
+        void answer(ErrorCode error) {
+            listener.onResponse(new WriteTxnMarkersResponse()
+                    .setMarkers(List.of(new WriteTxnMarkersResponse.WritableTxnMarkerResult()
+                            .setProducerId(marker().producerId())
+                            .setTopics(List.of(new WriteTxnMarkersResponse.WritableTxnMarkerTopicResult()
+                                    .setName("orders")
+                                    .setPartitions(List.of(
+                                            new WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult()
+                                                    .setPartitionIndex(0)
+                                                    .setErrorCode(error.code()))))))));
+        }
+    }
+
+    /** A connection to the other broker. */
+    private final class Channel implements PeerChannel {
+        @Override
+        public void send(ApiMessage request, int version, int timeoutMs, ResponseListener listener) {
+            arrived.add(new Sent((WriteTxnMarkersRequest) request, listener));
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        shards = new Shards(
+                BrokerConfig.defaults().with("data.directories", Path.of("data").toString(), ConfigOrigin.COMMAND_LINE),
+                loops.cycles(),
+                new MemoryFileStore(),
+                blockingPool,
+                Clock.systemUTC(),
+                Map.of(),
+                MemoryAccount.UNBOUNDED);
+        coordinators = new Coordinators<>(
+                new CoordinatorKind<>(
+                        InternalTopics.TRANSACTIONS,
+                        TransactionRecords.TYPES,
+                        (partition, outbox) -> new TransactionMachine(
+                                outbox,
+                                request -> {},
+                                transactionalId -> {},
+                                new TransactionLimits(60_000, 60_000),
+                                shards::retentionTime,
+                                MemoryAccount.UNBOUNDED)),
+                new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), CoordinatorSlice.Provider.NONE),
+                (partition, machine) -> {});
+        writer = new MarkerWriter(
+                metadata::image,
+                shards,
+                null, // No group is part of the transaction.
+                coordinators,
+                new PeerRequests(loops.cycles().get(0), broker -> new Channel()));
+        metadata.replay(metadata.format(new Uuid(1, 1)).records());
+        TestBrokers.register(metadata, HERE, OTHER);
+        metadata.replay(
+                metadata.createTopic(new TopicSpec("orders", -1, -1, List.of(List.of(OTHER)), Map.of()), new Uuid(2, 2))
+                        .records());
+        metadata.replay(metadata.createTopic(InternalTopics.transactions(1, 1, 1), TRANSACTIONS)
+                .records());
+        leadHere(1);
+    }
+
+    @AfterEach
+    void stop() {
+        writer.close();
+        coordinators.close().join();
+        shards.close().join();
+        loops.close();
+        blockingPool.shutdown();
+    }
+
+    /** This broker leads the partition of the coordinator in an epoch. */
+    private void leadHere(int leaderEpoch) {
+        PartitionsRecord record = new PartitionsRecord()
+                .setTopicId(TRANSACTIONS)
+                .setFirstPartition(0)
+                .setPartitions(List.of(new PartitionState()
+                        .setLeader(HERE)
+                        .setLeaderEpoch(leaderEpoch)
+                        .setReplicas(List.of(HERE))
+                        .setInSyncReplicas(List.of(HERE))));
+        MetadataDelta delta = metadata.replay(List.of(record));
+        shards.partitions().open(delta).join();
+        coordinators.follow(delta).join();
+    }
+
+    private void write() throws Exception {
+        CompletableFuture<Void> written = new CompletableFuture<>();
+        shards.shardOf(TRANSACTIONS, 0).cycle().execute(() -> {
+            writer.write(COMMIT);
+            written.complete(null);
+        });
+        written.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    private Sent next() throws InterruptedException {
+        Sent sent = arrived.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(sent).as("a request within %d s", LIMIT_SECONDS).isNotNull();
+        return sent;
+    }
+
+    @Test
+    void shouldTryAgainInTheSameEpochWhenThePartitionIsNotInformed() throws Exception {
+        write();
+        Sent first = next();
+
+        first.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+
+        assertThat(next().request()).isEqualTo(first.request());
+        assertThat(first.marker().coordinatorEpoch()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldWriteMarkersAgainWhenTheSameBrokerLeadsInALaterEpoch() throws Exception {
+        // given a marker that the partition does not have
+        write();
+        Sent first = next();
+
+        // when the partition of the coordinator gets another epoch, and nobody asks for the marker again
+        leadHere(2);
+        first.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+
+        // then the same marker arrives with the new epoch
+        Sent second = next();
+        assertThat(second.marker().coordinatorEpoch()).isEqualTo(2);
+        assertThat(second.request())
+                .isEqualTo(new WriteTxnMarkersRequest()
+                        .setMarkers(List.of(first.marker().setCoordinatorEpoch(2))));
+    }
+
+    @Test
+    void shouldGiveUpWhenAnotherTaskWritesTheMarkersInALaterEpoch() throws Exception {
+        // given a marker that was asked for again in a later epoch
+        write();
+        Sent first = next();
+        leadHere(2);
+        write();
+        Sent second = next();
+
+        // when both attempts fail
+        first.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        second.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+
+        // then only the newest goes on
+        for (int attempt = 0; attempt < 3; attempt++) {
+            Sent again = next();
+            assertThat(again.marker().coordinatorEpoch()).isEqualTo(2);
+            assertThat(arrived).isEmpty();
+            again.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        }
+    }
+}
