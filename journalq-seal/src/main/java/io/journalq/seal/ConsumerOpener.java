@@ -236,14 +236,38 @@ final class ConsumerOpener implements BatchOpener {
                 && KeyPacket.isSigned(entry.value(), sender.publicKey());
     }
 
+    /**
+     * The secret by the first of the consumer's roles whose key can be used. If there is none, what may pass is reported
+     * before what stays.
+     */
     private EpochKeys decrypt(KeyPacket packet, long packetOffset) {
+        SealingException unavailable = null;
+        SealFault unusable = null;
         for (KeyPacket.Recipient recipient : packet.recipients()) {
-            RoleKey key = roleKey(recipient);
-            if (key != null) {
-                EpochKeys opened = packet.open(recipient, key);
-                KeyEvents.epochOpened(packet, packetOffset, recipient);
-                return opened;
+            try {
+                RoleKey key = roleKey(recipient);
+                if (key != null) {
+                    EpochKeys opened = packet.open(recipient, key);
+                    if (unavailable != null) {
+                        events.keyUnavailable(packet.topic(), packet.epoch(), packetOffset, unavailable.getMessage());
+                    }
+                    KeyEvents.epochOpened(packet, packetOffset, recipient);
+                    return opened;
+                }
+            } catch (SealingException now) {
+                unavailable = unavailable == null ? now : unavailable;
+            } catch (SealFault fault) {
+                if (fault.reason() != Reason.NO_KEY) {
+                    throw fault;
+                }
+                unusable = unusable == null ? fault : unusable;
             }
+        }
+        if (unavailable != null) {
+            throw unavailable;
+        }
+        if (unusable != null) {
+            throw unusable;
         }
         throw new SealFault(
                 Reason.NO_KEY,

@@ -14,6 +14,7 @@ import io.journalq.client.seal.KeyLog;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.RecordBatch;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
@@ -163,6 +164,37 @@ class KeyEventsTest {
             assertThat(of("registry-refused"))
                     .containsExactly("WARNING event=registry-refused version=1 newest-version=7"
                             + " reason=\"a newer version has been seen before\"");
+        }
+    }
+
+    @Test
+    void shouldLogAServiceThatIsAwayWhenAnotherRoleOpensTheEpoch() throws Exception {
+        try (SealedWorld world = new SealedWorld()) {
+            // given a role whose service is away, before the one that the consumer has
+            world.admin.change(registry -> registry.withRole("auditors", 1, TestRsa.KEY.publicKey())
+                    .withTopic(ORDERS.topic(), SealMode.BATCH, List.of("auditors", ROLE)));
+            byte[] sealed = sealOne(world.sealer(), 0);
+            BatchOpener opener = world.policy(world.readerVault)
+                    .roleKeys((role, generation) -> {
+                        throw new IOException("the service is away");
+                    })
+                    .build()
+                    .opener(world.keys);
+
+            // when
+            for (int i = 0; i < 3; i++) {
+                SealedWorld.open(opener, ORDERS, sealed);
+            }
+
+            // then
+            assertThat(of("key-unavailable"))
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARNING event=key-unavailable topic=orders epoch=")
+                    .endsWith(" packet-offset=0 reason=\"the key of role auditors, generation 1, cannot be used: the"
+                            + " service is away\"");
+            assertThat(of("epoch-opened")).singleElement().asString().endsWith(" sender=billing role=readers/1");
+            opener.close();
         }
     }
 
