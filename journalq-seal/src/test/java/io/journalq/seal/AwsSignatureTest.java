@@ -9,6 +9,8 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Signatures of AWS's test suite for Signature Version 4, those of POST requests to the path {@code /}. */
 class AwsSignatureTest {
@@ -35,7 +37,7 @@ class AwsSignatureTest {
 
     @Test
     void shouldSignAsTheTestSuiteOfAwsDoes() {
-        // post-vanilla, post-x-www-form-urlencoded, post-sts-header-before
+        // post-vanilla, post-x-www-form-urlencoded of the first edition, post-sts-header-before
         assertThat(sign("", Map.of()))
                 .isEqualTo(expected(
                         "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"));
@@ -47,6 +49,35 @@ class AwsSignatureTest {
                 .isEqualTo(expected(
                         "host;x-amz-date;x-amz-security-token",
                         "85d96828115b5dc0cfc3bd16ad9e210dd772bbebba041836c64533a82be05ead"));
+        // post-header-key-sort, post-header-value-case
+        assertThat(sign("", Map.of("my-header1", "value1")))
+                .isEqualTo(expected(
+                        "host;my-header1;x-amz-date",
+                        "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"));
+        assertThat(sign("", Map.of("my-header1", "VALUE1")))
+                .isEqualTo(expected(
+                        "host;my-header1;x-amz-date",
+                        "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d"));
+    }
+
+    /** post-x-www-form-urlencoded and its variant with parameters, as the SDK of AWS for C has them. */
+    @ParameterizedTest
+    @CsvSource({
+        "application/x-www-form-urlencoded, d3875051da38690788ef43de4db0d8f280229d82040bfac253562e56c3f20e0b",
+        "application/x-www-form-urlencoded; charset=utf-8,"
+                + " 328d1b9eaadca9f5818ef05e8392801e091653bafec24fcab71e7344e7f51422"
+    })
+    void shouldSignABodyWithItsLengthAndHash(String contentType, String signature) {
+        assertThat(sign(
+                        "Param1=value1",
+                        Map.of(
+                                "content-length",
+                                "13",
+                                "content-type",
+                                contentType,
+                                "x-amz-content-sha256",
+                                "9095672bbd1f56dfc5b65f3e153adc8731a4a654192329106275f4c7b24d0b6e")))
+                .isEqualTo(expected("content-length;content-type;host;x-amz-content-sha256;x-amz-date", signature));
     }
 
     @Test
