@@ -30,6 +30,8 @@ public final class ClusterSimulation {
     private static final int JOBS = 2;
     /** Enough for the first transactions. */
     private static final long CALM_MS = 1_500;
+    /** How long clients work after the last fault. Enough for a transaction. */
+    private static final long AFTERWARDS_MS = 200;
 
     private static final int LOSS_ODDS = 3;
     private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -57,8 +59,10 @@ public final class ClusterSimulation {
     private final ClusterFaults faults;
     private final ClusterClients clients;
     private final BrokersShowTheSameMetadata metadata;
-    /** How long clients work before the first fault, and after the last one. */
+    /** How long clients work before the first fault. */
     private final long calmMs;
+
+    private final long afterwardsMs;
 
     private boolean healed;
     private boolean asking;
@@ -74,6 +78,7 @@ public final class ClusterSimulation {
         this.metadata = new BrokersShowTheSameMetadata(world);
         boolean transactional = jobs(interference) > 0;
         this.calmMs = transactional ? CALM_MS : 0;
+        this.afterwardsMs = transactional ? AFTERWARDS_MS : 0;
         int loser = losesFiles(interference) ? 1 + (int) (seed / LOSS_ODDS % brokers) : 0;
         this.faults = new ClusterFaults(scenario, random, world, promises, transactional, calmMs, loser);
         this.clients = new ClusterClients(
@@ -151,8 +156,8 @@ public final class ClusterSimulation {
         if (!completes("BrokersServeAfterHealing", servedMs, this::isServed)) {
             return;
         }
-        long calmUntilMs = scheduler.nowMs() + calmMs;
-        scheduler.runUntil(() -> scheduler.nowMs() >= calmUntilMs || !violations.isEmpty());
+        long stopAtMs = scheduler.nowMs() + afterwardsMs;
+        scheduler.runUntil(() -> scheduler.nowMs() >= stopAtMs || !violations.isEmpty());
         if (!completesQuietly(this::showsTheSame)) {
             metadata.check();
             return;

@@ -52,7 +52,7 @@ final class ClusterCopier {
     private static final int PRODUCE_TIMEOUT_MS = 30_000;
     private static final int MAX_WAIT_MS = 20;
     private static final int MAX_BYTES = 1 << 20;
-    private static final int LONGEST_PAUSE_MS = 20;
+    private static final int LONGEST_PAUSE_MS = 5;
     private static final int RETRY_PAUSE_MS = 60;
     /** The other instance works in the meantime. */
     private static final int LONGEST_FENCED_MS = 1_000;
