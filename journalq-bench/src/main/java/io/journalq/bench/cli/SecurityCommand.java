@@ -216,7 +216,7 @@ final class SecurityCommand implements Callable<Integer> {
             boolean seals = name.endsWith("sealed");
             String topic = name.replace(' ', '-') + "-" + round;
             if (seals) {
-                sealed.add(topic);
+                sealed.add(topic, false);
             }
             boolean virtual = !one.batched() && Callers.virtualThreadsExist();
             ProduceSettings settings = new ProduceSettings(

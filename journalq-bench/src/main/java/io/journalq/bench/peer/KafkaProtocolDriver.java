@@ -41,15 +41,26 @@ final class KafkaProtocolDriver implements PubSubDriver {
     /** Null if messages are not sealed. */
     private final SealedTopics sealedTopics;
 
+    private final boolean signed;
+
+    /** Those of the drivers that {@link #sealed} has made; null if it has made none. */
+    private SealedTopics sharedTopics;
+
     private final Map<String, Integer> partitionsByTopic = new TreeMap<>();
 
     KafkaProtocolDriver(String name, String brokerName, ClientDriver client, PubSubSettings settings) {
-        this(name, brokerName, client, settings, null);
+        this(name, brokerName, client, settings, null, false);
     }
 
     private KafkaProtocolDriver(
-            String name, String brokerName, ClientDriver client, PubSubSettings settings, SealedTopics sealedTopics) {
+            String name,
+            String brokerName,
+            ClientDriver client,
+            PubSubSettings settings,
+            SealedTopics sealedTopics,
+            boolean signed) {
         this.name = name;
+        this.signed = signed;
         this.sealedTopics = sealedTopics;
         this.client = client;
         this.settings = settings;
@@ -130,7 +141,7 @@ final class KafkaProtocolDriver implements PubSubDriver {
         broker.createTopic(topic, partitions, topicSettings());
         partitionsByTopic.put(topic, broker.partitionCount(topic));
         if (sealedTopics != null) {
-            sealedTopics.add(topic);
+            sealedTopics.add(topic, signed);
         }
     }
 
@@ -212,12 +223,14 @@ final class KafkaProtocolDriver implements PubSubDriver {
     }
 
     @Override
-    public PubSubDriver sealed() {
+    public PubSubDriver sealed(boolean signs) {
         if (!(client instanceof JournalQClientDriver)) {
-            return PubSubDriver.super.sealed();
+            return PubSubDriver.super.sealed(signs);
         }
         String address = broker.bootstrap();
-        SealedTopics topics = new SealedTopics(address, settings.security());
+        if (sharedTopics == null) {
+            sharedTopics = new SealedTopics(address, settings.security());
+        }
         PubSubSettings sameBroker = new PubSubSettings(
                 settings.delivery(),
                 List.of(address),
@@ -230,9 +243,10 @@ final class KafkaProtocolDriver implements PubSubDriver {
         return new KafkaProtocolDriver(
                 name,
                 broker.name(),
-                new JournalQClientDriver(settings.security(), topics.policy()),
+                new JournalQClientDriver(settings.security(), sharedTopics.policy()),
                 sameBroker,
-                topics);
+                sharedTopics,
+                signs);
     }
 
     @Override

@@ -89,8 +89,12 @@ public interface PubSubDriver extends AutoCloseable {
     /** Whether every partition of a topic is served, which means that its end offset can be read. May wait for seconds. */
     boolean isServed(String topic);
 
-    /** A driver of the same broker, whose publishers seal messages and whose subscribers open them (JQE1). */
-    default PubSubDriver sealed() {
+    /**
+     * A driver of the same broker, whose publishers seal messages and whose subscribers open them (JQE1).
+     *
+     * @param signed whether publishers sign each batch
+     */
+    default PubSubDriver sealed(boolean signed) {
         throw BenchException.wrongUsage(name() + " cannot seal messages", "use --brokers journalq");
     }
 

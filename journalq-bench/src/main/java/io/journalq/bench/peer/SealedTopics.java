@@ -58,8 +58,13 @@ public final class SealedTopics {
         return policy;
     }
 
-    /** Lets the clients use a topic. */
-    public void add(String topic) {
-        registry.change(next -> next.withTopic(topic, SealMode.BATCH, List.of(ROLE)));
+    /**
+     * Lets the clients use a topic.
+     *
+     * @param signed whether senders sign each batch
+     */
+    public void add(String topic, boolean signed) {
+        registry.change(
+                next -> next.withTopic(topic, SealMode.BATCH, List.of(ROLE)).withSignatures(topic, signed));
     }
 }

@@ -21,6 +21,8 @@ enum MessageProtection {
     NONE,
     /** Batches are sealed by the clients (JQE1). */
     JQE1,
+    /** The same, and the sender signs each batch. */
+    JQE1_SIGNED,
     /**
      * Each message has an AES-256 key of its own, which is encrypted with the RSA key of the receiver, as CipherMQ does
      * it: OAEP with SHA-256, then AES-256-GCM.
@@ -33,7 +35,7 @@ enum MessageProtection {
     private static final OAEPParameterSpec OAEP =
             new OAEPParameterSpec("SHA-256", "MGF1", MGF1ParameterSpec.SHA256, PSource.PSpecified.DEFAULT);
 
-    /** The name in results. */
+    /** The name in options and results. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

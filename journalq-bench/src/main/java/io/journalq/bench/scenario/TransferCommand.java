@@ -35,8 +35,9 @@ import picocli.CommandLine.Option;
             "Each line of a file is one document. The receiver writes the documents that it receives to a file. The time"
                     + " is that from the first line sent to the last line received, including reading and writing the"
                     + " files. The brokers take turns; while one is measured, the others are frozen.",
-            "With --sealed, each run is repeated with messages that the broker cannot read: sealed in batches (JQE1), and"
-                    + " encrypted one by one with AES-256-GCM under a key of their own, which RSA-2048 encrypts.",
+            "With --sealed, each run is repeated with messages that the broker cannot read: sealed in batches (JQE1),"
+                    + " sealed in batches that the sender signs, and encrypted one by one with AES-256-GCM under a key of"
+                    + " their own, which RSA-2048 encrypts.",
             "Exit code: 0 if every line was received exactly once, 1 if not, 2 if the command line is wrong."
         },
         footer = {
@@ -45,7 +46,8 @@ import picocli.CommandLine.Option;
             "  journalq-bench transfer --brokers journalq,kafka,jetstream",
             "  journalq-bench transfer --senders 3 --counts 1000000 --keep-files",
             "  journalq-bench transfer --input orders.jsonl",
-            "  journalq-bench transfer --sealed --message-size 537 --counts 100000"
+            "  journalq-bench transfer --sealed --message-size 537 --counts 100000",
+            "  journalq-bench transfer --sealed --protections none,jqe1,jqe1-signed"
         })
 public final class TransferCommand implements Callable<Integer> {
     private static final String TOPIC = "transfer-bench-";
@@ -95,6 +97,14 @@ public final class TransferCommand implements Callable<Integer> {
             description = "Also measures messages that the broker cannot read. Needs --brokers journalq.")
     private boolean sealed;
 
+    /** Null unless given. */
+    @Option(
+            names = "--protections",
+            split = ",",
+            paramLabel = "NAME",
+            description = "What --sealed measures: ${COMPLETION-CANDIDATES} (default: all).")
+    private List<MessageProtection> protections;
+
     @Option(names = "--keep-files", description = "Keeps the files that were sent and received.")
     private boolean keepFiles;
 
@@ -114,13 +124,14 @@ public final class TransferCommand implements Callable<Integer> {
     private OutputOptions output;
 
     private final List<Map<String, Object>> rows = new ArrayList<>();
-    /** Drivers whose clients seal, by those whose clients do not. */
-    private final Map<PubSubDriver, PubSubDriver> sealing = new HashMap<>();
+    /** Drivers whose clients seal, by what they do and by those whose clients do not. */
+    private final Map<MessageProtection, Map<PubSubDriver, PubSubDriver>> sealing = new HashMap<>();
 
     private KeyPair receiverKey;
 
     @Override
     public Integer call() throws InterruptedException {
+        List<MessageProtection> measuredProtections = protections();
         receiverKey = sealed ? receiverKey() : null;
         List<Long> chosen = input == null ? counts : List.of(lines(input));
         try (BrokerTurns measured =
@@ -130,10 +141,8 @@ public final class TransferCommand implements Callable<Integer> {
                     List<Path> files = files(senderCount, count);
                     for (int repetition = 0; repetition < turns.repetitions(); repetition++) {
                         measured.eachInTurn(driver -> {
-                            for (MessageProtection protection : MessageProtection.values()) {
-                                if (sealed || protection == MessageProtection.NONE) {
-                                    transfer(driver, protection, files, count);
-                                }
+                            for (MessageProtection protection : measuredProtections) {
+                                transfer(driver, protection, files, count);
                             }
                         });
                     }
@@ -147,9 +156,19 @@ public final class TransferCommand implements Callable<Integer> {
             about.put("delivery", topic.delivery().toString());
             output.emit(about, rows, Map.of(), results);
         } finally {
-            sealing.values().forEach(PubSubDriver::close);
+            sealing.values().forEach(drivers -> drivers.values().forEach(PubSubDriver::close));
         }
         return rows.stream().allMatch(row -> row.get("success").equals("yes")) ? 0 : 1;
+    }
+
+    private List<MessageProtection> protections() {
+        if (!sealed) {
+            if (protections != null) {
+                throw BenchException.wrongUsage("--protections says what --sealed measures", "add --sealed");
+            }
+            return List.of(MessageProtection.NONE);
+        }
+        return protections == null ? List.of(MessageProtection.values()) : protections;
     }
 
     private static long lines(Path file) {
@@ -178,8 +197,7 @@ public final class TransferCommand implements Callable<Integer> {
 
     private void transfer(PubSubDriver plain, MessageProtection protection, List<Path> files, long count)
             throws InterruptedException {
-        PubSubDriver driver =
-                protection == MessageProtection.JQE1 ? sealing.computeIfAbsent(plain, PubSubDriver::sealed) : plain;
+        PubSubDriver driver = driver(plain, protection);
         String name = TOPIC + System.nanoTime();
         driver.createTopic(name, topic.partitions());
         Path received = results.file("received-%s-%d-%d.jsonl".formatted(driver.name(), files.size(), count));
@@ -200,6 +218,15 @@ public final class TransferCommand implements Callable<Integer> {
             driver.deleteTopic(name);
             remove(List.of(received));
         }
+    }
+
+    private PubSubDriver driver(PubSubDriver plain, MessageProtection protection) {
+        boolean signed = protection == MessageProtection.JQE1_SIGNED;
+        if (protection != MessageProtection.JQE1 && !signed) {
+            return plain;
+        }
+        return sealing.computeIfAbsent(protection, first -> new HashMap<>())
+                .computeIfAbsent(plain, driver -> driver.sealed(signed));
     }
 
     private static Map<String, Object> row(

@@ -167,13 +167,49 @@ class SuiteTest {
 
         assertThat(err.toString()).isEmpty();
         assertThat(exitCode).isZero();
-        assertThat(result()).hasSize(6);
+        assertThat(result()).hasSize(8);
         for (JsonNode row : result()) {
             assertThat(row.get("success").asText()).isEqualTo("yes");
             assertThat(row.get("missing").asLong() + row.get("extra").asLong()).isZero();
         }
         assertThat(result().findValuesAsText("protection"))
-                .containsExactly("none", "jqe1", "rsa-per-message", "none", "jqe1", "rsa-per-message");
+                .containsExactly(
+                        "none",
+                        "jqe1",
+                        "jqe1-signed",
+                        "rsa-per-message",
+                        "none",
+                        "jqe1",
+                        "jqe1-signed",
+                        "rsa-per-message");
+    }
+
+    @Test
+    void shouldMeasureOnlyTheChosenProtections() throws IOException {
+        int exitCode = run(
+                "transfer",
+                "--sealed",
+                "--protections=rsa-per-message,none",
+                "--brokers=journalq",
+                "--senders=1",
+                "--counts=250",
+                "--partitions=4");
+
+        assertThat(err.toString()).isEmpty();
+        assertThat(exitCode).isZero();
+        assertThat(result().findValuesAsText("protection")).containsExactly("rsa-per-message", "none");
+        assertThat(result().findValuesAsText("success")).containsExactly("yes", "yes");
+    }
+
+    @Test
+    void shouldRefuseProtectionsWhenNothingIsSealed() {
+        int exitCode = run("transfer", "--protections=jqe1", "--brokers=journalq", "--counts=250");
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString())
+                .contains("--protections says what --sealed measures")
+                .contains("add --sealed");
+        assertThat(directory.resolve("results.json")).doesNotExist();
     }
 
     @Test
