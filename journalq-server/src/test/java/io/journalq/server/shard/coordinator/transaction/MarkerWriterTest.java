@@ -63,13 +63,13 @@ class MarkerWriterTest {
     private Coordinators<TransactionMachine> coordinators;
     private MarkerWriter writer;
 
-    /** A request that the other broker has not answered. */
+    /** A request that the other broker has not responded to. */
     private record Sent(WriteTxnMarkersRequest request, PeerChannel.ResponseListener listener) {
         WritableTxnMarker marker() {
             return request.markers().get(0);
         }
 
-        void answer(ErrorCode error) {
+        void respond(ErrorCode error) {
             listener.onResponse(new WriteTxnMarkersResponse()
                     .setMarkers(List.of(new WriteTxnMarkersResponse.WritableTxnMarkerResult()
                             .setProducerId(marker().producerId())
@@ -181,7 +181,7 @@ class MarkerWriterTest {
         write();
         Sent first = next();
 
-        first.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        first.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
 
         assertThat(next().request()).isEqualTo(first.request());
         assertThat(first.marker().coordinatorEpoch()).isEqualTo(1);
@@ -195,7 +195,7 @@ class MarkerWriterTest {
 
         // when the partition of the coordinator gets another epoch, and nobody asks for the marker again
         leadHere(2);
-        first.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        first.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
 
         // then the same marker arrives with the new epoch
         Sent second = next();
@@ -215,15 +215,15 @@ class MarkerWriterTest {
         Sent second = next();
 
         // when both attempts fail
-        first.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
-        second.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        first.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        second.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
 
         // then only the newest goes on
         for (int attempt = 0; attempt < 3; attempt++) {
             Sent again = next();
             assertThat(again.marker().coordinatorEpoch()).isEqualTo(2);
             assertThat(arrived).isEmpty();
-            again.answer(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+            again.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
         }
     }
 }
