@@ -1,14 +1,6 @@
 package io.journalq.server.config;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.JsonToken;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -41,7 +33,6 @@ public final class BrokerConfigLoader {
     private static final Pattern SERVICE_VARIABLES =
             Pattern.compile("JOURNALQ_(SERVICE_(HOST|PORT).*|PORT(_\\d+_(TCP|UDP|SCTP).*)?)");
 
-    private static final int MAX_FILE_SIZE_BYTES = 1 << 20;
     private static final String PKCS12 = "PKCS12";
 
     private BrokerConfigLoader() {}
@@ -236,68 +227,11 @@ public final class BrokerConfigLoader {
     }
 
     private static BrokerConfig withFile(BrokerConfig config, Path file) throws ConfigException {
-        try {
-            if (Files.size(file) > MAX_FILE_SIZE_BYTES) {
-                throw new ConfigException(file + " is larger than " + MAX_FILE_SIZE_BYTES + " bytes");
-            }
-            try (JsonParser parser = new YAMLFactory().createParser(file.toFile())) {
-                return withDocument(config, file, parser);
-            }
-        } catch (NoSuchFileException missing) {
-            throw new ConfigException("Cannot find the configuration " + file);
-        } catch (JsonProcessingException malformed) {
-            int line = malformed.getLocation() == null
-                    ? 1
-                    : malformed.getLocation().getLineNr();
-            throw new ConfigException(
-                    file + " line " + line + ": not YAML: " + firstLine(malformed.getOriginalMessage()));
-        } catch (IOException unreadable) {
-            throw new ConfigException("Cannot read the configuration " + file + ": " + unreadable.getMessage());
-        }
-    }
-
-    private static BrokerConfig withDocument(BrokerConfig config, Path file, JsonParser parser)
-            throws IOException, ConfigException {
-        JsonToken first = parser.nextToken();
-        if (first == null) {
-            return config;
-        }
-        if (first != JsonToken.START_OBJECT) {
-            throw new ConfigException(file + " must hold lines of the form 'key: value'");
-        }
         BrokerConfig changed = config;
-        Set<String> seen = new TreeSet<>();
-        while (parser.nextToken() == JsonToken.FIELD_NAME) {
-            String name = parser.currentName();
-            String where = file + " line " + parser.currentTokenLocation().getLineNr();
-            if (!seen.add(name)) {
-                throw new ConfigException(where + ": '" + name + "' is set twice");
-            }
-            changed = at(where, changed, name, readValue(parser, where, name), ConfigOrigin.FILE);
+        for (ConfigFile.Line line : ConfigFile.read(file)) {
+            changed = at(line.place(), changed, line.name(), line.value(), ConfigOrigin.FILE);
         }
         return changed;
-    }
-
-    private static String readValue(JsonParser parser, String where, String name) throws IOException, ConfigException {
-        JsonToken token = parser.nextToken();
-        if (token == JsonToken.VALUE_NULL) {
-            return "";
-        }
-        if (token != null && token.isScalarValue()) {
-            return parser.getText();
-        }
-        if (token == JsonToken.START_ARRAY) {
-            List<String> items = new ArrayList<>();
-            while (parser.nextToken() != JsonToken.END_ARRAY) {
-                if (!parser.currentToken().isScalarValue()) {
-                    throw new ConfigException(where + ": the items of " + name + " must be plain values");
-                }
-                items.add(parser.getText());
-            }
-            return String.join(",", items);
-        }
-        throw new ConfigException(
-                where + ": " + name + " must be a plain value or a list; keys are dotted, not nested");
     }
 
     private static BrokerConfig withEnvironment(BrokerConfig config, Map<String, String> environment)
@@ -316,10 +250,6 @@ public final class BrokerConfigLoader {
             changed = at(variable, changed, name, environment.get(variable), ConfigOrigin.ENVIRONMENT);
         }
         return changed;
-    }
-
-    private static String firstLine(String text) {
-        return text.lines().findFirst().orElse("");
     }
 
     private static BrokerConfig at(String where, BrokerConfig config, String name, String value, ConfigOrigin origin)
