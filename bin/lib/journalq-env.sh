@@ -177,7 +177,7 @@ journalq_find_archive() {
     rm -f "$journalq_file.making"
   else
     rm -f "$journalq_file.record"
-    case ${JOURNALQ_OPTS:-} in
+    case "${JOURNALQ_OPTS:-} ${JDK_JAVA_OPTIONS:-} ${JAVA_TOOL_OPTIONS:-}" in
       # Java that records does neither.
       *FlightRecord* | *agent*) ;;
       *) journalq_archive=-XX:AOTConfiguration=$journalq_file.record ;;

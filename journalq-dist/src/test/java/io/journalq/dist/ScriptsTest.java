@@ -138,9 +138,12 @@ class ScriptsTest {
         // The first start records, unless it may profile or debug.
         Path record = Path.of(archiveOption(environment, recordOption).substring(recordOption.length()));
         assertThat(record.getParent()).isEqualTo(lib().toRealPath().resolve("cache"));
-        Map<String, String> profiled = new HashMap<>(environment);
-        profiled.put("JOURNALQ_OPTS", "-XX:StartFlightRecording");
-        assertThat(start(profiled)).noneMatch(word -> word.startsWith("-XX:AOT"));
+        Map<String, String> profiled = environment;
+        for (String variable : List.of("JOURNALQ_OPTS", "JDK_JAVA_OPTIONS")) {
+            profiled = new HashMap<>(environment);
+            profiled.put(variable, "-XX:StartFlightRecording");
+            assertThat(start(profiled)).noneMatch(word -> word.startsWith("-XX:AOT"));
+        }
 
         // A process that was killed while it wrote leaves zeros.
         Files.write(record, new byte[100]);
