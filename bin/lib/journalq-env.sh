@@ -127,19 +127,10 @@ journalq_has_quorum() {
   return 1
 }
 
-# Whether Java has completed file $1: it writes the first bytes last. Without them it was killed while it wrote.
-journalq_is_complete() {
-  [ -f "$1" ] && [ "$(head -c 4 "$1" | tr -d '\0' | wc -c)" -eq 4 ]
-}
-
-# Sets journalq_archive to the option with which Java takes the classes of a broker from an archive, or leaves what
-# belongs in it when it ends, and journalq_native to the directory where it keeps the unpacked native libraries. Both are
-# kept beside the jars; other jars or another Java have their own. Both are empty if there is no place to write to.
-#   $1  the directory of the jars
-#   $2  which of them are on the class path, as the first part of the archive's name
-#   $3  the class path
-# Up to Java 24, the first broker that is stopped leaves the archive. From Java 25 on, it leaves a record of its classes
-# and of the call sites that it resolved, and the next start begins by making the archive of it (JEP 483).
+# Sets journalq_archive to the option with which Java keeps the loaded classes of a broker or takes them from there, and
+# journalq_native to the directory where it keeps the unpacked native libraries. Later starts take half the time. The
+# first broker that is stopped leaves both beside the jars; other jars or another Java have their own. Both are empty
+# if there is no place to write to. $1 is the directory of the jars, and $2 says which of them are on the class path.
 journalq_find_archive() {
   journalq_archive=
   journalq_native=
@@ -148,40 +139,15 @@ journalq_find_archive() {
   [ -w "$journalq_cache" ] || return 0
   # shellcheck disable=SC2012 # sizes and times count, not only names
   journalq_key=$(LC_ALL=C ls -ln "$1"/*.jar "$1"/quorum/*.jar "$JOURNALQ_JAVA_HOME/release" 2>/dev/null | cksum) || return 0
+  journalq_file=$journalq_cache/$2-$JOURNALQ_JAVA_MAJOR-${journalq_key%% *}.jsa
   journalq_native=$journalq_cache/native-${journalq_key%% *}
   [ -d "$journalq_native" ] || rm -rf "$journalq_cache"/native-*
-  journalq_file=$journalq_cache/$2-$JOURNALQ_JAVA_MAJOR-${journalq_key%% *}
-  for journalq_candidate in "$journalq_cache/$2-$JOURNALQ_JAVA_MAJOR"-*; do
-    case $journalq_candidate in "$journalq_file".*) ;; *) rm -f "$journalq_candidate" ;; esac
-  done
-  if [ "$JOURNALQ_JAVA_MAJOR" -lt 25 ]; then
-    if journalq_is_complete "$journalq_file.jsa"; then
-      journalq_archive=-XX:SharedArchiveFile=$journalq_file.jsa
-    else
-      rm -f "$journalq_file.jsa"
-      journalq_archive=-XX:ArchiveClassesAtExit=$journalq_file.jsa
-    fi
-  elif [ -f "$journalq_file.aot" ]; then
-    rm -f "$journalq_file.record"
-    journalq_archive=-XX:AOTCache=$journalq_file.aot
-  elif journalq_is_complete "$journalq_file.record" \
-    && mv "$journalq_file.record" "$journalq_file.making" 2>/dev/null; then
-    # Other brokers that start now do not find the record any more.
-    echo 'journalq: preparing faster starts; this happens once' >&2
-    # shellcheck disable=SC2086 # options are separated by spaces on purpose
-    if "$JOURNALQ_JAVA_HOME/bin/java" -Xmx64m $journalq_newer -Dfile.encoding=UTF-8 -XX:AOTMode=create \
-      "-XX:AOTConfiguration=$journalq_file.making" "-XX:AOTCache=$journalq_file.made" -cp "$3" >/dev/null 2>&1 \
-      && mv "$journalq_file.made" "$journalq_file.aot" 2>/dev/null; then
-      journalq_archive=-XX:AOTCache=$journalq_file.aot
-    fi
-    rm -f "$journalq_file.making"
+  # Java writes the first bytes last: without them it was killed while it wrote.
+  if [ -f "$journalq_file" ] && [ "$(head -c 4 "$journalq_file" | tr -d '\0' | wc -c)" -eq 4 ]; then
+    journalq_archive=-XX:SharedArchiveFile=$journalq_file
   else
-    rm -f "$journalq_file.record"
-    case "${JOURNALQ_OPTS:-} ${JDK_JAVA_OPTIONS:-} ${JAVA_TOOL_OPTIONS:-}" in
-      # Java that records does neither.
-      *FlightRecord* | *agent*) ;;
-      *) journalq_archive=-XX:AOTConfiguration=$journalq_file.record ;;
-    esac
+    rm -f "$journalq_cache/$2-$JOURNALQ_JAVA_MAJOR"-*.jsa
+    journalq_archive=-XX:ArchiveClassesAtExit=$journalq_file
   fi
 }
 
@@ -227,19 +193,12 @@ journalq_exec() {
     set -- $journalq_options "$@"
   fi
   set -- "-Djournalq.home=$JOURNALQ_HOME" -Dfile.encoding=UTF-8 "$@"
-  # What newer versions offer, and what keeps their warnings about native code from the user.
-  journalq_newer=
-  [ "$JOURNALQ_JAVA_MAJOR" -lt 23 ] || journalq_newer=--sun-misc-unsafe-memory-access=allow
-  [ "$JOURNALQ_JAVA_MAJOR" -lt 24 ] || journalq_newer="--enable-native-access=ALL-UNNAMED $journalq_newer"
-  [ "$JOURNALQ_JAVA_MAJOR" -lt 25 ] || journalq_newer="-XX:+UseCompactObjectHeaders $journalq_newer"
   case $journalq_role in
     server)
-      journalq_find_archive "$journalq_jars" "$journalq_archived" "$journalq_class_path"
-      case $journalq_archive in -XX:AOTConfiguration=*) set -- -XX:AOTMode=record "$@" ;; esac
+      journalq_find_archive "$journalq_jars" "$journalq_archived"
       # Java tells of every class that it cannot keep, and of every archive that is of no use: neither is of interest.
-      [ -z "$journalq_archive" ] || set -- -Xlog:cds=off -Xlog:cds+dynamic=off "$journalq_archive" "$@"
-      [ "$JOURNALQ_JAVA_MAJOR" -lt 25 ] || set -- -Xlog:aot=off "$@"
-      [ -z "$journalq_native" ] || set -- "-Djournalq.native=$journalq_native" "$@"
+      [ -z "$journalq_archive" ] || set -- -Xlog:cds=off -Xlog:cds+dynamic=off "$journalq_archive" \
+        "-Djournalq.native=$journalq_native" "$@"
       # New objects get an eighth of the heap, as hardly any outlive an iteration of a loop: see docs/decisions/0016.
       set -- "-Xms${journalq_heap:-512m}" "-Xmx${journalq_heap:-512m}" -XX:NewRatio=7 -XX:+ExitOnOutOfMemoryError \
         "-Dlogback.configurationFile=${JOURNALQ_LOGBACK:-$JOURNALQ_HOME/conf/logback.xml}" "$@"
@@ -271,6 +230,9 @@ journalq_exec() {
       ;;
     *) journalq_die "journalq_exec: unknown role $journalq_role" ;;
   esac
-  # shellcheck disable=SC2086 # options are separated by spaces on purpose
-  exec "$JOURNALQ_JAVA_HOME/bin/java" $journalq_newer "$@"
+  # What newer versions offer, and what keeps their warnings about native code from the user.
+  [ "$JOURNALQ_JAVA_MAJOR" -lt 23 ] || set -- --sun-misc-unsafe-memory-access=allow "$@"
+  [ "$JOURNALQ_JAVA_MAJOR" -lt 24 ] || set -- --enable-native-access=ALL-UNNAMED "$@"
+  [ "$JOURNALQ_JAVA_MAJOR" -lt 25 ] || set -- -XX:+UseCompactObjectHeaders "$@"
+  exec "$JOURNALQ_JAVA_HOME/bin/java" "$@"
 }

@@ -155,7 +155,7 @@ class DistributionTest {
         try (Stream<Path> archives = Files.list(home.resolve("lib").resolve("cache"))) {
             assertThat(archives.map(file -> file.getFileName().toString()))
                     .as("the classes of the next start")
-                    .anyMatch(name -> name.endsWith(".jsa") || name.endsWith(".record"));
+                    .anyMatch(name -> name.endsWith(".jsa"));
         }
         try (Stream<Path> inHome = Files.list(home)) {
             assertThat(inHome.map(file -> file.getFileName().toString())
