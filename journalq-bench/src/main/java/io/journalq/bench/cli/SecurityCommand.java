@@ -48,7 +48,7 @@ import picocli.CommandLine.Option;
                     + " each broker once: the produce cases over the plain listener, over TLS and, with JournalQ, sealed;"
                     + " then TLS handshakes, resumed ones, and logins by SCRAM-SHA-256. The medians of all rounds are"
                     + " compared. The other broker is frozen.",
-            "A round takes (--warmup + --duration) for each of 5 + 3 measurements of JournalQ and 4 + 3 of Kafka, with the"
+            "A round takes (--warmup, the first --first-warmup, + --duration) for each of 5 + 3 measurements of JournalQ and 4 + 3 of Kafka, with the"
                     + " default cases.",
             "Exit code: 0 on success, 1 if a check failed, 2 if the command line is wrong."
         },
@@ -56,7 +56,8 @@ import picocli.CommandLine.Option;
             "",
             "Examples:",
             "  journalq-bench security --brokers journalq --rounds 1 --duration 2s",
-            "  journalq-bench security --brokers journalq,kafka --rounds 3"
+            "  journalq-bench security --brokers journalq,kafka --rounds 3",
+            "  journalq-bench security --cases none --rounds 5 --first-warmup 20s"
         })
 final class SecurityCommand implements Callable<Integer> {
     private static final int MESSAGE_SIZE_BYTES = 1024;
@@ -116,6 +117,14 @@ final class SecurityCommand implements Callable<Integer> {
     private Duration warmup;
 
     @Option(
+            names = "--first-warmup",
+            paramLabel = "DURATION",
+            converter = DurationOption.class,
+            description = "Warm-up before each measurement of the first round, so that the JVM has compiled the code"
+                    + " (default: the value of --warmup).")
+    private Duration firstWarmup;
+
+    @Option(
             names = "--payload",
             defaultValue = "text",
             paramLabel = "KIND",
@@ -127,6 +136,9 @@ final class SecurityCommand implements Callable<Integer> {
 
     /** The values of all rounds, by broker, measurement and column. */
     private final Map<String, Map<String, Map<String, List<Double>>>> values = new LinkedHashMap<>();
+
+    /** The values of each round. */
+    private final List<Map<String, Object>> runs = new ArrayList<>();
 
     private final List<String> problems = new ArrayList<>();
 
@@ -155,9 +167,16 @@ final class SecurityCommand implements Callable<Integer> {
         settings.put("rounds", rounds);
         settings.put("payload", payload);
         settings.put("connection_threads", threads);
+        settings.put("first_warmup", warmup(0).toString());
+        settings.put("warmup", warmup.toString());
+        settings.put("duration", duration.toString());
         problems.forEach(problem -> System.err.println("invalid: " + problem));
-        output.emit(settings, rows(), Map.of());
+        output.emit(settings, rows(), Map.of("runs", runs));
         return problems.isEmpty() ? 0 : 1;
+    }
+
+    private Duration warmup(int round) {
+        return round == 0 && firstWarmup != null ? firstWarmup : warmup;
     }
 
     /** A broker, and how each round measures it. One thread. */
@@ -192,13 +211,15 @@ final class SecurityCommand implements Callable<Integer> {
                     produce(name + "sealed", one, broker, client(ConnectionSecurity.NONE, true), round);
                 }
             }
-            handshakes("handshake TLS 1.3", "TLSv1.3");
-            handshakes("handshake TLS 1.2", "TLSv1.2");
+            handshakes("handshake TLS 1.3", "TLSv1.3", round);
+            handshakes("handshake TLS 1.2", "TLSv1.2", round);
             connections(
                     "handshake TLS 1.2 resumed",
+                    round,
                     ConnectionLoad.resumptions(broker.tlsAddress(), broker.tls().sockets()));
             connections(
                     "login SCRAM-SHA-256",
+                    round,
                     ConnectionLoad.logins(
                             broker.loginAddress(),
                             broker.login().user(),
@@ -229,7 +250,7 @@ final class SecurityCommand implements Callable<Integer> {
                             IN_FLIGHT_BATCHES,
                             Map.of()),
                     0,
-                    warmup,
+                    warmup(round),
                     duration);
             // Who reads back must be able to open what was sealed.
             ClientDriver reader =
@@ -238,40 +259,50 @@ final class SecurityCommand implements Callable<Integer> {
             if (result.problem() != null) {
                 problems.add(choice + " " + name + ": " + result.problem());
             }
-            add(choice, name, RATE, result.measured().qps());
-            add(choice, name, P50_US, result.measured().latency().p50Us());
+            ProduceResult.Measured measured = result.measured();
+            double cpuUs = measured.use().brokerCores() * 1e6 / Math.max(1, measured.qps());
             add(
                     choice,
                     name,
-                    CPU_US,
-                    result.measured().use().brokerCores()
-                            * 1e6
-                            / Math.max(1, result.measured().qps()));
+                    round,
+                    Map.of(RATE, measured.qps(), P50_US, measured.latency().p50Us(), CPU_US, cpuUs));
             broker.deleteTopic(topic);
         }
 
-        private void handshakes(String name, String version) throws InterruptedException {
+        private void handshakes(String name, String version, int round) throws InterruptedException {
             EventLoopGroup loop = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
             try {
                 SslContext context = broker.tls().sslContext(version);
-                connections(name, ConnectionLoad.handshakes(broker.tlsAddress(), context, loop));
+                connections(name, round, ConnectionLoad.handshakes(broker.tlsAddress(), context, loop));
             } finally {
                 loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
             }
         }
 
-        private void connections(String name, ConnectionLoad.Attempts attempts) throws InterruptedException {
-            ConnectionLoad.Result result = ConnectionLoad.run(attempts, threads, broker.pid(), warmup, duration);
-            add(choice, name, RATE, result.perSecond());
-            add(choice, name, CPU_US, result.brokerMicros());
+        private void connections(String name, int round, ConnectionLoad.Attempts attempts)
+                throws InterruptedException {
+            ConnectionLoad.Result result = ConnectionLoad.run(attempts, threads, broker.pid(), warmup(round), duration);
+            add(choice, name, round, Map.of(RATE, result.perSecond(), CPU_US, result.brokerMicros()));
         }
     }
 
-    private void add(BrokerChoice broker, String name, String column, double value) {
-        values.computeIfAbsent(broker.toString(), first -> new LinkedHashMap<>())
-                .computeIfAbsent(name, first -> new LinkedHashMap<>())
-                .computeIfAbsent(column, first -> new ArrayList<>())
-                .add(value);
+    private void add(BrokerChoice broker, String name, int round, Map<String, Double> measured) {
+        Map<String, Object> run = new LinkedHashMap<>();
+        run.put("broker", broker.toString());
+        run.put("measurement", name);
+        run.put("round", round + 1);
+        run.put("warmup_ms", warmup(round).toMillis());
+        for (String column : List.of(RATE, P50_US, CPU_US)) {
+            Double value = measured.get(column);
+            if (value != null) {
+                run.put(column, Statistics.tenths(value));
+                values.computeIfAbsent(broker.toString(), first -> new LinkedHashMap<>())
+                        .computeIfAbsent(name, first -> new LinkedHashMap<>())
+                        .computeIfAbsent(column, first -> new ArrayList<>())
+                        .add(value);
+            }
+        }
+        runs.add(run);
     }
 
     private List<Map<String, Object>> rows() {
@@ -281,10 +312,10 @@ final class SecurityCommand implements Callable<Integer> {
             row.put("broker", broker);
             row.put("measurement", name);
             row.put(RATE, Math.round(median(columns, RATE)));
-            List<Double> rates = columns.get(RATE).stream().sorted().toList();
-            row.put("range", String.format(Locale.ROOT, "%.0f-%.0f", rates.get(0), rates.get(rates.size() - 1)));
+            row.put("range", range(columns, RATE));
             row.put(P50_US, columns.containsKey(P50_US) ? Statistics.tenths(median(columns, P50_US)) : "");
             row.put(CPU_US, Statistics.tenths(median(columns, CPU_US)));
+            row.put("broker_cpu_range", range(columns, CPU_US));
             row.put("of_plain", ratio(measurements.get(plainOf(name)), columns));
             Map<String, Map<String, List<Double>>> ofKafka =
                     values.getOrDefault(BrokerChoice.KAFKA.toString(), Map.of());
@@ -301,6 +332,11 @@ final class SecurityCommand implements Callable<Integer> {
 
     private static Object ratio(Map<String, List<Double>> base, Map<String, List<Double>> columns) {
         return base == null ? "" : Statistics.hundredths(median(columns, RATE) / median(base, RATE));
+    }
+
+    private static String range(Map<String, List<Double>> columns, String column) {
+        List<Double> sorted = columns.get(column).stream().sorted().toList();
+        return String.format(Locale.ROOT, "%.0f-%.0f", sorted.get(0), sorted.get(sorted.size() - 1));
     }
 
     private static double median(Map<String, List<Double>> columns, String column) {

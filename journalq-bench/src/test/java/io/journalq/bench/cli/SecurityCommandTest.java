@@ -27,9 +27,17 @@ class SecurityCommandTest {
         Path file = directory.resolve("result.json");
 
         int exitCode = BenchMain.commandLine()
-                .execute("security", "--rounds=1", "--duration=500ms", "--warmup=500ms", "--cases=3", "--out=" + file);
+                .execute(
+                        "security",
+                        "--rounds=2",
+                        "--duration=500ms",
+                        "--first-warmup=700ms",
+                        "--warmup=300ms",
+                        "--cases=3",
+                        "--out=" + file);
 
-        JsonNode results = new ObjectMapper().readTree(file.toFile()).get("results");
+        JsonNode all = new ObjectMapper().readTree(file.toFile());
+        JsonNode results = all.get("results");
         assertThat(exitCode).as("%s", results).isZero();
         List<String> measured = new ArrayList<>();
         for (JsonNode result : results) {
@@ -45,6 +53,12 @@ class SecurityCommandTest {
                         "handshake TLS 1.2",
                         "handshake TLS 1.2 resumed",
                         "login SCRAM-SHA-256");
+        for (JsonNode run : all.get("runs")) {
+            assertThat(run.get("warmup_ms").asInt())
+                    .as("%s", run)
+                    .isEqualTo(run.get("round").asInt() == 1 ? 700 : 300);
+        }
+        assertThat(all.get("runs")).hasSize(2 * measured.size());
     }
 
     @Test
