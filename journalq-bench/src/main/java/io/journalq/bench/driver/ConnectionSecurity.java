@@ -5,6 +5,7 @@ import io.journalq.client.ClientBuilder;
 import io.journalq.client.security.SaslConfig;
 import io.journalq.client.security.TlsConfig;
 import io.netty.handler.ssl.OpenSsl;
+import io.netty.handler.ssl.OpenSslContextOption;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslProvider;
@@ -78,15 +79,19 @@ public record ConnectionSecurity(Path authorities, Path certificate, String user
      * TLS of BoringSSL, where it loads, that trusts the authorities. There must be some.
      *
      * @param version such as TLSv1.3
+     * @param groups for the key exchange, which need BoringSSL; those of the library if there are none
      */
-    public SslContext sslContext(String version) {
+    public SslContext sslContext(String version, String... groups) {
         try {
-            return SslContextBuilder.forClient()
+            SslContextBuilder builder = SslContextBuilder.forClient()
                     .sslProvider(OpenSsl.isAvailable() ? SslProvider.OPENSSL : SslProvider.JDK)
                     .trustManager(authorities.toFile())
                     .endpointIdentificationAlgorithm(null)
-                    .protocols(version)
-                    .build();
+                    .protocols(version);
+            if (groups.length > 0) {
+                builder.option(OpenSslContextOption.GROUPS, groups);
+            }
+            return builder.build();
         } catch (IOException | IllegalArgumentException e) {
             throw new BenchException("cannot read certificates from " + authorities, "check the file", e);
         }

@@ -50,6 +50,7 @@ class SecurityCommandTest {
                         "case 3 tls",
                         "case 3 sealed",
                         "handshake TLS 1.3",
+                        "handshake TLS 1.3 P-256",
                         "handshake TLS 1.2",
                         "handshake TLS 1.2 resumed",
                         "login SCRAM-SHA-256");
