@@ -1,6 +1,8 @@
 package io.journalq.common.record;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.util.IllegalReferenceCountException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -10,9 +12,16 @@ import java.util.List;
  * Iterates over the records of a decompressed batch without allocation. A step reads only the length of the record; the
  * other fields are decoded on demand. Every read is checked against the end of the record, so that a record cannot
  * extend into the next one. One thread.
+ *
+ * <p>Bytes are read through a view of the JDK, because Netty's buffers check the reference count at each byte, through
+ * calls that are not inlined if buffers of several classes pass. The cursor checks the count once for each group of
+ * fields.
  */
 final class RecordCursor {
     private ByteBuf data;
+    /** The bytes of {@link #data} up to {@link #end}, at the same indexes. */
+    private ByteBuffer bytes;
+
     private int end;
     private int recordsLeft;
     private int recordStart;
@@ -41,6 +50,7 @@ final class RecordCursor {
      */
     void reset(ByteBuf buffer, int index, int endIndex, int count) {
         data = buffer;
+        bytes = buffer.nioBuffer(0, endIndex);
         end = endIndex;
         recordsLeft = count;
         recordEnd = index;
@@ -50,6 +60,7 @@ final class RecordCursor {
     /** Drops the reference to the buffer. */
     void clear() {
         data = null;
+        bytes = null;
         recordsLeft = 0;
     }
 
@@ -61,6 +72,7 @@ final class RecordCursor {
             }
             return false;
         }
+        requireUnreleased();
         recordsLeft--;
         at = recordEnd;
         recordEnd = end;
@@ -185,7 +197,7 @@ final class RecordCursor {
             if (envelope) {
                 envelopes++;
                 mode = sizeBytes > SealMark.MAGIC_BYTES.length && has(SealMark.MAGIC_BYTES, at)
-                        ? data.getByte(at + SealMark.MAGIC_BYTES.length)
+                        ? bytes.get(at + SealMark.MAGIC_BYTES.length)
                         : SealMark.NONE;
             }
             at += Math.max(0, sizeBytes);
@@ -196,11 +208,17 @@ final class RecordCursor {
 
     private boolean has(byte[] expected, int index) {
         for (int i = 0; i < expected.length; i++) {
-            if (data.getByte(index + i) != expected[i]) {
+            if (bytes.get(index + i) != expected[i]) {
                 return false;
             }
         }
         return true;
+    }
+
+    private void requireUnreleased() {
+        if (data.refCnt() == 0) {
+            throw new IllegalReferenceCountException(0);
+        }
     }
 
     private void requireEnd() {
@@ -222,6 +240,7 @@ final class RecordCursor {
         if (stage != Stage.START) {
             return;
         }
+        requireUnreleased();
         at = recordStart;
         readByte(); // attributes: none are assigned, and readers ignore them
         timestampDelta = readLong();
@@ -235,6 +254,7 @@ final class RecordCursor {
             return;
         }
         decodeDeltas();
+        requireUnreleased();
         keySizeBytes = readLength(true);
         keyIndex = at;
         at += Math.max(0, keySizeBytes);
@@ -256,7 +276,7 @@ final class RecordCursor {
         if (at >= recordEnd) {
             throw new InvalidBatchException("the record is truncated");
         }
-        return data.getByte(at++);
+        return bytes.get(at++);
     }
 
     private int readInt() {

@@ -8,6 +8,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.util.IllegalReferenceCountException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,6 +56,23 @@ class BatchReaderTest {
         assertThat(reader.nextBatch()).isFalse();
         assertThat(payload.readerIndex()).isZero();
         payload.release();
+    }
+
+    @Test
+    void shouldRefuseToReadRecordsWhenTheirBufferIsReleased() {
+        // given
+        ByteBuf payload = KafkaBatches.writtenByKafka(CompressionCodec.NONE, KafkaBatches.messages(3))
+                .copy();
+        reader.reset(payload);
+        assertThat(reader.nextBatch()).isTrue();
+        assertThat(reader.next()).isTrue();
+
+        // when
+        payload.release();
+
+        // then
+        assertThatThrownBy(reader::keySizeBytes).isInstanceOf(IllegalReferenceCountException.class);
+        assertThatThrownBy(reader::next).isInstanceOf(IllegalReferenceCountException.class);
     }
 
     @Test
