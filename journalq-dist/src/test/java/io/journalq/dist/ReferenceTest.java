@@ -253,7 +253,8 @@ class ReferenceTest {
                 ## Process and JVM metrics
 
                 Micrometer defines these metrics. A JVM may serve more of them, for example `jvm_gc_pause_seconds` after the
-                first garbage collection.
+                first garbage collection. Those count garbage collections after the page was first read; all other metrics
+                count from the start of the broker.
 
                 | Name | Type | Labels | Meaning |
                 |---|---|---|---|

@@ -38,7 +38,7 @@ public final class AdminListener implements AutoCloseable {
 
     private AdminListener(
             EventLoops loops,
-            PrometheusMeterRegistry registry,
+            Supplier<PrometheusMeterRegistry> registry,
             Supplier<Health> health,
             AllowedHosts hosts,
             AdminAccess access) {
@@ -53,6 +53,7 @@ public final class AdminListener implements AutoCloseable {
      * Binds the address and serves.
      *
      * @param address with port 0 for any free one
+     * @param registry returns the metrics; called for each page, by a thread of their own
      * @param health returns the broker's health; must not block
      * @param hosts the names by which clients may address the listener
      * @param access who may read which pages
@@ -60,7 +61,7 @@ public final class AdminListener implements AutoCloseable {
      */
     public static AdminListener start(
             InetSocketAddress address,
-            PrometheusMeterRegistry registry,
+            Supplier<PrometheusMeterRegistry> registry,
             Supplier<Health> health,
             AllowedHosts hosts,
             AdminAccess access)

@@ -10,6 +10,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +25,7 @@ final class MetricsPages implements AutoCloseable {
     private static final long HAND_OUT_INTERVAL_MS = 1;
 
     private final Loop loop;
-    private final PrometheusMeterRegistry registry;
+    private final Supplier<PrometheusMeterRegistry> registry;
     /** At most one page is rendered at a time, so the queue never holds more than one. */
     private final ThreadPoolExecutor renderer = new ThreadPoolExecutor(
             0, 1, THREAD_KEEP_ALIVE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
@@ -36,7 +37,8 @@ final class MetricsPages implements AutoCloseable {
     private List<AdminConnection> waiting = new ArrayList<>();
     private boolean rendering;
 
-    MetricsPages(Loop loop, PrometheusMeterRegistry registry) {
+    /** @param registry called by the rendering thread, for each page */
+    MetricsPages(Loop loop, Supplier<PrometheusMeterRegistry> registry) {
         this.loop = loop;
         this.registry = registry;
     }
@@ -66,7 +68,7 @@ final class MetricsPages implements AutoCloseable {
     private void renderFor(List<AdminConnection> readers) {
         byte[] page;
         try {
-            page = registry.scrape().getBytes(StandardCharsets.UTF_8);
+            page = registry.get().scrape().getBytes(StandardCharsets.UTF_8);
         } catch (RuntimeException failure) {
             log.error("cannot read a metric", failure);
             page = null;

@@ -67,7 +67,7 @@ class AdminListenerTest {
     private AdminListener start(int port) throws IOException {
         return AdminListener.start(
                 new InetSocketAddress("localhost", port),
-                metrics.registry(),
+                metrics::registry,
                 health::get,
                 HOSTS,
                 AdminAccess.OF_THIS_MACHINE);
@@ -219,7 +219,7 @@ class AdminListenerTest {
         InetSocketAddress unknown = InetSocketAddress.createUnresolved("nowhere.invalid", 0);
 
         assertThatThrownBy(() -> AdminListener.start(
-                        unknown, metrics.registry(), health::get, HOSTS, AdminAccess.OF_THIS_MACHINE))
+                        unknown, metrics::registry, health::get, HOSTS, AdminAccess.OF_THIS_MACHINE))
                 .isInstanceOf(UnknownHostException.class)
                 .hasMessage("admin.listener: unknown host nowhere.invalid");
     }
