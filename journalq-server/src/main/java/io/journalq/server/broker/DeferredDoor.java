@@ -10,8 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A door that is created when the broker is about to accept connections, on another thread, so that the start of the broker
- * does not wait for its classes. The system queues clients that connect before that.
+ * A door that is created when its first client connects, on another thread: neither the start of the broker nor a loop
+ * waits for its classes, and a broker without such clients does not load them. Any thread.
  */
 final class DeferredDoor implements Door {
     private static final Logger log = LoggerFactory.getLogger(DeferredDoor.class);

@@ -79,8 +79,8 @@ final class GatewaySetup {
     }
 
     /**
-     * Binds the listener. Its connections wait until {@link Acceptor#accept}, and until the gateway is set up, which a
-     * thread of the blocking pool does: the broker has started before that.
+     * Binds the listener. Its connections wait until {@link Acceptor#accept}. The first one waits until the gateway is
+     * set up, which a thread of the blocking pool does. The history begins at once.
      *
      * @param parts the parts of the broker that it shows
      * @param logins of clients, if they have to log in
@@ -96,13 +96,17 @@ final class GatewaySetup {
             MemoryAccount connectionMemory)
             throws IOException {
         AllowedHosts hosts = BrokerNames.of(config, address.host(), config.get(ListenerSettings.GATEWAY_ALLOWED_HOSTS));
+        BrokerView view = new LocalBrokerView(core, parts, counters);
+        History history = new History(view, parts.epochMs());
+        LoopCycle first = parts.cycles().get(0);
+        first.execute(() -> history.start(first.loop()));
         Door door = new DeferredDoor("gateway", parts.blockingPool(), () -> {
             RequestGuard guard = new RequestGuard(
                     hosts,
                     new OriginRule(
                             config.get(ListenerSettings.GATEWAY_ALLOWED_ORIGINS), transports.isGatewayEncrypted()));
             HttpDoor.Services services = new HttpDoor.Services(
-                    routes(core, parts),
+                    routes(core, parts, view, history),
                     guard,
                     core.handlers(),
                     core.localCalls(),
@@ -122,7 +126,7 @@ final class GatewaySetup {
                 "set another in 'gateway.listener', or leave it empty for no gateway");
     }
 
-    private Routes routes(BrokerCore core, LocalBrokerView.Parts parts) {
+    private Routes routes(BrokerCore core, LocalBrokerView.Parts parts, BrokerView view, History history) {
         Supplier<MetadataImage> images = core::metadata;
         Targets targets = new Targets(images, config, parts.epochMs());
         List<Route> all = new ArrayList<>(List.of(
@@ -131,10 +135,6 @@ final class GatewaySetup {
                 new ReadRoute(images),
                 new EventsRoute(images),
                 new WebSocketRoute(images, targets)));
-        BrokerView view = new LocalBrokerView(core, parts, counters);
-        History history = new History(view, parts.epochMs());
-        LoopCycle first = parts.cycles().get(0);
-        first.execute(() -> history.start(first.loop()));
         all.addAll(RestRoutes.all(images, view));
         all.addAll(List.of(
                 new ProduceV2Route(targets, false),

@@ -54,11 +54,8 @@ public final class Acceptor {
     private final AcceptBackoff acceptFailures;
     private final LoopContext[] contexts;
     private final ConnectionCounts counts = new ConnectionCounts();
-    private final List<Listener> listeners = new ArrayList<>();
+    private final List<Channel> listeners = new ArrayList<>();
     private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
-
-    /** A bound address, and what speaks its protocol. */
-    private record Listener(Channel channel, Door door) {}
 
     /**
      * Creates an acceptor without listeners.
@@ -120,7 +117,8 @@ public final class Acceptor {
                                         new AcceptRateLimiter(
                                                 limits.admission().maxConnectionsPerSecond(),
                                                 counters,
-                                                System::nanoTime));
+                                                System::nanoTime),
+                                        new FirstClient(door));
                     }
                 })
                 .childOption(ChannelOption.TCP_NODELAY, true)
@@ -146,23 +144,15 @@ public final class Acceptor {
                     bound.cause());
         }
         synchronized (listeners) {
-            listeners.add(new Listener(bound.channel(), door));
+            listeners.add(bound.channel());
         }
         return ((InetSocketAddress) bound.channel().localAddress()).getPort();
     }
 
-    /** Starts accepting on every listener, as soon as its door is prepared. */
+    /** Starts accepting on every listener. The door of a listener is prepared when its first connection arrives. */
     public void accept() {
         synchronized (listeners) {
-            listeners.forEach(listener -> listener.door().prepare(() -> accept(listener)));
-        }
-    }
-
-    private void accept(Listener listener) {
-        synchronized (listeners) {
-            if (listeners.contains(listener)) {
-                listener.channel().config().setAutoRead(true);
-            }
+            listeners.forEach(listener -> listener.config().setAutoRead(true));
         }
     }
 
@@ -174,7 +164,7 @@ public final class Acceptor {
      */
     public void close(long timeoutMs) {
         synchronized (listeners) {
-            listeners.forEach(listener -> listener.channel().close().awaitUninterruptibly());
+            listeners.forEach(listener -> listener.close().awaitUninterruptibly());
             listeners.clear();
         }
         connections.forEach(AcceptedConnection::drain);

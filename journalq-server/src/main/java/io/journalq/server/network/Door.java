@@ -13,7 +13,7 @@ public interface Door {
     AcceptedConnection open(Channel channel, LoopContext loop, String listenerName);
 
     /**
-     * Prepares what connections need. The broker is about to accept them. Called once.
+     * Prepares what connections need, when the first of them arrives. Called once, on the loop of the listener.
      *
      * @param onReady must be called when {@link #open} may be called, on any thread
      */

@@ -24,7 +24,7 @@ class DeferredDoorTest {
             steps.add("created");
             return opened;
         });
-        // when the broker is about to accept
+        // when the first client has connected
         door.prepare(() -> steps.add("ready"));
         // then the caller does not wait
         assertThat(steps).isEmpty();

@@ -336,7 +336,7 @@ class AcceptorTest {
     private static final class SlowDoor implements Door {
         private final Door door;
         private final AtomicInteger opened = new AtomicInteger();
-        private Runnable onReady;
+        private volatile Runnable onReady;
 
         SlowDoor(Door door) {
             this.door = door;
@@ -366,6 +366,7 @@ class AcceptorTest {
                 early.send(7, 10);
                 other.send(1, 10);
                 assertThat(other.receive()).isEqualTo(1);
+                until(() -> door.onReady != null);
                 assertThat(door.opened).hasValue(0);
                 // when
                 door.onReady.run();
@@ -382,7 +383,9 @@ class AcceptorTest {
             SlowDoor door = new SlowDoor(server.door);
             int port = server.acceptor.bind(door, "SLOW", "127.0.0.1", 0);
             server.acceptor.accept();
+            assertThat(door.onReady).isNull();
             try (Client early = new Client(port)) {
+                until(() -> door.onReady != null);
                 server.drain(0);
                 // when
                 door.onReady.run();
