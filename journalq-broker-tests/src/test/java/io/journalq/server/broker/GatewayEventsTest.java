@@ -44,6 +44,7 @@ class GatewayEventsTest {
     private static final Pattern RECORD =
             Pattern.compile("\\{\"partition\":(\\d+),\"offset\":(\\d+),.*\"value\":\"(.*)\"}");
     private static final int SMALL_BUFFER_BYTES = 16 * 1024;
+    private static final int LOOPS = 2;
 
     @TempDir
     private static Path directory;
@@ -57,7 +58,7 @@ class GatewayEventsTest {
         broker = new TestBroker(directory)
                 .with("gateway.listener", "127.0.0.1:0")
                 .with("admin.listener", "127.0.0.1:0")
-                .with("shards", "2")
+                .with("shards", String.valueOf(LOOPS))
                 .start();
         gateway = new GatewayClient(broker.gatewayPort());
     }
@@ -369,6 +370,48 @@ class GatewayEventsTest {
             }
         }
         broker.await(() -> metric("journalq_gateway_streams ").startsWith("0"));
+    }
+
+    @Test
+    void shouldFetchARecordOnceForEachLoopWhenManyReadersWaitForIt() throws Exception {
+        String topic = topic(2);
+        List<CheckedReader> readers = new ArrayList<>();
+        try {
+            for (int i = 0; i < 40; i++) {
+                readers.add(new CheckedReader(topic, null));
+            }
+            // given readers that wait together, because all of them have got a record
+            append(topic, 0, "first");
+            broker.await(() -> readers.stream().allMatch(reader -> reader.isAt(1)));
+            long before = fetchesOfReadersThatWait();
+
+            // when
+            for (int i = 2; i <= 11; i++) {
+                append(topic, i % 2, "value " + i);
+                int count = i;
+                broker.await(() -> readers.stream().allMatch(reader -> reader.isAt(count)));
+                fetchesOfReadersThatWait();
+            }
+
+            // then each loop has fetched each record once, and waits again; a reader or two may have come too late
+            assertThat(fetchesOfReadersThatWait() - before).isBetween(10L, 10L * LOOPS + 4);
+        } finally {
+            for (CheckedReader reader : readers) {
+                reader.close();
+            }
+        }
+    }
+
+    /** The number of fetches when no more are made. */
+    private static long fetchesOfReadersThatWait() throws InterruptedException {
+        long fetches = -1;
+        long before;
+        do {
+            before = fetches;
+            Thread.sleep(100);
+            fetches = Long.parseLong(metric("journalq_gateway_fetches_total ").replaceAll("\\..*", ""));
+        } while (fetches != before);
+        return fetches;
     }
 
     /** Reads events of two partitions in its own thread, and checks the number and the id of each. */

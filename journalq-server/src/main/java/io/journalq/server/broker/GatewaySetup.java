@@ -193,6 +193,11 @@ final class GatewaySetup {
                 "Records in responses of the HTTP gateway. Counted at the end of each response, and for"
                         + " server-sent events after each fetch.",
                 counters::readRecords);
+        metrics.counter(
+                "journalq.gateway.fetches",
+                "Fetches of records for clients of the HTTP gateway. Streams of server-sent events that wait for the same"
+                        + " records share one.",
+                counters::fetches);
     }
 
     private List<Series> requests() {

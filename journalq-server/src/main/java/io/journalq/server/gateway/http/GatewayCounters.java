@@ -1,5 +1,6 @@
 package io.journalq.server.gateway.http;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.gateway.problem.ProblemType;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -21,6 +22,7 @@ public final class GatewayCounters {
     private final Map<ProblemType, LongAdder> problems = new EnumMap<>(ProblemType.class);
     private final LongAdder appendedRecords = new LongAdder();
     private final LongAdder readRecords = new LongAdder();
+    private final LongAdder fetches = new LongAdder();
 
     private record Kind(String route, int status) {}
 
@@ -79,6 +81,13 @@ public final class GatewayCounters {
         return openWebSockets.get();
     }
 
+    /** The handler of an API is called for a client. */
+    void onCall(ApiKey api) {
+        if (api == ApiKey.FETCH) {
+            fetches.increment();
+        }
+    }
+
     /** Records were written to responses. */
     public void onRead(long records) {
         readRecords.add(records);
@@ -114,5 +123,10 @@ public final class GatewayCounters {
 
     public long readRecords() {
         return readRecords.sum();
+    }
+
+    /** Fetches of records for clients. */
+    public long fetches() {
+        return fetches.sum();
     }
 }

@@ -214,6 +214,7 @@ public final class HttpExchange implements Caller {
 
     @Override
     public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+        counters().onCall(api);
         connection
                 .services()
                 .calls()

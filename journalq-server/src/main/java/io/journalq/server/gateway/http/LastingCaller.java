@@ -101,6 +101,7 @@ public final class LastingCaller implements Caller, AutoCloseable {
 
     @Override
     public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+        services.counters().onCall(api);
         services.calls()
                 .call(client, api, version, message, sizeBytes, response -> guarded(() -> onResponse.accept(response)));
     }
