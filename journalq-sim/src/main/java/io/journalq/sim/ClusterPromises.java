@@ -354,7 +354,7 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
         if (partition.replicated() && partition.isConsistent()) {
             consistent.onRead(partition, offset, id);
         } else if (partition.replicated() && partition.isAcknowledgedAlone()) {
-            acknowledgedAlone.onRead(partition, offset, id, scheduler.nowMs());
+            acknowledgedAlone.onRead(partition, offset, found.leaderEpoch(), id, scheduler.nowMs());
         } else if (partition.replicated()) {
             acknowledgedByAll.onRead(partition, offset, id, scheduler.nowMs());
         } else {

@@ -43,9 +43,10 @@ public final class LoneAcknowledgementsAreBounded {
      * A record that was acknowledged or seen.
      *
      * @param leader who acknowledged it; null if a consumer has seen it
+     * @param epoch the leader epoch of the record
      * @param runningMs how long the leader had been running then
      */
-    private record Kept(String id, Leader leader, long atMs, long runningMs) {}
+    private record Kept(String id, Leader leader, int epoch, long atMs, long runningMs) {}
 
     /** The first and the last lost record of a leader. */
     private record Lost(Kept first, Kept last) {}
@@ -83,7 +84,7 @@ public final class LoneAcknowledgementsAreBounded {
         records++;
         int alone = timesAlone.getOrDefault(partition.name(), 0);
         Leader leader = new Leader(partition, broker, replica.leaderEpoch(), alone);
-        keep(partition, offset, new Kept(id, leader, nowMs, runningMs));
+        keep(partition, offset, new Kept(id, leader, replica.leaderEpoch(), nowMs, runningMs));
     }
 
     /** Metadata are committed. A leader that was frozen may come to know later that only it was in sync. */
@@ -104,15 +105,21 @@ public final class LoneAcknowledgementsAreBounded {
     }
 
     /** A leader returns a record. */
-    public void onRead(ClusterPartition partition, long offset, String id, long nowMs) {
+    public void onRead(ClusterPartition partition, long offset, int epoch, String id, long nowMs) {
         records++;
-        keep(partition, offset, new Kept(id, null, nowMs, 0));
+        keep(partition, offset, new Kept(id, null, epoch, nowMs, 0));
         read.computeIfAbsent(partition, none -> new TreeMap<>()).put(offset, id);
     }
 
     private void keep(ClusterPartition partition, long offset, Kept now) {
         TreeMap<Long, Kept> ofPartition = kept.computeIfAbsent(partition, none -> new TreeMap<>());
         Kept before = ofPartition.get(offset);
+        // A leader that was frozen, and does not lead any more, acknowledges what newer ones have replaced already: its own
+        // record is lost. If a consumer gets a record of an older epoch again, that is a violation.
+        if (before != null && !before.id().equals(now.id()) && now.leader() != null && now.epoch() < before.epoch()) {
+            onLost(partition, offset, now, "holds " + before);
+            return;
+        }
         if (before != null && !before.id().equals(now.id())) {
             onLost(partition, offset, before, "now holds " + now);
         }
