@@ -114,8 +114,8 @@ public final class LoneAcknowledgementsAreBounded {
     private void keep(ClusterPartition partition, long offset, Kept now) {
         TreeMap<Long, Kept> ofPartition = kept.computeIfAbsent(partition, none -> new TreeMap<>());
         Kept before = ofPartition.get(offset);
-        // A leader that was frozen, and does not lead any more, acknowledges what newer ones have replaced already: its own
-        // record is lost. If a consumer gets a record of an older epoch again, that is a violation.
+        // A leader that was frozen, and does not lead any more, can acknowledge what newer ones have replaced already.
+        // Then its own record is lost. If a consumer gets a record of an older epoch again, that is a violation.
         if (before != null && !before.id().equals(now.id()) && now.leader() != null && now.epoch() < before.epoch()) {
             onLost(partition, offset, now, "holds " + before);
             return;
