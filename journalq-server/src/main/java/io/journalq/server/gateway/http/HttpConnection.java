@@ -278,7 +278,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
         pace.endHead(nowNanos);
         keepAlive = HttpUtil.isKeepAlive(head) && head.decoderResult().isSuccess();
         state = State.BODY;
-        request = new RequestProgress(this, head);
+        request = new RequestProgress(this, head, nowNanos);
         charge(FairScheduler.REQUEST_BYTES);
         guarded(request.exchange(), request::begin);
     }
@@ -496,7 +496,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
         keepAlive = false;
         loop.cycle().begin();
         if (request == null) {
-            request = new RequestProgress(this, null);
+            request = new RequestProgress(this, null, nanoTime());
         }
         request.readOn();
         request.cutShort(

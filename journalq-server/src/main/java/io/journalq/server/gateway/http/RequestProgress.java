@@ -21,6 +21,7 @@ final class RequestProgress {
     private final HttpConnection connection;
     private final HttpRequest request;
     private final HttpExchange exchange;
+    private final long headNanos;
     private final boolean headOnly;
     private final boolean chunkedResponse;
 
@@ -47,11 +48,13 @@ final class RequestProgress {
      * Begins a request whose head has arrived.
      *
      * @param request null if the head is too slow to arrive
+     * @param headNanos when it arrived
      */
-    RequestProgress(HttpConnection connection, HttpRequest request) {
+    RequestProgress(HttpConnection connection, HttpRequest request, long headNanos) {
         this.connection = connection;
         this.request = request;
         this.exchange = new HttpExchange(connection, request);
+        this.headNanos = headNanos;
         this.hasBody = request != null && RequestHead.hasBody(request);
         this.headOnly = request != null && request.method().equals(HttpMethod.HEAD);
         this.chunkedResponse = request != null && request.protocolVersion().equals(HttpVersion.HTTP_1_1);
@@ -139,8 +142,8 @@ final class RequestProgress {
         connection.identity().begin(request, login);
         exchange.begin(match, head.bodyLength());
         if (login != null && login.lifetimeMs() > 0) {
-            // The lifetime counts from the check of the credentials, which can wait for keys to verify them.
-            exchange.expireAt(connection.nanoTime() + TimeUnit.MILLISECONDS.toNanos(login.lifetimeMs()));
+            // Counted from before the check of the credentials, so that nothing is accepted after they have expired.
+            exchange.expireAt(headNanos + TimeUnit.MILLISECONDS.toNanos(login.lifetimeMs()));
             connection.watchExpiry(exchange);
             if (exchange.isClosed()) {
                 return;
