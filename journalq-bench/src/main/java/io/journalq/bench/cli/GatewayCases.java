@@ -23,9 +23,12 @@ import io.journalq.bench.produce.Tuning;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.DoubleStream;
 
 /** The cases of {@code journalq-bench gateway} that only JournalQ can run. Each measurement has its own topic. One thread. */
 final class GatewayCases {
@@ -33,6 +36,16 @@ final class GatewayCases {
     private static final int BESIDE_SEARCH = 100;
 
     private static final double PERCENT = 100;
+
+    /** Before each measurement of clients of the Kafka protocol, which have new connections. */
+    private static final Duration WARM_UP = Duration.ofSeconds(1);
+
+    private static final int FEWEST_WARM_UPS = 3;
+    private static final int MOST_WARM_UPS = 8;
+    private static final double STEADY_PART = 0.9;
+    private static final long STEADY_BYTES = 2 * 1024 * 1024;
+    private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(30);
+    private static final long LOOK_MS = 100;
 
     private final JournalQBroker broker;
     private final Options options;
@@ -67,7 +80,8 @@ final class GatewayCases {
      *
      * @param shape of the requests that fill a topic
      * @param requests with which a topic is filled
-     * @param duration of a measurement; the warm-up before it takes as long
+     * @param duration of a measurement
+     * @param alternations measurements beside stuck clients
      */
     record Options(
             GatewayLoad.Shape shape,
@@ -77,7 +91,8 @@ final class GatewayCases {
             long messagesPerSecond,
             Duration duration,
             int readers,
-            int posters) {}
+            int posters,
+            int alternations) {}
 
     /** {@code broker} is started and has a gateway. */
     GatewayCases(JournalQBroker broker, Options options) {
@@ -164,11 +179,54 @@ final class GatewayCases {
         return row;
     }
 
-    /** The first run of the load warms the broker up. */
+    /**
+     * Measures the load of the Kafka protocol alone and beside stuck clients in turn, so that it can be seen how much it
+     * varies by itself. The first stuck clients are not measured: Java compiles what they need. But their memory counts.
+     */
     private Map<String, Object> stuck(String topic) throws IOException, InterruptedException {
         PayloadPool pool = PayloadPool.build("text", options.shape().messageBytes(), PayloadPool.DEFAULT_SIZE_BYTES);
-        produce(topic, pool);
-        ProduceResult.Measured alone = produce(topic, pool);
+        warmUp(topic, pool);
+        List<ProduceResult.Measured> alone = new ArrayList<>();
+        List<ProduceResult.Measured> beside = new ArrayList<>();
+        ResourceUse before = produce(topic, pool).use();
+        long mostResidentBytes = besideStuckClients(topic, pool).use().brokerResidentBytes();
+        for (int i = 0; i < options.alternations(); i++) {
+            alone.add(produce(topic, pool));
+            beside.add(besideStuckClients(topic, pool));
+            mostResidentBytes = Math.max(mostResidentBytes, beside.get(i).use().brokerResidentBytes());
+        }
+        alone.add(produce(topic, pool));
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put(
+                "kafka_messages_per_s",
+                Math.round(Statistics.median(beside.stream().mapToDouble(ProduceResult.Measured::qps))));
+        putLatencies(row, "kafka_alone", alone);
+        putLatencies(row, "kafka", beside);
+        row.put("kafka_p99_added_percent", Statistics.tenths(PERCENT * (medianP99Us(beside) / medianP99Us(alone) - 1)));
+        row.put("broker_rss_alone_mib", before.brokerResidentBytes() >> 20);
+        row.put("broker_rss_added_mib", (mostResidentBytes - before.brokerResidentBytes()) >> 20);
+        putUse(row, beside.get(beside.size() - 1).use());
+        return row;
+    }
+
+    /** Ends when neither the latency nor the resident memory of the broker gets better or worse by much. */
+    private void warmUp(String topic, PayloadPool pool) throws InterruptedException {
+        double bestP99Us = Double.MAX_VALUE;
+        long residentBytes = 0;
+        for (int i = 1; i <= MOST_WARM_UPS; i++) {
+            ProduceResult.Measured measured = produce(topic, pool);
+            long grownBytes = measured.use().brokerResidentBytes() - residentBytes;
+            residentBytes += grownBytes;
+            double p99Us = measured.latency().p99Us();
+            if (i >= FEWEST_WARM_UPS && p99Us > STEADY_PART * bestP99Us && grownBytes < STEADY_BYTES) {
+                return;
+            }
+            bestP99Us = Math.min(bestP99Us, p99Us);
+        }
+    }
+
+    private ProduceResult.Measured besideStuckClients(String topic, PayloadPool pool)
+            throws IOException, InterruptedException {
         ProduceResult.Measured beside;
         try (StuckClients clients =
                 new StuckClients(address(), broker.security(), topic, options.readers(), options.posters())) {
@@ -179,22 +237,33 @@ final class GatewayCases {
                     metrics());
             beside = produce(topic, pool);
             clients.requireWaiting();
-            requireReaders();
+            requireReaders(options.readers());
         }
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("kafka_messages_per_s", Math.round(beside.qps()));
-        putLatency(row, "kafka_alone", alone.latency());
-        putLatency(row, "kafka", beside.latency());
+        long endNanos = System.nanoTime() + LEAVE_TIMEOUT.toNanos();
+        while (readers() > 0 && endNanos - System.nanoTime() > 0) {
+            Thread.sleep(LOOK_MS);
+        }
+        requireReaders(0);
+        return beside;
+    }
+
+    /** The medians of several measurements, and the range of their 99th percentiles. */
+    private static void putLatencies(Map<String, Object> row, String what, List<ProduceResult.Measured> measured) {
         row.put(
-                "kafka_p99_added_percent",
-                Statistics.tenths(
-                        PERCENT * (beside.latency().p99Us() / alone.latency().p99Us() - 1)));
-        row.put("broker_rss_alone_mib", alone.use().brokerResidentBytes() >> 20);
-        row.put(
-                "broker_rss_added_mib",
-                (beside.use().brokerResidentBytes() - alone.use().brokerResidentBytes()) >> 20);
-        putUse(row, beside.use());
-        return row;
+                what + "_p50_us",
+                Statistics.tenths(Statistics.median(
+                        measured.stream().mapToDouble(each -> each.latency().p50Us()))));
+        row.put(what + "_p99_us", Statistics.tenths(medianP99Us(measured)));
+        row.put(what + "_p99_min_us", p99sUs(measured).min().orElseThrow());
+        row.put(what + "_p99_max_us", p99sUs(measured).max().orElseThrow());
+    }
+
+    private static double medianP99Us(List<ProduceResult.Measured> measured) {
+        return Statistics.median(p99sUs(measured));
+    }
+
+    private static DoubleStream p99sUs(List<ProduceResult.Measured> measured) {
+        return measured.stream().mapToDouble(each -> each.latency().p99Us());
     }
 
     private ProduceResult.Measured produce(String topic, PayloadPool pool) throws InterruptedException {
@@ -204,7 +273,7 @@ final class GatewayCases {
                         topic, options.partitions(), options.shape().messageBytes(), "text", 1, 1, 0),
                 new Tuning(options.shape().inFlight(), false, 1, 1, Map.of()),
                 options.messagesPerSecond(),
-                options.duration(),
+                WARM_UP,
                 options.duration());
         ProduceResult result = new ProduceRun(
                         broker,
@@ -220,14 +289,17 @@ final class GatewayCases {
         return result.measured();
     }
 
-    private void requireReaders() {
+    private long readers() {
         MetricsPage page = new MetricsPage(metrics());
         page.load();
-        long connected = page.sum("journalq_gateway_streams") + page.sum("journalq_gateway_websockets");
-        if (connected != options.readers()) {
+        return page.sum("journalq_gateway_streams") + page.sum("journalq_gateway_websockets");
+    }
+
+    private void requireReaders(int expected) {
+        long connected = readers();
+        if (connected != expected) {
             throw new BenchException(
-                    "only " + connected + " of " + options.readers() + " stuck readers are connected",
-                    "see the broker's log");
+                    connected + " stuck readers are connected instead of " + expected, "see the broker's log");
         }
     }
 

@@ -82,7 +82,8 @@ final class GatewayCommand implements Callable<Integer> {
                         + " topic, to which single messages are appended at --rate.",
                 "stuck: what --readers that do not read, one half over WebSockets and the other as server-sent events, and"
                         + " --posters whose bodies arrive slowly cost the broker and clients of the Kafka protocol, which"
-                        + " append at --rate. Each repetition has a new broker.",
+                        + " append at --rate: without them, beside them, and so on, --alternations times, and without"
+                        + " them at the end. Each repetition has a new broker.",
                 "search: searches of a whole topic, one after the other, while single messages are appended to another"
                         + " topic at --rate."
             })
@@ -153,6 +154,14 @@ final class GatewayCommand implements Callable<Integer> {
             converter = OptionTypes.NonNegativeInt.class,
             description = "Posters of stuck (default: ${DEFAULT-VALUE}).")
     private int posters;
+
+    @Option(
+            names = "--alternations",
+            defaultValue = "4",
+            paramLabel = "COUNT",
+            converter = OptionTypes.PositiveInt.class,
+            description = "Measurements of stuck beside the readers and posters (default: ${DEFAULT-VALUE}).")
+    private int alternations;
 
     @Option(
             names = "--partitions",
@@ -254,7 +263,8 @@ final class GatewayCommand implements Callable<Integer> {
                 rate != null ? rate : kind.messagesPerSecond(),
                 duration,
                 readers,
-                posters);
+                posters,
+                alternations);
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("case", kind.toString());
         settings.put("message_bytes", sizeBytes);
@@ -268,6 +278,7 @@ final class GatewayCommand implements Callable<Integer> {
             case STUCK -> {
                 settings.put("readers", readers);
                 settings.put("posters", posters);
+                settings.put("alternations", alternations);
             }
             case SEARCH -> settings.put("searched_messages", options.requests() * messages);
             default -> {

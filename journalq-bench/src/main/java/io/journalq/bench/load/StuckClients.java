@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * Clients of the HTTP gateway that are a burden: readers that subscribe to a topic and read nothing, every second one over a
  * WebSocket and the others as server-sent events, and posters whose bodies arrive slowly. The bodies are documents of JSON,
- * which the broker must hold until they are complete.
+ * which the broker must hold until they are complete. Posters send at different times.
  */
 public final class StuckClients implements AutoCloseable {
     private static final int RESPONSE_BYTES = 4096;
@@ -25,7 +25,7 @@ public final class StuckClients implements AutoCloseable {
     /** Twice the slowest rate at which the broker lets a body arrive. */
     private static final int PART_BYTES = 512;
 
-    private static final long PART_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    private static final long ROUND_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
     /** More than the kernel holds for a connection within a machine. */
     private static final int FILLING_BYTES = 8 * 1024 * 1024;
     /** The broker takes no more in a request. */
@@ -98,11 +98,15 @@ public final class StuckClients implements AutoCloseable {
     private void post() {
         byte[] part = ascii("x".repeat(PART_BYTES));
         try {
-            while (!closed) {
-                for (LoadSocket poster : posters) {
-                    send(poster, part);
+            long dueNanos = System.nanoTime();
+            for (int next = 0; !closed; next++) {
+                if (!posters.isEmpty()) {
+                    send(posters.get(next % posters.size()), part);
                 }
-                LockSupport.parkNanos(PART_NANOS);
+                dueNanos += ROUND_NANOS / Math.max(1, posters.size());
+                while (!closed && dueNanos - System.nanoTime() > 0) {
+                    LockSupport.parkNanos(dueNanos - System.nanoTime());
+                }
             }
         } catch (IOException failed) {
             failure = closed ? null : failed;
