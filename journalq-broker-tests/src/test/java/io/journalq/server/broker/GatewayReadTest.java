@@ -15,13 +15,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -256,10 +261,31 @@ class GatewayReadTest {
             }
         }
 
+        awaitMarkers(topic);
+
         String body = gateway.get(records(topic)).body();
 
         assertThat(body).contains("kept-1", "kept-2").doesNotContain("\"aborted\"");
         assertThat(end(body).group(2)).isEqualTo("true");
+    }
+
+    /** A commit is acknowledged before its marker is in the log. Readers get the records after that. */
+    private static void awaitMarkers(String topic) throws InterruptedException {
+        TopicPartition partition = new TopicPartition(topic, 0);
+        ListOffsetsOptions committed = new ListOffsetsOptions(IsolationLevel.READ_COMMITTED);
+        try (Admin admin = broker.admin()) {
+            broker.await(() -> {
+                try {
+                    return admin.listOffsets(Map.of(partition, OffsetSpec.latest()), committed)
+                                    .partitionResult(partition)
+                                    .get(20, TimeUnit.SECONDS)
+                                    .offset()
+                            == 6;
+                } catch (InterruptedException | ExecutionException | TimeoutException failed) {
+                    throw new AssertionError(failed);
+                }
+            });
+        }
     }
 
     @ParameterizedTest
