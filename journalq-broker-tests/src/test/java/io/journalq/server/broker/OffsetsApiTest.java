@@ -119,6 +119,20 @@ class OffsetsApiTest {
     }
 
     @Test
+    void shouldTellABrokerWhetherTheReplicaKnowsALaterLeaderEpoch() throws Exception {
+        broker.createTopic("t", 1, Map.of("retention.ms", "-1"));
+        broker.stop();
+        broker.start();
+
+        // then a broker that knows the epoch of before is refused
+        try (WireClient client = new WireClient(broker.port())) {
+            assertThat(end(client, 1, 0, -1).errorCode()).isEqualTo(ErrorCode.FENCED_LEADER_EPOCH.code());
+            assertThat(end(client, 1, 1, -1).errorCode()).isEqualTo(ErrorCode.NONE.code());
+            assertThat(end(client, 1, 2, -1).errorCode()).isEqualTo(ErrorCode.NONE.code());
+        }
+    }
+
+    @Test
     void shouldGiveUpRecordsOnRequest() throws Exception {
         broker.createTopic("t", 1, Map.of("retention.ms", "-1"));
         produce(1, 2, 3, 4);
@@ -237,15 +251,20 @@ class OffsetsApiTest {
     }
 
     private static OffsetForLeaderEpochResponse.EpochEndOffset end(WireClient client, int epoch) throws Exception {
+        return end(client, -1, -1, epoch);
+    }
+
+    private static OffsetForLeaderEpochResponse.EpochEndOffset end(
+            WireClient client, int replicaId, int currentEpoch, int epoch) throws Exception {
         int version = 4;
         int id = client.send(
                 new OffsetForLeaderEpochRequest()
-                        .setReplicaId(-1)
+                        .setReplicaId(replicaId)
                         .setTopics(List.of(new OffsetForLeaderEpochRequest.OffsetForLeaderTopic()
                                 .setTopic("t")
                                 .setPartitions(List.of(new OffsetForLeaderEpochRequest.OffsetForLeaderPartition()
                                         .setPartition(0)
-                                        .setCurrentLeaderEpoch(-1)
+                                        .setCurrentLeaderEpoch(currentEpoch)
                                         .setLeaderEpoch(epoch))))),
                 version);
         return client.receive(OffsetForLeaderEpochResponse.class, ApiKey.OFFSET_FOR_LEADER_EPOCH, version, id)

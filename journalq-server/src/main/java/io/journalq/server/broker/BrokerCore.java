@@ -254,8 +254,8 @@ public final class BrokerCore implements AutoCloseable {
                 environment.cycles().get(0).loop(),
                 environment.blockingPool(),
                 this::takeOffline);
-        CoordinatorResources coordinators =
-                new CoordinatorResources(shards, environment.blockingPool(), environment.clock(), slices);
+        CoordinatorResources coordinators = new CoordinatorResources(
+                shards, environment.blockingPool(), environment.clock(), slices, cluster.requests());
         this.groups = new GroupCoordinators(
                 config, coordinators, environment.memory(), environment.ids(), cluster.requests());
         this.groupLags = new GroupLags(

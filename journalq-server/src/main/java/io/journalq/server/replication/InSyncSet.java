@@ -1,5 +1,6 @@
 package io.journalq.server.replication;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -39,6 +40,7 @@ final class InSyncSet {
                 .toArray(RemoteReplica[]::new);
         for (RemoteReplica other : others) {
             other.committed = set.inSync().contains(other.brokerId);
+            other.eligible = set.eligible().contains(other.brokerId);
             other.proposed = false;
         }
         count();
@@ -94,6 +96,17 @@ final class InSyncSet {
     /** Whether the high watermark waits for no other replica. */
     boolean isLeaderOnly() {
         return countedOthers == 0;
+    }
+
+    /** The other brokers that could lead next, as far as is known. */
+    List<Integer> successors() {
+        List<Integer> successors = new ArrayList<>(others.length);
+        for (RemoteReplica other : others) {
+            if (other.isCounted() || other.eligible) {
+                successors.add(other.brokerId);
+            }
+        }
+        return successors;
     }
 
     /** Whether enough replicas are in sync. */

@@ -11,6 +11,9 @@ final class RemoteReplica {
     /** Whether a proposal counts it among the in-sync replicas, and may have been accepted. */
     boolean proposed;
 
+    /** Whether it may lead if no replica is in sync. */
+    boolean eligible;
+
     private long brokerEpoch = IsrProposal.UNKNOWN_EPOCH;
     private long fetchOffset = NOTHING_FETCHED;
     private long startOffset;

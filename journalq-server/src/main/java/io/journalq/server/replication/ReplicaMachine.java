@@ -2,6 +2,7 @@ package io.journalq.server.replication;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.ErrorCode;
+import java.util.List;
 import java.util.function.IntPredicate;
 
 /**
@@ -270,6 +271,14 @@ public final class ReplicaMachine {
         return leading != null
                 && leading.inSync().isLeaderOnly()
                 && leading.inSync().isLargeEnough();
+    }
+
+    /**
+     * The other brokers that could lead after this one, as far as this leader knows: no other one can be elected
+     * before this leader, or the controller, makes it one of them.
+     */
+    public List<Integer> successors() {
+        return leading == null ? List.of() : leading.inSync().successors();
     }
 
     /** Whether enough replicas are in sync for an append that waits for all of them. */

@@ -10,6 +10,7 @@ import java.util.List;
  * @param partitionEpoch incremented with each change of anything in this record
  * @param replicas broker ids of all replicas
  * @param inSync broker ids of the in-sync replicas
+ * @param eligible broker ids of the replicas that may lead if none is in sync (KIP-966)
  * @param recoveryEpoch the last leader epoch that began without some acknowledged records; -1 if none did
  * @param adding broker ids of the replicas that a reassignment adds
  */
@@ -19,6 +20,7 @@ public record ReplicaSet(
         int partitionEpoch,
         List<Integer> replicas,
         List<Integer> inSync,
+        List<Integer> eligible,
         int recoveryEpoch,
         List<Integer> adding) {
     private static final int NO_RECOVERY = -1;
@@ -26,12 +28,13 @@ public record ReplicaSet(
     public ReplicaSet {
         replicas = List.copyOf(replicas);
         inSync = List.copyOf(inSync);
+        eligible = List.copyOf(eligible);
         adding = List.copyOf(adding);
     }
 
     /** The set of a partition that has lost nothing, and whose replicas stay. */
     public ReplicaSet(int leader, int leaderEpoch, int partitionEpoch, List<Integer> replicas, List<Integer> inSync) {
-        this(leader, leaderEpoch, partitionEpoch, replicas, inSync, NO_RECOVERY, List.of());
+        this(leader, leaderEpoch, partitionEpoch, replicas, inSync, List.of(), NO_RECOVERY, List.of());
     }
 
     /** The set of a partition whose only replica leads. */

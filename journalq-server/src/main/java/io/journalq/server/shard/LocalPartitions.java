@@ -268,6 +268,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 state.partitionEpoch(),
                 state.replicas(),
                 state.inSyncReplicas(),
+                state.eligibleLeaders(),
                 state.recoveryEpoch(),
                 state.reassignment().adding());
     }

@@ -19,8 +19,9 @@ import java.util.function.Supplier;
 
 /**
  * OffsetForLeaderEpoch, versions 2 to 4: the end offset of a leader epoch. A consumer can determine from it whether the
- * records that it has read still exist (KIP-101, KIP-279, KIP-320). A broker that names no epoch gets the end of the log
- * of any replica, and its newest epoch with records.
+ * records that it has read still exist (KIP-101, KIP-279, KIP-320). A broker that asks for the end of no epoch gets the
+ * end of the log of any replica, and its newest epoch with records. It can name the current leader epoch too, to find out
+ * whether the replica knows a later one.
  */
 public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeaderEpochRequest> {
     private static final int UNKNOWN = -1;
@@ -76,14 +77,14 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
             String name,
             OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted,
             boolean ofBroker) {
-        boolean ofReplica = ofBroker && wanted.currentLeaderEpoch() == UNKNOWN && wanted.leaderEpoch() == UNKNOWN;
+        boolean ofReplica = ofBroker && wanted.leaderEpoch() == UNKNOWN;
         OffsetForLeaderEpochResponse.EpochEndOffset end = new OffsetForLeaderEpochResponse.EpochEndOffset()
                 .setPartition(wanted.partition())
                 .setLeaderEpoch(UNKNOWN)
                 .setEndOffset(UNKNOWN);
         fanOut.add(name, wanted.partition(), error -> end.setErrorCode(error.code()), (host, done) -> {
             if (ofReplica) {
-                lookAtReplica(host, end);
+                lookAtReplica(host, wanted, end);
             } else {
                 look(host, wanted, end);
             }
@@ -93,9 +94,16 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
     }
 
     /** On the shard's loop. */
-    private static void lookAtReplica(PartitionHost host, OffsetForLeaderEpochResponse.EpochEndOffset response) {
+    private static void lookAtReplica(
+            PartitionHost host,
+            OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted,
+            OffsetForLeaderEpochResponse.EpochEndOffset response) {
         if (host.isClosed() || host.isOffline()) {
             response.setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code());
+            return;
+        }
+        if (wanted.currentLeaderEpoch() != UNKNOWN && wanted.currentLeaderEpoch() < host.leaderEpoch()) {
+            response.setErrorCode(ErrorCode.FENCED_LEADER_EPOCH.code());
             return;
         }
         Journal journal = host.journal();

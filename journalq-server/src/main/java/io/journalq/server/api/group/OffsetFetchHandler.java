@@ -31,7 +31,8 @@ import java.util.function.Supplier;
 /**
  * OffsetFetch, versions 1 to 10: the committed offsets of a group, for given partitions or for all, and of several
  * groups from version 8 (KIP-709). Topics are identified by id in version 10. A client that requests stable offsets
- * gets an error for offsets that an open transaction may still change (KIP-447).
+ * gets an error for offsets that an open transaction may still change (KIP-447). A broker that another one has replaced
+ * as the coordinator never responds with an old offset, even if it does not know that yet.
  */
 public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     private static final short FIRST_BATCHED_VERSION = 8;
@@ -70,7 +71,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                 results.set(index, lookup.refusal(ErrorCode.GROUP_AUTHORIZATION_FAILED));
                 continue;
             }
-            groups.submit(
+            groups.submitRead(
                     group.groupId(),
                     (machine, nowMs, replies) -> replies.<OffsetFetchResponseGroup>to(
                                     result -> results.set(index, result),

@@ -65,6 +65,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private final LoopCycle cycle;
     private final Supplier<PartitionHost> partitions;
     private final CoordinatorLoading<M> loading;
+    private final int nodeId;
     private final BatchBuilder builder = new BatchBuilder(PooledByteBufAllocator.DEFAULT, CompressionCodec.NONE);
 
     /** The running machine; null if there is none. */
@@ -94,6 +95,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
      * Creates a host; {@link #load} starts it.
      *
      * @param partitions returns the partition's host, or null while there is none
+     * @param nodeId this broker
      */
     CoordinatorHost(
             CoordinatorKind<M> kind,
@@ -101,13 +103,15 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             TopicPartition name,
             LoopCycle cycle,
             Supplier<PartitionHost> partitions,
-            CoordinatorLoading<M> loading) {
+            CoordinatorLoading<M> loading,
+            int nodeId) {
         this.kind = kind;
         this.topicId = topicId;
         this.name = name;
         this.cycle = cycle;
         this.partitions = partitions;
         this.loading = loading;
+        this.nodeId = nodeId;
     }
 
     LoopCycle cycle() {
@@ -238,9 +242,22 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     /** Runs a step, or reports why it cannot. */
     void run(Step<M> step, Consumer<ErrorCode> unavailable) {
         if (running == null) {
-            unavailable.accept(closed ? ErrorCode.NOT_COORDINATOR : ErrorCode.COORDINATOR_LOAD_IN_PROGRESS);
+            unavailable.accept(unavailability());
         } else {
             running.run(step);
+        }
+    }
+
+    private ErrorCode unavailability() {
+        return closed ? ErrorCode.NOT_COORDINATOR : ErrorCode.COORDINATOR_LOAD_IN_PROGRESS;
+    }
+
+    /** Runs a step that only reads, when no other broker can have changed the state; or reports why it cannot. */
+    void read(Step<M> step, Consumer<ErrorCode> unavailable) {
+        if (running == null) {
+            unavailable.accept(unavailability());
+        } else {
+            running.read(step, unavailable);
         }
     }
 
@@ -259,6 +276,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private final class Running implements Outbox {
         private final PartitionHost partition;
         private final Replies replies = new Replies();
+        private final LeaderConfirmation confirmation;
         private M machine;
         private Loop.Timer tick;
         private long tickDueMs = CoordinatorMachine.NEVER;
@@ -266,6 +284,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
         Running(PartitionHost partition) {
             this.partition = partition;
+            this.confirmation = new LeaderConfirmation(partition, cycle, loading.peers(), nodeId);
         }
 
         void begin(M loaded) {
@@ -281,6 +300,14 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             long nowMs = loading.clock().millis();
             step.run(machine, nowMs, replies);
             scheduleTick(nowMs);
+        }
+
+        void read(Step<M> step, Consumer<ErrorCode> unavailable) {
+            if (partition.isReplicated()) {
+                confirmation.confirm(() -> run(step), unavailable);
+            } else {
+                run(step);
+            }
         }
 
         private boolean isInForce() {
@@ -374,6 +401,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 tick.cancel();
             }
             replies.failAll(error);
+            confirmation.end();
         }
 
         private void scheduleTick(long nowMs) {

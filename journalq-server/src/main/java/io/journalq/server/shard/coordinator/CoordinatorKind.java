@@ -3,6 +3,7 @@ package io.journalq.server.shard.coordinator;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.coordinator.RecordTypes;
+import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.store.CoordinatorSlice;
 import java.time.Clock;
 import java.util.concurrent.Executor;
@@ -37,6 +38,7 @@ public record CoordinatorKind<M extends CoordinatorMachine>(String topic, Record
      * @param slices the stored state
      * @param counters statistics
      * @param listener is informed of every machine that is loaded
+     * @param peers asks other brokers whether this one still leads; null for a broker that is alone
      * @param <M> the machine
      */
     record CoordinatorLoading<M extends CoordinatorMachine>(
@@ -45,7 +47,8 @@ public record CoordinatorKind<M extends CoordinatorMachine>(String topic, Record
             Clock clock,
             CoordinatorSlice.Provider slices,
             CoordinatorCounters counters,
-            LoadListener<M> listener) {}
+            LoadListener<M> listener,
+            PeerRequests peers) {}
 
     /**
      * Is informed of machines that come and go.

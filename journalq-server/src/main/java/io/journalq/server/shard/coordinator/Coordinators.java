@@ -8,6 +8,7 @@ import io.journalq.server.loop.ConcurrencyLimitedExecutor;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
@@ -64,7 +65,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 resources.clock(),
                 resources.slices(),
                 new CoordinatorCounters(),
-                listener);
+                listener,
+                resources.peers());
     }
 
     public CoordinatorCounters counters() {
@@ -132,7 +134,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 new TopicPartition(topic.name(), number),
                 shard.cycle(),
                 () -> shard.host(topic.id(), number),
-                loading);
+                loading,
+                shards.nodeId());
     }
 
     /** Whether this broker leads a partition, so that a coordinator here can write to it. */
@@ -167,6 +170,18 @@ public final class Coordinators<M extends CoordinatorMachine> {
 
     /** Like {@link #submit(String, Step, Consumer)}, with the machine of a partition of the topic. */
     public void submit(int partition, Step<M> step, Consumer<ErrorCode> unavailable) {
+        execute(partition, host -> host.run(step, unavailable), unavailable);
+    }
+
+    /**
+     * Like {@link #submit(String, Step, Consumer)}, for a step that appends nothing, and whose reply must not be older than
+     * what another broker has replied before: first, the brokers that could have replaced this one are asked.
+     */
+    public void submitRead(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
+        execute(partitionOf(key), host -> host.read(step, unavailable), unavailable);
+    }
+
+    private void execute(int partition, Consumer<CoordinatorHost<M>> action, Consumer<ErrorCode> unavailable) {
         List<CoordinatorHost<M>> current = hosts;
         if (partition < 0 || partition >= current.size()) {
             unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
@@ -175,7 +190,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         CoordinatorHost<M> host = current.get(partition);
         if (host == null) {
             unavailable.accept(ErrorCode.NOT_COORDINATOR);
-        } else if (!host.cycle().execute(() -> host.run(step, unavailable))) {
+        } else if (!host.cycle().execute(() -> action.accept(host))) {
             unavailable.accept(ErrorCode.COORDINATOR_NOT_AVAILABLE);
         }
     }
@@ -342,7 +357,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
      * @param blockingPool runs work that waits for the disk
      * @param clock the time of steps and ticks
      * @param slices the stored state, so that a load need not read whole journals
+     * @param peers asks other brokers whether this one still leads; null for a broker that is alone
      */
     public record CoordinatorResources(
-            Shards shards, Executor blockingPool, Clock clock, CoordinatorSlice.Provider slices) {}
+            Shards shards, Executor blockingPool, Clock clock, CoordinatorSlice.Provider slices, PeerRequests peers) {}
 }

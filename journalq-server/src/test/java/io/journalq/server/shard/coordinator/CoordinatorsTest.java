@@ -8,8 +8,10 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.coordinator.CoordinatorMachine;
@@ -29,6 +31,8 @@ import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import io.journalq.server.peer.PeerChannel;
+import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.shard.Shard;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
@@ -42,12 +46,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -83,6 +89,24 @@ class CoordinatorsTest {
     private MetadataMachine metadata;
     private Shards shards;
     private Coordinators<Names> coordinators;
+    /** The requests that ask the other broker whether it leads. */
+    private final BlockingQueue<PeerChannel.ResponseListener> asked = new LinkedBlockingQueue<>();
+
+    /** A connection to the other broker. */
+    private final class Channel implements PeerChannel {
+        @Override
+        public void send(ApiMessage request, int version, int timeoutMs, ResponseListener listener) {
+            asked.add(listener);
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
 
     /** The machine. */
     private final class Names implements CoordinatorMachine {
@@ -184,7 +208,12 @@ class CoordinatorsTest {
                 config, loops.cycles(), disk, blockingPool, Clock.systemUTC(), Map.of(), MemoryAccount.UNBOUNDED);
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(InternalTopics.GROUPS, TYPES, (partition, outbox) -> new Names(outbox)),
-                new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), slices),
+                new CoordinatorResources(
+                        shards,
+                        blockingPool,
+                        Clock.systemUTC(),
+                        slices,
+                        new PeerRequests(loops.cycles().get(0), broker -> new Channel())),
                 (partition, machine) -> {});
         metadata = metadata();
     }
@@ -336,6 +365,46 @@ class CoordinatorsTest {
         acknowledge(partition);
         await(() -> isLoaded("key"));
         assertThat(namesOf("key")).containsValue("one");
+    }
+
+    @Test
+    void shouldReadOnlyWhenTheOtherBrokerKnowsNoLaterLeader() throws Exception {
+        // given a coordinator whose partition has another replica in sync
+        int partition = startReplicated();
+
+        // when a client reads
+        CompletableFuture<Void> read = read();
+        PeerChannel.ResponseListener other = asked.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
+        run("key", (machine, nowMs, replies) -> {});
+        assertThat(read).isNotDone();
+
+        // then the other broker decides
+        other.onResponse(response(ErrorCode.NONE));
+        read.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        CompletableFuture<Void> late = read();
+        asked.poll(LIMIT_SECONDS, TimeUnit.SECONDS).onResponse(response(ErrorCode.FENCED_LEADER_EPOCH));
+        assertThatThrownBy(() -> late.get(LIMIT_SECONDS, TimeUnit.SECONDS)).hasMessageContaining("NOT_COORDINATOR");
+
+        // and a read that waits for its response fails when the other broker leads
+        CompletableFuture<Void> waiting = read();
+        moveTo(partition, 1, 2);
+        assertThatThrownBy(() -> waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS)).hasMessageContaining("NOT_COORDINATOR");
+    }
+
+    private CompletableFuture<Void> read() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        coordinators.submitRead(
+                "key",
+                (machine, nowMs, replies) -> done.complete(null),
+                error -> done.completeExceptionally(new IllegalStateException(error.name())));
+        return done;
+    }
+
+    private static OffsetForLeaderEpochResponse response(ErrorCode error) {
+        return new OffsetForLeaderEpochResponse()
+                .setTopics(List.of(new OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult()
+                        .setPartitions(List.of(
+                                new OffsetForLeaderEpochResponse.EpochEndOffset().setErrorCode(error.code())))));
     }
 
     /** Returns the partition of "key", which this broker leads. */

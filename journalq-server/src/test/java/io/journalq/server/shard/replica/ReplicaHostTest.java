@@ -32,7 +32,8 @@ class ReplicaHostTest {
     void leadWithAFollowerThatHasEverything(@TempDir Path directory) throws IOException {
         partition = SteppedPartition.open(directory, JournalConfig.DEFAULT);
         int self = SteppedPartition.NODE;
-        partition.setReplicas(1, new ReplicaSet(self, 1, 0, List.of(self, OTHER), List.of(self), -1, List.of()));
+        partition.setReplicas(
+                1, new ReplicaSet(self, 1, 0, List.of(self, OTHER), List.of(self), List.of(), -1, List.of()));
         ReplicaHost replicas = new ReplicaHost(
                 partition.cycle(),
                 new ReplicaPeers(

@@ -119,7 +119,7 @@ class MarkerWriterTest {
                                 new TransactionLimits(60_000, 60_000),
                                 shards::retentionTime,
                                 MemoryAccount.UNBOUNDED)),
-                new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), CoordinatorSlice.Provider.NONE),
+                new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), CoordinatorSlice.Provider.NONE, null),
                 (partition, machine) -> {});
         writer = new MarkerWriter(
                 metadata::image,
