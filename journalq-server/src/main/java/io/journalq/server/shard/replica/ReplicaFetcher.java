@@ -11,6 +11,7 @@ import io.journalq.server.peer.PeerChannel;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -30,6 +31,9 @@ final class ReplicaFetcher {
 
     private static final int FETCH_VERSION = 18;
     private static final int MAX_WAIT_MS = 500;
+    /** The same while the log of a partition is being synced, because it is left out of the current fetch. */
+    private static final int MAX_WAIT_WHILE_SYNCING_MS = 10;
+
     private static final int MIN_BYTES = 1;
     private static final int MAX_BYTES = 8 << 20;
     private static final int MAX_PARTITION_BYTES = 1 << 20;
@@ -64,6 +68,9 @@ final class ReplicaFetcher {
 
     /** Partitions that may have to be named in the next request. */
     private final Set<FetchedPartition> due = new LinkedHashSet<>();
+
+    /** Partitions that are left out until their logs are on the disk. */
+    private final Set<FetchedPartition> leftOut = new HashSet<>();
 
     private final Runnable fetchAfterWrite = this::fetchAfterWrite;
     /** Null while there is no connection. */
@@ -103,6 +110,7 @@ final class ReplicaFetcher {
                 partitions.computeIfAbsent(host.topicId(), none -> new LinkedHashMap<>());
         FetchedPartition known = ofTopic.get(host.name().partition());
         if (known == null || known.host() != host) {
+            leftOut.remove(known);
             known = new FetchedPartition(host);
             ofTopic.put(host.name().partition(), known);
         } else {
@@ -123,6 +131,7 @@ final class ReplicaFetcher {
         }
         ofTopic.remove(host.name().partition());
         due.remove(known);
+        leftOut.remove(known);
         if (ofTopic.isEmpty()) {
             partitions.remove(host.topicId());
         }
@@ -313,7 +322,7 @@ final class ReplicaFetcher {
                 .setReplicaState(new FetchRequest.ReplicaState()
                         .setReplicaId(peers.nodeId())
                         .setReplicaEpoch(peers.brokerEpoch().getAsLong()))
-                .setMaxWaitMs(MAX_WAIT_MS)
+                .setMaxWaitMs(leftOut.isEmpty() ? MAX_WAIT_MS : MAX_WAIT_WHILE_SYNCING_MS)
                 .setMinBytes(MIN_BYTES)
                 .setMaxBytes(MAX_BYTES)
                 .setSessionId(sessionId)
@@ -418,7 +427,9 @@ final class ReplicaFetcher {
         }
         partition.holdBack();
         leaveOut(partition);
+        leftOut.add(partition);
         partition.host().replication().whenSynced(error -> {
+            leftOut.remove(partition);
             if (!partition.isPaused() || !isFetched(partition)) {
                 return;
             }

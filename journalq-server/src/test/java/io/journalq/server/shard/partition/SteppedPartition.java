@@ -64,6 +64,8 @@ public final class SteppedPartition {
     private final LoopCycle cycle;
     private final Flusher flusher;
     private final PartitionHost host;
+    private final PartitionResources resources;
+    private final PartitionFiles files;
     private final LoopCounters counters;
     private final VerificationGuards guards;
     private final WalSyncers walSyncers;
@@ -113,7 +115,7 @@ public final class SteppedPartition {
         Clock clock = Clock.systemUTC();
         walSyncers = new WalSyncers(store, List.of(directory), writeAheadBytes, 1, committing, clock);
         flusher = new Flusher(cycle, blockingPool);
-        PartitionResources resources = new PartitionResources(
+        resources = new PartitionResources(
                 cycle,
                 new AppendResources(
                         cycle,
@@ -127,8 +129,7 @@ public final class SteppedPartition {
                 throttles,
                 NODE);
         guards = resources.appends().guards();
-        PartitionFiles files =
-                new PartitionFiles(store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd));
+        files = new PartitionFiles(store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd));
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0, true);
         host = new PartitionHost(resources, recovered, new TopicCounters(1), settings, replicas);
     }
@@ -221,6 +222,13 @@ public final class SteppedPartition {
             DeliveryMode mode, JournalConfig journal, int minInSyncReplicas, ThrottledReplicas throttled) {
         return new PartitionSettings(
                 new AppendSettings(BatchRules.DEFAULT, null, mode, 1), 1, true, journal, minInSyncReplicas, throttled);
+    }
+
+    /** Opens another partition of the topic on the same loop, with the same replicas. */
+    public PartitionHost openAnother(int number) throws IOException {
+        PartitionSettings settings = settings(mode, JournalConfig.DEFAULT, minInSyncReplicas, throttled);
+        RecoveredPartition recovered = files.open(new TopicPartition("t", number), TOPIC_ID, settings, 0, true);
+        return new PartitionHost(resources, recovered, new TopicCounters(1), settings, replicas);
     }
 
     /** Changes the replicas to which {@link #throttles} apply. */

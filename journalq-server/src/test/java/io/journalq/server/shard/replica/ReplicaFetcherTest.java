@@ -98,14 +98,13 @@ class ReplicaFetcherTest {
         @Override
         public void close() {}
 
+        private FetchRequest last() {
+            return requests.get(requests.size() - 1);
+        }
+
         /** The offset up to which the last request acknowledges. */
         private long acknowledged() {
-            return requests.get(requests.size() - 1)
-                    .topics()
-                    .get(0)
-                    .partitions()
-                    .get(0)
-                    .fetchOffset();
+            return last().topics().get(0).partitions().get(0).fetchOffset();
         }
     }
 
@@ -309,6 +308,33 @@ class ReplicaFetcherTest {
         respondWithBatchBefore(4, 4);
         assertThat(leader.acknowledged()).isEqualTo(5);
         assertThat(leader.connections).isEqualTo(1);
+    }
+
+    @Test
+    void shouldFetchSoonAfterASyncWhenOtherPartitionsHaveNothingNew() throws IOException {
+        // given a replica that is behind, and another partition that has the same leader
+        followUnsynced();
+        fetcher.add(partition.openAnother(1));
+        setInSync(LEADER);
+        respondWithBatchBefore(2, 0);
+        assertThat(leader.last().maxWaitMs()).isEqualTo(500);
+        int connections = leader.connections;
+
+        // when what it has fetched is being synced
+        respondWithBatchBefore(2, 1);
+
+        // then the fetch of the other partition does not wait for long
+        assertThat(leader.last().topics()).isEmpty();
+        assertThat(leader.last().forgottenTopicsData()).hasSize(1);
+        assertThat(leader.last().maxWaitMs()).isEqualTo(10);
+        commit();
+
+        // and the next one acknowledges the records
+        respond();
+        partition.loop().run();
+        assertThat(leader.acknowledged()).isEqualTo(2);
+        assertThat(leader.last().maxWaitMs()).isEqualTo(500);
+        assertThat(leader.connections).isEqualTo(connections);
     }
 
     @Test
