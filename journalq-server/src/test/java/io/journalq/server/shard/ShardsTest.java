@@ -305,6 +305,38 @@ class ShardsTest {
         assertThat(restart()).isEmpty();
     }
 
+    private Path firstDirectory() {
+        return data.resolve(StoredPartition.directoryName(ID, 0));
+    }
+
+    private void deleteFilesExcept(List<String> kept) throws IOException {
+        for (String name : store.list(firstDirectory())) {
+            if (!kept.contains(name)) {
+                store.delete(firstDirectory().resolve(name));
+            }
+        }
+    }
+
+    @Test
+    void shouldFindThatAKilledReplicaWithoutRecordsHasLostNothing() throws Exception {
+        // given a replica of a new topic, without a record
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        List<String> files = store.list(firstDirectory());
+
+        // when its process is killed, which is a stop without what a stop writes
+        shards.close().join();
+        deleteFilesExcept(files);
+        // then
+        assertThat(restart()).isEmpty();
+
+        // and when somebody deletes its files
+        shards.close().join();
+        deleteFilesExcept(List.of());
+        // then
+        assertThat(restart()).isEqualTo(Map.of(ID, List.of(0)));
+    }
+
     /** Appends records to the first partition, and waits until they are in the file. */
     private void write(int count) throws InterruptedException {
         ask(0, host -> appendRecords(host, count));

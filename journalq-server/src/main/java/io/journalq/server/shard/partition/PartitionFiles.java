@@ -38,6 +38,8 @@ public final class PartitionFiles {
     private static final String LOSS_FILE = "lost";
 
     private static final byte[] LOSS = "acknowledged records are missing\n".getBytes(StandardCharsets.US_ASCII);
+    /** In the directory of a replica from its creation on: without a record, it has no other file until a clean stop. */
+    private static final String CREATED_FILE = "created";
 
     private final FileStore store;
     private final List<Path> dataDirectories;
@@ -73,8 +75,12 @@ public final class PartitionFiles {
         // In mode consistent, this replica can lead after a power loss, so it keeps what may be on the disk nowhere
         // else.
         boolean endsAtDamage = !alone && mode != DeliveryMode.CONSISTENT;
+        boolean isNew = !alone && Set.of(LOSS_FILE).containsAll(store.list(directory));
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, endsAtDamage, background);
         try {
+            if (isNew) {
+                store.open(directory.resolve(CREATED_FILE), true).close();
+            }
             ReplicaMachine replica =
                     new ReplicaMachine(journal.endOffset(), alone ? journal.endOffset() : journal.highWatermark());
             PartitionTransactions transactions = recoverProducers(name, journal, replica.highWatermark());
