@@ -122,7 +122,7 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
         this.highWatermarks = new HighWatermarkWaits(violations);
         this.cuts = new NobodyCutsBelowItsHighWatermark(violations);
         this.replicas = new ReplicasHoldTheSame(violations, ClusterScenario.DATA);
-        this.damage = new DamageIsHealed(violations, ClusterScenario.DATA, random);
+        this.damage = new DamageIsHealed(violations, ClusterScenario.DATA, random, cuts::onDamage);
         this.positions = new PositionsAreKept(violations);
         this.transactions = new TransactionsAreWhole(violations);
         this.committedView = new CommittedViewIsRight(violations);

@@ -3,6 +3,7 @@ package io.journalq.server.shard;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataDelta.TopicChange;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -59,6 +61,8 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     private MetadataImage followed = MetadataImage.EMPTY;
     /** Partitions that were opened with less than this replica has acknowledged; null when they are not needed any more. */
     private volatile Map<PartitionKey, Boolean> incomplete = new ConcurrentHashMap<>();
+    /** Partitions that are offline because damage keeps their producers' state from being recovered. */
+    private final Set<PartitionKey> damaged = ConcurrentHashMap.newKeySet();
     /** The last change of each partition that is opening or closing. The next change of the partition waits for it. */
     private final Map<PartitionKey, CompletableFuture<Void>> changing = new ConcurrentHashMap<>();
 
@@ -221,10 +225,14 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         return CompletableFuture.completedFuture(name)
                 .thenApplyAsync(opened -> openFiles(opened, topicId, settings, state), opening)
                 .thenAcceptAsync(
-                        recovered -> shard.add(
-                                topicId,
-                                name.partition(),
-                                new PartitionHost(shard.resources(), recovered, counters, settings, replicasOf(state))),
+                        recovered -> {
+                            shard.add(
+                                    topicId,
+                                    name.partition(),
+                                    new PartitionHost(
+                                            shard.resources(), recovered, counters, settings, replicasOf(state)));
+                            offlinePartitions.forget(new PartitionKey(topicId, name.partition()));
+                        },
                         shard.cycle()::execute)
                 .exceptionally(failure -> {
                     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
@@ -282,12 +290,29 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             boolean isExpected = state.inSyncReplicas().contains(nodeId)
                     || state.eligibleLeaders().contains(nodeId);
             boolean lost = checked && files.findLoss(name, topicId, isExpected);
-            RecoveredPartition recovered = files.open(
-                    name,
-                    topicId,
-                    settings,
-                    state.leaderEpoch(),
-                    state.replicas().size() == 1);
+            RecoveredPartition recovered;
+            try {
+                recovered = files.open(
+                        name,
+                        topicId,
+                        settings,
+                        state.leaderEpoch(),
+                        state.replicas().size() == 1);
+            } catch (CorruptJournalException damage) {
+                if (!canCopyAgain(state, checked)) {
+                    damaged.add(new PartitionKey(topicId, name.partition()));
+                    throw damage;
+                }
+                log.error(
+                        "cannot read a replica, deleting its files and copying it again: partition={} inSync={}"
+                                + " reason=\"{}\"",
+                        name,
+                        state.inSyncReplicas(),
+                        damage.getMessage());
+                files.deleteUnreadable(topicId, name.partition(), checked);
+                lost = checked;
+                recovered = files.open(name, topicId, settings, state.leaderEpoch(), false);
+            }
             Journal journal = recovered.journal();
             if (checked && journal.isMissingRecords()) {
                 log.error(
@@ -305,6 +330,18 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+    }
+
+    /**
+     * Whether nobody relies on the records of a replica here: others are in sync, and this one is not. An eligible one may
+     * lead at any time, unless the controller learns first that it has lost records.
+     *
+     * @param reported whether a loss is reported before this broker can lead
+     */
+    private boolean canCopyAgain(PartitionImage state, boolean reported) {
+        return !state.inSyncReplicas().isEmpty()
+                && !state.inSyncReplicas().contains(nodeId)
+                && (reported || !state.eligibleLeaders().contains(nodeId));
     }
 
     /**
@@ -362,7 +399,12 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     private void update(TopicImage topic, int partition, PartitionSettings settings) {
         PartitionKey key = new PartitionKey(topic.id(), partition);
         Shard shard = shards.of(topic.id(), partition);
-        ReplicaSet replicas = replicasOf(topic.partitions().get(partition));
+        PartitionImage state = topic.partitions().get(partition);
+        if (damaged.contains(key) && canCopyAgain(state, false) && damaged.remove(key)) {
+            var unused = open(topic, partition, traffic.of(topic.id()), settings);
+            return;
+        }
+        ReplicaSet replicas = replicasOf(state);
         Runnable update = () -> {
             PartitionHost host = shard.host(topic.id(), partition);
             if (host != null) {

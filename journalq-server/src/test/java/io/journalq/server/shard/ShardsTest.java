@@ -7,11 +7,13 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.CompressionCodec;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.wal.WriteAheadScan;
 import io.journalq.server.loop.EventLoops;
@@ -31,6 +33,7 @@ import io.journalq.server.shard.partition.PartitionHost;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -335,6 +338,90 @@ class ShardsTest {
         deleteFilesExcept(List.of());
         // then
         assertThat(restart()).isEqualTo(Map.of(ID, List.of(0)));
+    }
+
+    /** Stops, damages the header of a batch of the first partition, and removes what saves reading it at the start. */
+    private void stopAndDamage() throws Exception {
+        write(1);
+        shards.close().join();
+        for (String name : store.list(firstDirectory())) {
+            if (name.endsWith(".snapshot")) {
+                store.delete(firstDirectory().resolve(name));
+            }
+        }
+        try (LogFile log = store.open(firstDirectory().resolve("00000000000000000000.log"), false)) {
+            log.write(ByteBuffer.wrap(new byte[] {-1}), RecordBatch.MAGIC);
+        }
+    }
+
+    private long firstEndOffset() {
+        return ask(0, host -> host.journal().endOffset());
+    }
+
+    private boolean isOffline() {
+        return shards.offlinePartitions().contains(ID, 0);
+    }
+
+    @Test
+    void shouldCopyADamagedReplicaAgainWhenOthersAreInSync() throws Exception {
+        // given a replica that is eligible, but not in sync, and that is damaged
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        stopAndDamage();
+        change(0, partition(OTHER, 0).setInSyncReplicas(List.of(OTHER)).setEligibleLeaders(List.of(0)));
+
+        // then it begins without records, and the controller is told each time until it knows
+        Map<Uuid, List<Integer>> lost = restart();
+        assertThat(lost).isEqualTo(Map.of(ID, List.of(0)));
+        assertThat(isOffline()).isFalse();
+        assertThat(firstEndOffset()).isZero();
+        assertThat(restart()).isEqualTo(lost);
+        shards.partitions().forgetLosses(lost).join();
+        assertThat(restart()).isEmpty();
+    }
+
+    @Test
+    void shouldKeepADamagedReplicaWhenNoOtherIsInSync() throws Exception {
+        // given
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        stopAndDamage();
+        List<String> files = store.list(firstDirectory());
+        change(0, partition(OTHER, 0).setInSyncReplicas(List.of()).setLastKnownEligible(List.of(0)));
+
+        // then
+        assertThat(restart()).isEmpty();
+        assertThat(isOffline()).isTrue();
+        assertThat(store.list(firstDirectory())).isEqualTo(files);
+    }
+
+    @Test
+    void shouldCopyADamagedReplicaAgainWhenItIsNotEligibleAnyMore() throws Exception {
+        // given a damaged replica that is in sync when it is opened
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        stopAndDamage();
+        assertThat(restart()).isEmpty();
+        assertThat(isOffline()).isTrue();
+
+        // when it is eligible, so that it could lead
+        PartitionState inSync = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
+        shards.partitions()
+                .open(change(0, inSync.setEligibleLeaders(List.of(0))))
+                .join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        // then
+        assertThat(isOffline()).isTrue();
+
+        // and when it is not
+        shards.partitions()
+                .open(change(0, partition(OTHER, 0).setInSyncReplicas(List.of(OTHER))))
+                .join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        // then
+        assertThat(isOffline()).isFalse();
+        assertThat(firstEndOffset()).isZero();
+        assertThat(restart()).as("nobody has to be told").isEmpty();
     }
 
     /** Appends records to the first partition, and waits until they are in the file. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.function.BiConsumer;
 
 /**
  * A replica whose disk changed a bit of a closed segment has the right bytes again, as long as another in-sync replica
@@ -28,6 +29,7 @@ public final class DamageIsHealed {
     private final Violations violations;
     private final Path data;
     private final Random random;
+    private final BiConsumer<ClusterReplicas.Id, Integer> onDamage;
     private final Set<ClusterReplicas.Id> chosen = new HashSet<>();
     private final List<Place> places = new ArrayList<>();
 
@@ -37,11 +39,14 @@ public final class DamageIsHealed {
      * Creates a check.
      *
      * @param data the data directory of each broker
+     * @param onDamage learns which replica is damaged, and the broker that has it
      */
-    public DamageIsHealed(Violations violations, Path data, Random random) {
+    public DamageIsHealed(
+            Violations violations, Path data, Random random, BiConsumer<ClusterReplicas.Id, Integer> onDamage) {
         this.violations = violations;
         this.data = data;
         this.random = random;
+        this.onDamage = onDamage;
     }
 
     /** Changes a bit of a broker's replicas, if one of them has a closed segment that another replica has, too. */
@@ -85,6 +90,7 @@ public final class DamageIsHealed {
         Damage damage = disk.flipBit(segment, position(read(disk, segment), isWarm));
         chosen.add(id);
         places.add(new Place(id, broker, disk, damage));
+        onDamage.accept(id, broker);
     }
 
     private static long baseOffset(String segment) {

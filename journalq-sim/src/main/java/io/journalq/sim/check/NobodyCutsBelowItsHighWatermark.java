@@ -3,6 +3,7 @@ package io.journalq.sim.check;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.shard.partition.ReplicaStatus;
 import io.journalq.sim.world.Violations;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,7 +13,8 @@ import java.util.Set;
 /**
  * A replica never removes records that are below its high watermark, because consumers may have seen them, unless an epoch
  * has begun without these records. A power loss can take them, except from an in-sync replica in mode {@code consistent}. A
- * replica that has moved to another broker and comes back is a new one.
+ * replica that has moved to another broker and comes back is a new one. So is one that is copied again because its disk
+ * has damaged it.
  */
 public final class NobodyCutsBelowItsHighWatermark {
     private static final String INVARIANT = "NobodyCutsBelowItsHighWatermark";
@@ -27,6 +29,8 @@ public final class NobodyCutsBelowItsHighWatermark {
     private final Map<Replica, Integer> gone = new HashMap<>();
 
     private final Map<ClusterReplicas.Id, Integer> recoveryEpochs = new HashMap<>();
+    /** The replicas whose files the disk has changed. */
+    private final Set<Replica> damaged = new HashSet<>();
 
     /** A replica of a partition. */
     private record Replica(ClusterReplicas.Id partition, int broker) {}
@@ -74,10 +78,20 @@ public final class NobodyCutsBelowItsHighWatermark {
         highWatermarks.remove(new Replica(partition, broker));
     }
 
-    /** An epoch has begun without some records, and the replica may still have them. */
-    private static boolean mayCut(PartitionImage partition, int broker) {
-        return partition.recoveryEpoch() != PartitionImage.NO_RECOVERY
-                && !partition.inSyncReplicas().contains(broker);
+    /** The disk of a broker changes the files of a replica. The broker may copy it again, but not while it is in sync. */
+    public void onDamage(ClusterReplicas.Id partition, int broker) {
+        damaged.add(new Replica(partition, broker));
+    }
+
+    /**
+     * Whether a replica may remove records that consumers may have seen: an epoch has begun without some records, and the
+     * replica may still have them, or the replica is damaged and is copied again.
+     */
+    private boolean mayCut(PartitionImage partition, Replica replica, ReplicaStatus status) {
+        boolean mayHaveMore = partition.recoveryEpoch() != PartitionImage.NO_RECOVERY;
+        boolean isCopiedAgain =
+                damaged.contains(replica) && status.highWatermark() < highWatermarks.getOrDefault(replica, 0L);
+        return (mayHaveMore || isCopiedAgain) && !partition.inSyncReplicas().contains(replica.broker());
     }
 
     /** The replicas of all running brokers, some time after the last call. */
@@ -95,7 +109,7 @@ public final class NobodyCutsBelowItsHighWatermark {
                     if (status.leaderEpoch() < gone.getOrDefault(replica, 0)) {
                         return;
                     }
-                    if (mayCut(replicas.partition(id), broker)) {
+                    if (mayCut(replicas.partition(id), replica, status)) {
                         highWatermarks.remove(replica);
                         return;
                     }

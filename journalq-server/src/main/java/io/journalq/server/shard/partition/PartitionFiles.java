@@ -118,6 +118,18 @@ public final class PartitionFiles {
         store.replace(directory.resolve(LOSS_FILE), ByteBuffer.wrap(LOSS), true);
     }
 
+    /**
+     * Deletes the files of a replica that cannot be read, so that it is opened without records.
+     *
+     * @param notes whether to note the loss
+     */
+    public void deleteUnreadable(Uuid topicId, int partition, boolean notes) throws IOException {
+        DeletedJournal.delete(store, directory(topicId, partition));
+        if (notes) {
+            noteLoss(topicId, partition);
+        }
+    }
+
     /** The controller knows that a partition has lost acknowledged records. */
     public void forgetLoss(Uuid topicId, int partition) throws IOException {
         Path directory = directory(topicId, partition);
