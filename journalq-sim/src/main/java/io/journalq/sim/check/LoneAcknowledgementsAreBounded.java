@@ -44,9 +44,14 @@ public final class LoneAcknowledgementsAreBounded {
      *
      * @param leader who acknowledged it; null if a consumer has seen it
      * @param epoch the leader epoch of the record
+     * @param firstMs when the record was first acknowledged or seen
      * @param runningMs how long the leader had been running then
      */
-    private record Kept(String id, Leader leader, int epoch, long atMs, long runningMs) {}
+    private record Kept(String id, Leader leader, int epoch, long firstMs, long runningMs) {
+        Kept since(long earlierMs) {
+            return new Kept(id, leader, epoch, Math.min(earlierMs, firstMs), runningMs);
+        }
+    }
 
     /** The first and the last lost record of a leader. */
     private record Lost(Kept first, Kept last) {}
@@ -124,13 +129,15 @@ public final class LoneAcknowledgementsAreBounded {
             onLost(partition, offset, before, "now holds " + now);
         }
         // Of a record that is both, what matters is that it was seen.
-        if (before == null || !before.id().equals(now.id()) || now.leader() == null) {
+        if (before == null || !before.id().equals(now.id())) {
             ofPartition.put(offset, now);
+        } else if (now.leader() == null) {
+            ofPartition.put(offset, now.since(before.firstMs()));
         }
     }
 
     private void onLost(ClusterPartition partition, long offset, Kept record, String instead) {
-        if (losses.mayHaveTaken(partition, record.atMs())) {
+        if (losses.mayHaveTaken(partition, record.firstMs())) {
             return;
         }
         if (record.leader() == null) {

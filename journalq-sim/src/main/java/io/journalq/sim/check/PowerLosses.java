@@ -51,8 +51,12 @@ public final class PowerLosses {
         losses.add(new Loss(names, servedUntilMs, nowMs));
     }
 
-    /** Whether a record that had been acknowledged or seen at a time may be lost. */
-    boolean mayHaveTaken(ClusterPartition partition, long atMs) {
+    /**
+     * Whether a record may be lost.
+     *
+     * @param firstMs when it was first acknowledged or seen: it had been written before
+     */
+    boolean mayHaveTaken(ClusterPartition partition, long firstMs) {
         TopicImage topic = metadata.get().topic(partition.topic());
         if (topic == null || !topic.hasPartition(partition.partition())) {
             return false;
@@ -61,7 +65,7 @@ public final class PowerLosses {
         return state.recoveryEpoch() != PartitionImage.NO_RECOVERY
                 && losses.stream()
                         .anyMatch(loss -> loss.names().contains(partition.name())
-                                && atMs <= loss.atMs()
-                                && atMs > loss.servedUntilMs() - boundMs);
+                                && firstMs <= loss.atMs()
+                                && firstMs > loss.servedUntilMs() - boundMs);
     }
 }

@@ -5,10 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
+import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.partition.ReplicaStatus;
 import io.journalq.sim.cluster.ClusterPartition;
 import io.journalq.sim.world.Violations;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class LoneAcknowledgementsAreBoundedTest {
@@ -53,6 +58,41 @@ class LoneAcknowledgementsAreBoundedTest {
         check.onRead(PARTITION, OFFSET, OLD_EPOCH, "old", 200);
 
         assertThat(violations.found()).singleElement().asString().contains("has lost what a consumer has seen");
+    }
+
+    @Test
+    void shouldAllowOnlyTheLossOfWhatWasNewWhenAMachineLostPower() {
+        // given a record that was seen long before a power loss, and one that was acknowledged shortly before it
+        PowerLosses losses = new PowerLosses(() -> recovered(), BOUND_MS);
+        LoneAcknowledgementsAreBounded all = new LoneAcknowledgementsAreBounded(violations, losses, BOUND_MS);
+        all.onRead(PARTITION, OFFSET, OLD_EPOCH, "settled", 2_000);
+        all.onRead(PARTITION, OFFSET + 1, OLD_EPOCH, "new", 4_000);
+        losses.add(1, 4_500, 4_600);
+
+        // when both are seen again after it, and then are gone
+        all.onRead(PARTITION, OFFSET, OLD_EPOCH, "settled", 5_000);
+        all.onRead(PARTITION, OFFSET + 1, OLD_EPOCH, "new", 5_000);
+        all.onRead(PARTITION, OFFSET + 1, NEW_EPOCH, "other", 6_000);
+
+        // then only the first must not be
+        assertThat(violations.found()).isEmpty();
+        all.onRead(PARTITION, OFFSET, NEW_EPOCH, "another", 6_000);
+        assertThat(violations.found()).singleElement().asString().contains("id=settled");
+    }
+
+    /** The metadata of a partition that has begun an epoch without some acknowledged records. */
+    private static MetadataImage recovered() {
+        PartitionState state = new PartitionState()
+                .setLeader(1)
+                .setReplicas(List.of(1, 2))
+                .setInSyncReplicas(List.of(1))
+                .setRecoveryEpoch(NEW_EPOCH);
+        Uuid topic = new Uuid(1, 1);
+        MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
+        machine.replay(List.of(
+                new TopicRecord().setTopicId(topic).setName(PARTITION.topic()),
+                new PartitionsRecord().setTopicId(topic).setPartitions(List.of(state, state))));
+        return machine.image();
     }
 
     private void acknowledgeOld(long offset, long runningMs) {
