@@ -75,27 +75,14 @@ public final class BatchReader implements AutoCloseable {
     public boolean nextBatch() {
         leaveBatch();
         int leftBytes = payload == null ? 0 : payload.writerIndex() - nextIndex;
-        if (leftBytes <= RecordBatch.MAGIC) {
+        int sizeBytes = RecordBatch.completeSizeBytes(payload, nextIndex, leftBytes);
+        if (sizeBytes == 0) {
             return false;
         }
-        int lengthBytes = payload.getInt(nextIndex + RecordBatch.LENGTH);
-        if (RecordBatch.magic(payload, nextIndex) != RecordBatch.CURRENT_MAGIC) {
-            throw new InvalidBatchException("a batch of magic " + RecordBatch.magic(payload, nextIndex));
-        }
-        if (lengthBytes < RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES) {
-            throw new InvalidBatchException("a batch of " + lengthBytes + " bytes");
-        }
-        if (lengthBytes > leftBytes - RecordBatch.LOG_OVERHEAD_BYTES) {
-            return false;
-        }
-        int sizeBytes = lengthBytes + RecordBatch.LOG_OVERHEAD_BYTES;
         if (checkCrc && RecordBatch.crc(payload, nextIndex) != Crc32c.ofBatch(payload, nextIndex, sizeBytes)) {
             throw new InvalidBatchException("wrong checksum");
         }
-        // After compaction, a batch can have no records, or fewer records than offsets.
-        if (RecordBatch.recordCount(payload, nextIndex) < 0 || RecordBatch.lastOffsetDelta(payload, nextIndex) < 0) {
-            throw new InvalidBatchException("a negative record count or offset");
-        }
+        RecordBatch.requireCounts(payload, nextIndex);
         batchIndex = nextIndex;
         nextIndex += sizeBytes;
         return true;

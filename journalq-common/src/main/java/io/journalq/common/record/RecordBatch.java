@@ -158,4 +158,37 @@ public final class RecordBatch {
     public static int compressionId(ByteBuf buffer, int index) {
         return attributes(buffer, index) & COMPRESSION_MASK;
     }
+
+    /**
+     * The size of the next batch, if all of it is there.
+     *
+     * @param leftBytes size of what is there from {@code index} on; the buffer has the header, or as much of it as there is
+     * @return 0 if the batch is not complete
+     * @throws InvalidBatchException if no batch of the current magic begins there
+     */
+    public static int completeSizeBytes(ByteBuf buffer, int index, int leftBytes) {
+        if (leftBytes <= MAGIC) {
+            return 0;
+        }
+        int lengthBytes = buffer.getInt(index + LENGTH);
+        if (magic(buffer, index) != CURRENT_MAGIC) {
+            throw new InvalidBatchException("a batch of magic " + magic(buffer, index));
+        }
+        if (lengthBytes < HEADER_SIZE_BYTES - LOG_OVERHEAD_BYTES) {
+            throw new InvalidBatchException("a batch of " + lengthBytes + " bytes");
+        }
+        return lengthBytes > leftBytes - LOG_OVERHEAD_BYTES ? 0 : lengthBytes + LOG_OVERHEAD_BYTES;
+    }
+
+    /**
+     * Checks the numbers of records and offsets. After compaction, a batch can have no records, or fewer records than
+     * offsets.
+     *
+     * @throws InvalidBatchException if one is negative
+     */
+    public static void requireCounts(ByteBuf buffer, int index) {
+        if (recordCount(buffer, index) < 0 || lastOffsetDelta(buffer, index) < 0) {
+            throw new InvalidBatchException("a negative record count or offset");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 package io.journalq.server.gateway.consume;
 
 import io.journalq.common.protocol.message.FetchResponse;
-import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.common.record.TransactionMarker;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
@@ -28,22 +28,21 @@ final class AbortedBatches {
     }
 
     /**
-     * Whether the records of the current batch of {@code batch} are for readers. Called once for each batch, in their
-     * order.
+     * Whether the records of a batch are for readers. Called once for each batch, in their order.
      *
-     * @param log what {@code batch} reads
+     * @param log has the header of the batch at {@code index}, and all of it if it is a control batch
      */
-    boolean isReadable(BatchReader batch, ByteBuf log) {
-        while (!next.isEmpty() && next.peek().firstOffset() < batch.nextOffset()) {
+    boolean isReadable(ByteBuf log, int index) {
+        while (!next.isEmpty() && next.peek().firstOffset() < RecordBatch.nextOffset(log, index)) {
             producers.add(next.remove().producerId());
         }
-        if (batch.isControlBatch()) {
-            TransactionMarker marker = TransactionMarker.read(log, batch.batchIndex());
+        if (RecordBatch.isControl(log, index)) {
+            TransactionMarker marker = TransactionMarker.read(log, index);
             if (marker != null && !marker.commit()) {
                 producers.remove(marker.producerId());
             }
             return false;
         }
-        return !batch.isTransactional() || !producers.contains(batch.producerId());
+        return !RecordBatch.isTransactional(log, index) || !producers.contains(RecordBatch.producerId(log, index));
     }
 }

@@ -9,12 +9,12 @@ import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.InvalidBatchException;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.gateway.http.Caller;
 import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
-import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -55,6 +55,7 @@ public final class Tail {
     private final IntFunction<TopicPartition> names;
     private final int fetchBytes;
     private final BatchReader reader;
+    private final WholeBatches whole = new WholeBatches();
 
     /** The next offset of each partition. */
     private final Map<Integer, Long> positions = new TreeMap<>();
@@ -81,9 +82,10 @@ public final class Tail {
     /** The part of {@link #heldBytes} that is decompressed records. */
     private long heldDecompressedBytes;
 
-    /** The batches of the last {@link #nextBatches}, which {@link #records} owns. */
-    private ByteBuf batches;
+    /** Where the batches of the last {@link #nextBatches} begin in {@link #records}; negative if there are none. */
+    private int batchesFrom = -1;
 
+    private int batchesTo;
     private int batchRecords;
 
     private Loop.Timer drop;
@@ -283,7 +285,7 @@ public final class Tail {
                 pass(reader.nextOffset());
             }
             if (records != null && reader.nextBatch()) {
-                inBatch = aborted.isReadable(reader, records.buffer());
+                inBatch = aborted.isReadable(records.buffer(), reader.batchIndex());
                 if (!inBatch) {
                     pass(reader.nextOffset());
                 }
@@ -306,23 +308,21 @@ public final class Tail {
             return Step.FAILED;
         }
         while (true) {
-            int from = -1;
-            int to = 0;
+            batchesFrom = -1;
             batchRecords = 0;
             while (records != null
-                    && (from < 0 || (to - from < maxBytes && batchRecords < maxRecords))
-                    && reader.nextBatch()) {
-                pass(reader.nextOffset());
-                if (aborted.isReadable(reader, records.buffer())) {
-                    from = from < 0 ? reader.batchIndex() : from;
-                    to = reader.nextIndex();
-                    batchRecords += reader.recordCount();
-                } else if (from >= 0) {
+                    && (batchesFrom < 0 || (batchesTo - batchesFrom < maxBytes && batchRecords < maxRecords))
+                    && whole.next()) {
+                pass(RecordBatch.nextOffset(whole.log(), whole.logIndex()));
+                if (aborted.isReadable(whole.log(), whole.logIndex())) {
+                    batchesFrom = batchesFrom < 0 ? whole.index() : batchesFrom;
+                    batchesTo = whole.nextIndex();
+                    batchRecords += RecordBatch.recordCount(whole.log(), whole.logIndex());
+                } else if (batchesFrom >= 0) {
                     break;
                 }
             }
-            if (from >= 0) {
-                batches = records.buffer().slice(from, to - from);
+            if (batchesFrom >= 0) {
                 return Step.RECORD;
             }
             releaseRecords();
@@ -330,12 +330,12 @@ public final class Tail {
         }
     }
 
-    /** The current batches, which the caller retains if it keeps them. The first can begin before the position. */
-    public ByteBuf batches() {
-        return batches;
+    /** The current batches, which the caller releases. The first can begin before the position. */
+    public RecordsData takeBatches() {
+        return whole.part(batchesFrom, batchesTo);
     }
 
-    /** The number of records in {@link #batches}. */
+    /** The number of records in the current batches. */
     public int batchRecords() {
         return batchRecords;
     }
@@ -353,6 +353,7 @@ public final class Tail {
             records = data.records();
             aborted = new AbortedBatches(data.abortedTransactions());
             reader.reset(records.buffer());
+            whole.reset(records);
             return Step.PARTITION;
         }
         data.records().release();

@@ -1,5 +1,6 @@
 package io.journalq.server.gateway.websocket;
 
+import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.server.gateway.consume.Cursor;
 import io.journalq.server.gateway.consume.RecordJson;
@@ -284,7 +285,7 @@ final class Subscription {
 
     /** Sends batches as they are in the log, behind a line that describes them. Returns their size. */
     private int sendBatches() {
-        ByteBuf batches = tail.batches();
+        RecordsData batches = tail.takeBatches();
         ByteBuf head = WebSocketFrames.begin(exchange.allocator().directBuffer(FIRST_MESSAGE_BYTES));
         JsonOut.write(head, json -> {
             json.writeStringField("type", "records");
@@ -292,9 +293,9 @@ final class Subscription {
             json.writeNumberField("partition", tail.partition());
         });
         head.writeByte('\n');
-        int sizeBytes = batches.readableBytes();
+        int sizeBytes = batches.sizeBytes();
         exchange.sendBytes(WebSocketFrames.end(head, WebSocketFrames.BINARY, sizeBytes));
-        exchange.sendBytes(batches.retain());
+        exchange.sendBytes(batches.buffer());
         exchange.counters().onRead(tail.batchRecords());
         exchange.charge(sizeBytes);
         owner.useCredit(tail.batchRecords());
