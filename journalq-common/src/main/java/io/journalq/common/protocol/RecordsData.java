@@ -16,21 +16,23 @@ import java.util.Objects;
  */
 public final class RecordsData {
     /** No bytes. */
-    public static final RecordsData EMPTY = new RecordsData(Unpooled.EMPTY_BUFFER, null, 0);
+    public static final RecordsData EMPTY = new RecordsData(Unpooled.EMPTY_BUFFER, null, null, 0);
 
     private final ByteBuf buffer;
     private final FileRegion region;
+    private final RecordsFile file;
     private final int sizeBytes;
 
-    private RecordsData(ByteBuf buffer, FileRegion region, int sizeBytes) {
+    private RecordsData(ByteBuf buffer, FileRegion region, RecordsFile file, int sizeBytes) {
         this.buffer = buffer;
         this.region = region;
+        this.file = file;
         this.sizeBytes = sizeBytes;
     }
 
     /** Wraps the readable bytes of {@code buffer}, whose indexes must not change afterwards. */
     public static RecordsData of(ByteBuf buffer) {
-        return new RecordsData(buffer, null, buffer.readableBytes());
+        return new RecordsData(buffer, null, null, buffer.readableBytes());
     }
 
     /**
@@ -39,10 +41,15 @@ public final class RecordsData {
      * @throws IllegalArgumentException if it is larger than a frame can be
      */
     public static RecordsData of(FileRegion region) {
+        return of(region, null);
+    }
+
+    /** As {@link #of(FileRegion)}, if parts of the records may be read and sent. */
+    public static RecordsData of(FileRegion region, RecordsFile file) {
         if (region.count() > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("a file region of " + region.count() + " bytes exceeds a frame");
         }
-        return new RecordsData(null, region, (int) region.count());
+        return new RecordsData(null, region, file, (int) region.count());
     }
 
     /** The size on the wire in bytes, without the length prefix. */
@@ -58,6 +65,11 @@ public final class RecordsData {
     /** The file region, or null if the bytes are in memory. */
     public FileRegion region() {
         return region;
+    }
+
+    /** The file, if parts of the records can be read and sent; otherwise null. */
+    public RecordsFile file() {
+        return file;
     }
 
     /** Increments the reference count. */

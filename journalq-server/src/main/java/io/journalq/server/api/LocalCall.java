@@ -49,6 +49,11 @@ public final class LocalCall implements Invocation {
                 boolean wantsMemory) {
             this(session, cycle, clientId, remoteAddress, localAddress, listenerName, wantsMemory, () -> 1);
         }
+
+        /** The same sender, whose records may be regions of files from now on. */
+        public Client acceptingFiles() {
+            return new Client(session, cycle, clientId, remoteAddress, localAddress, listenerName, false, receivers);
+        }
     }
 
     /**

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
@@ -22,6 +23,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.FileRegion;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -225,6 +227,38 @@ class JournalFaultTest {
             assertThat(new SystemFileStore().list(data.resolve("t-0")))
                     .noneMatch(name -> name.endsWith(Segment.DELETED_SUFFIX))
                     .doesNotContain("00000000000000000000.log");
+        }
+    }
+
+    @Test
+    void shouldSendAPartOfASliceWhenItsSegmentWasDeletedAndTheSliceReleasedMeanwhile(@TempDir Path data)
+            throws IOException {
+        JournalConfig config =
+                JournalConfig.DEFAULT.withSegmentSizeBytes(100_000).withRetention(1, 0);
+        try (Journal journal = Journal.open(new SystemFileStore(), data.resolve("t-0"), config, Runnable::run)) {
+            // given a part of a slice
+            append(journal, 300, 10, 100);
+            long warmOffset = journal.segments()[journal.segmentCount() - 1].baseOffset();
+            JournalSlice warm = journal.read(warmOffset, Long.MAX_VALUE, 50_000, true);
+            RecordsData records = warm.toRecordsData(UnpooledByteBufAllocator.DEFAULT);
+            ByteBuffer expected = ByteBuffer.allocate(1_000);
+            records.file().read(expected, 500);
+            FileRegion part = records.file().region(500, 1_000);
+            Segment segment = journal.segments()[journal.segmentCount() - 1];
+
+            // when
+            records.release();
+            append(journal, 300, 10, 100);
+            assertThat(journal.applyRetention(Long.MAX_VALUE / 2, Long.MAX_VALUE))
+                    .isPositive();
+
+            // then
+            ByteArrayOutputStream sent = new ByteArrayOutputStream();
+            part.transferTo(Channels.newChannel(sent), 0);
+            assertThat(sent.toByteArray()).isEqualTo(expected.array());
+            assertThat(segment.isOpen()).isTrue();
+            assertThat(part.release()).isTrue();
+            assertThat(segment.isOpen()).isFalse();
         }
     }
 

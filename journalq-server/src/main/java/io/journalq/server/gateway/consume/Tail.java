@@ -1,5 +1,6 @@
 package io.journalq.server.gateway.consume;
 
+import io.journalq.common.check.Check;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
@@ -15,6 +16,7 @@ import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -24,18 +26,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntFunction;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Reads records for a client, through the broker's Fetch handler. It knows partitions by numbers: those in their topic,
  * or, if it reads several topics, numbers that its owner has given. The log is the buffer: fetched records are
  * kept only while the client reads. If it stops for {@link #DROP_MS}, they are dropped, and fetched again when the client
- * goes on. All readers share the memory for fetched records: they are dropped earlier if half of it is used up, and at
+ * goes on. Records in files use no memory, but keep a deleted segment on the disk, so that they are dropped, too. All
+ * readers share the memory for fetched records: they are dropped earlier if half of it is used up, and at
  * once if all of it is. On the loop of its caller.
  */
 public final class Tail {
+    private static final Logger log = LoggerFactory.getLogger(Tail.class);
+
     private static final int FETCH_VERSION = 12;
     private static final byte READ_COMMITTED = 1;
     private static final int NO_SESSION = -1;
+
+    /** The same, if the last fetch found records in files: they use no memory, and are often in several partitions. */
+    private static final int FILE_FETCH_BYTES = 2 * 1024 * 1024;
 
     /** Size of a fetch for records that become JSON, unless a single batch is larger. */
     public static final int FETCH_BYTES = 64 * 1024;
@@ -76,7 +86,10 @@ public final class Tail {
     private boolean refused;
     private int throttleMs;
 
-    /** Size of the fetched records, which counts against the memory for them. */
+    /** Whether the last fetch found records in files, and few others. */
+    private boolean inFiles;
+
+    /** Size of the fetched records in memory, which counts against the memory for them. */
     private long heldBytes;
 
     /** The part of {@link #heldBytes} that is decompressed records. */
@@ -206,6 +219,7 @@ public final class Tail {
             caller.schedule(() -> fetch(partitions, waitMs, onFetched), delayMs);
             return;
         }
+        int maxBytes = inFiles ? Math.max(fetchBytes, FILE_FETCH_BYTES) : fetchBytes;
         Map<TopicPartition, Integer> asked = new HashMap<>();
         Map<String, List<FetchRequest.FetchPartition>> byTopic = new LinkedHashMap<>();
         for (int number : partitions) {
@@ -215,12 +229,12 @@ public final class Tail {
                     .add(new FetchRequest.FetchPartition()
                             .setPartition(name.partition())
                             .setFetchOffset(positions.get(number))
-                            .setPartitionMaxBytes(fetchBytes));
+                            .setPartitionMaxBytes(maxBytes));
         }
         FetchRequest request = new FetchRequest()
                 .setMaxWaitMs(waitMs)
                 .setMinBytes(waitMs == 0 ? 0 : 1)
-                .setMaxBytes(fetchBytes)
+                .setMaxBytes(maxBytes)
                 .setSessionEpoch(NO_SESSION)
                 .setIsolationLevel(READ_COMMITTED)
                 .setTopics(byTopic.entrySet().stream()
@@ -235,15 +249,21 @@ public final class Tail {
     private void onFetched(ApiMessage message, Map<TopicPartition, Integer> asked, Runnable onFetched) {
         fetching = false;
         refused = !(message instanceof FetchResponse);
+        inFiles = false;
         if (message instanceof FetchResponse response) {
             throttleMs = response.throttleTimeMs();
             for (FetchResponse.FetchableTopicResponse each : response.responses()) {
                 for (FetchResponse.PartitionData data : each.partitions()) {
                     TopicPartition name = new TopicPartition(each.topic(), data.partitionIndex());
                     fetched.add(new Fetched(asked.get(name), data));
-                    hold(data.records().sizeBytes());
+                    if (data.records().buffer() == null) {
+                        inFiles = true;
+                    } else {
+                        hold(data.records().sizeBytes());
+                    }
                 }
             }
+            inFiles &= heldBytes <= fetchBytes;
         }
         if (closed) {
             drop();
@@ -269,6 +289,7 @@ public final class Tail {
             error = ErrorCode.UNKNOWN_SERVER_ERROR;
             return Step.FAILED;
         }
+        Check.that(records == null || records.buffer() != null, "records in files are read as whole batches");
         while (true) {
             while (inBatch && reader.next()) {
                 long offset = reader.offset();
@@ -307,6 +328,16 @@ public final class Tail {
             error = ErrorCode.UNKNOWN_SERVER_ERROR;
             return Step.FAILED;
         }
+        try {
+            return stepByBatches(maxBytes, maxRecords);
+        } catch (IOException unreadable) {
+            log.error("cannot read: {}", names.apply(partition), unreadable);
+            error = ErrorCode.KAFKA_STORAGE_ERROR;
+            return Step.FAILED;
+        }
+    }
+
+    private Step stepByBatches(int maxBytes, long maxRecords) throws IOException {
         while (true) {
             batchesFrom = -1;
             batchRecords = 0;
@@ -352,8 +383,10 @@ public final class Tail {
         if (error == ErrorCode.NONE && data.records().sizeBytes() > 0 && !forgotten) {
             records = data.records();
             aborted = new AbortedBatches(data.abortedTransactions());
-            reader.reset(records.buffer());
             whole.reset(records);
+            if (records.buffer() != null) {
+                reader.reset(records.buffer());
+            }
             return Step.PARTITION;
         }
         data.records().release();
@@ -411,7 +444,7 @@ public final class Tail {
 
     /** Keeps the fetched records for a while, because the client takes no more now. */
     public void keep() {
-        if (drop == null && heldBytes > 0) {
+        if (drop == null && (heldBytes > 0 || hasRest())) {
             drop = caller.schedule(this::drop, caller.memory().isHalfFullOfFetched() ? EARLY_DROP_MS : DROP_MS);
         }
     }

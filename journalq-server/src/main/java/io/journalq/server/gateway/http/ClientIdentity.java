@@ -219,6 +219,11 @@ final class ClientIdentity implements AutoCloseable {
                 receivers);
     }
 
+    /** The records that the current request fetches may be regions of files. */
+    void acceptFiles() {
+        client = client.acceptingFiles();
+    }
+
     /** The sender of calls of the current request. */
     LocalCall.Client client() {
         return client;

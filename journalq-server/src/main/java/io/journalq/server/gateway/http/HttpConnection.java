@@ -447,7 +447,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
                 }
             }
             case CLOSING -> {
-                if (output.pendingBytes() > 0) {
+                if (pendingBytes() > 0) {
                     lingerNanos = nowNanos; // The client still reads its response.
                 } else if (nowNanos - lingerNanos >= LINGER_NANOS) {
                     channel.close();
@@ -527,7 +527,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
     @Override
     public long idleNanos(long nowNanos) {
         boolean waits = state == State.RESPONDING && channel.isWritable();
-        return state == State.IDLE ? 0 : pace.idleNanos(nowNanos, output.pendingBytes(), waits);
+        return state == State.IDLE ? 0 : pace.idleNanos(nowNanos, pendingBytes(), waits);
+    }
+
+    /** Changes while the client reads. */
+    private long pendingBytes() {
+        return output.pendingBytes() + line.queuedBytes();
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.journalq.server.gateway.http;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.RecordsData;
 import io.journalq.server.api.LocalCall;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
@@ -345,6 +346,22 @@ public final class HttpExchange implements Caller {
         if (!closed && !hasResponse) {
             hasResponse = true;
             connection.upgrade(headers);
+        }
+    }
+
+    /** The records that are fetched from here on are sent as they are, so that they may be regions of files. */
+    public void acceptFiles() {
+        connection.identity().acceptFiles();
+    }
+
+    /** Sends records on an upgraded connection. Takes ownership of them. */
+    public void sendRecords(RecordsData records) {
+        if (records.region() == null) {
+            sendBytes(records.buffer());
+        } else if (closed) {
+            records.release();
+        } else {
+            connection.output().write(records.region());
         }
     }
 

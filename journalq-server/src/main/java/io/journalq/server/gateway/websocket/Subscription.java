@@ -295,7 +295,7 @@ final class Subscription {
         head.writeByte('\n');
         int sizeBytes = batches.sizeBytes();
         exchange.sendBytes(WebSocketFrames.end(head, WebSocketFrames.BINARY, sizeBytes));
-        exchange.sendBytes(batches.buffer());
+        exchange.sendRecords(batches);
         exchange.counters().onRead(tail.batchRecords());
         exchange.charge(sizeBytes);
         owner.useCredit(tail.batchRecords());

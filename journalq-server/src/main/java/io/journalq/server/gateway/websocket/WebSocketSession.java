@@ -108,6 +108,9 @@ final class WebSocketSession implements UpgradedBody, MessageAssembler.Listener 
         opened = true;
         exchange.counters().onWebSocketOpened();
         exchange.holdLess();
+        if (batches) {
+            exchange.acceptFiles();
+        }
         exchange.upgrade(headers);
     }
 

@@ -2,6 +2,8 @@ package io.journalq.server.journal.read;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.RecordsFile;
+import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.segment.BatchCheck;
 import io.journalq.server.journal.segment.HealthyBatches;
 import io.journalq.server.journal.segment.Segment;
@@ -10,6 +12,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.FileRegion;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -109,20 +112,18 @@ public final class JournalSlice {
         if (segment == null) {
             return RecordsData.EMPTY;
         }
-        FileRegion region = sizeBytes < COPY_BELOW_BYTES ? null : region();
-        if (region != null) {
-            return RecordsData.of(region);
-        }
-        return RecordsData.of(readFully(allocator));
+        RecordsData records = sizeBytes < COPY_BELOW_BYTES ? null : inFile();
+        return records == null ? RecordsData.of(readFully(allocator)) : records;
     }
 
-    /** A region that takes over the reference; null if the store does not support regions. */
-    private FileRegion region() throws IOException {
+    /** The bytes as a region that takes over the reference; null if the store does not support regions. */
+    private RecordsData inFile() throws IOException {
         Check.that(!finished, "a slice is used once");
         try {
-            FileRegion region = segment.file().region(position, sizeBytes, segment::release);
+            LogFile file = segment.file();
+            FileRegion region = file.region(position, sizeBytes, segment::release);
             finished = region != null;
-            return region;
+            return region == null ? null : RecordsData.of(region, new SliceFile(segment, file, position));
         } catch (IOException failure) {
             release();
             throw failure;
@@ -169,6 +170,24 @@ public final class JournalSlice {
             return loaded.read(allocator, loaded.position, loaded.sizeBytes);
         } finally {
             loaded.release();
+        }
+    }
+
+    /**
+     * The file of a slice while its region has a reference on the segment.
+     *
+     * @param start position of the slice
+     */
+    private record SliceFile(Segment segment, LogFile file, int start) implements RecordsFile {
+        @Override
+        public void read(ByteBuffer target, int index) throws IOException {
+            segment.readFully(target, start + index);
+        }
+
+        @Override
+        public FileRegion region(int index, int sizeBytes) {
+            Check.that(segment.tryRetain(), "a segment that is being read can be retained");
+            return file.region((long) start + index, sizeBytes, segment::release);
         }
     }
 
