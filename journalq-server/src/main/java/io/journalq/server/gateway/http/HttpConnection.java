@@ -10,10 +10,12 @@ import io.journalq.server.network.FairScheduler;
 import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.Transport;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.DefaultHttpContent;
 import io.netty.handler.codec.http.HttpContent;
@@ -99,6 +101,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Accep
 
     RequestDecoder decoder() {
         return decoder;
+    }
+
+    /** Returns the buffer for the next read of the socket. The caller releases it. */
+    ByteBuf allocate(ByteBufAllocator allocator, RecvByteBufAllocator.ExtendedHandle usual) {
+        boolean chooses = state == State.BODY && waiting.isEmpty() && !decoder.hasRest();
+        ByteBuf chosen = chooses ? request.readTarget() : null;
+        return chosen == null ? usual.allocate(allocator) : chosen;
     }
 
     HttpDoor.Services services() {

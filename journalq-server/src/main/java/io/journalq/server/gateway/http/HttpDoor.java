@@ -1,5 +1,6 @@
 package io.journalq.server.gateway.http;
 
+import io.journalq.common.protocol.frame.FrameReads;
 import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCalls;
@@ -84,9 +85,10 @@ public final class HttpDoor implements Door {
         RecvByteBufAllocator reads = new AdaptiveRecvByteBufAllocator(
                         SMALLEST_READ_BYTES, SMALLEST_READ_BYTES, LARGEST_READ_BYTES)
                 .maxMessagesPerRead(READS_AT_A_TIME);
-        channel.config().setRecvByteBufAllocator(reads);
         channel.config().setWriteBufferWaterMark(UNSENT);
         HttpConnection connection = new HttpConnection(services, loop, channel, line, listenerName);
+        channel.config()
+                .setRecvByteBufAllocator(line.carriesFrames() ? new FrameReads(connection::allocate, reads) : reads);
         channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
         int open = services.counters().openConnections.incrementAndGet();
         channel.closeFuture()

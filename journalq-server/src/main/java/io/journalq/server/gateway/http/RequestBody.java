@@ -20,6 +20,15 @@ public interface RequestBody {
      */
     void onData(ByteBuf data);
 
+    /**
+     * Returns the buffer for the next read of the socket, so that what arrives need not be copied; null for any buffer. The
+     * caller releases it. Called only when {@link #onData} has had everything that was read before. What is read can belong
+     * to the next request, and {@link #onData} can get it in several parts.
+     */
+    default ByteBuf readTarget() {
+        return null;
+    }
+
     /** The body is complete. */
     void onEnd();
 

@@ -196,6 +196,11 @@ final class RequestProgress {
         }
     }
 
+    /** The buffer into which the next part of the body is read, which the caller releases; null for any buffer. */
+    ByteBuf readTarget() {
+        return body == null || bodyComplete ? null : body.readTarget();
+    }
+
     void onContent(HttpContent content) {
         ByteBuf data = content.content();
         if (data.isReadable()) {

@@ -18,22 +18,19 @@ import io.netty.buffer.ByteBuf;
 final class BatchBody implements RequestBody {
     static final String TYPE = "application/vnd.journalq.batch";
 
-    /** Size of the part of a batch for which memory is allocated before more of it has arrived. */
-    private static final int FIRST_PART_BYTES = 64 * 1024;
-
-    /** When this part of a batch has arrived, memory for all of it is allocated. Each growth copies what is there. */
-    private static final int LAST_GROWTH = 8;
+    /** After a batch of {@link ArrivingBatch#FIRST_PART_BYTES}, only this much of the next is read at first: it is probably as large. */
+    private static final int BEGINNING_BYTES = 1024;
 
     private final HttpExchange exchange;
     private final Targets.Target target;
     private final RecordSink sink;
     private final int partition;
 
-    /** The batch that arrives; null between batches. Its capacity is at most eight times what has arrived, or 64 KiB. */
-    private ByteBuf batch;
+    /** Null between batches. */
+    private ArrivingBatch batch;
 
-    /** Size of {@link #batch} when it is complete; 0 while its length has not arrived. */
-    private int batchBytes;
+    /** Size of the batch before it. */
+    private int lastBatchBytes;
 
     private int batches;
 
@@ -63,21 +60,20 @@ final class BatchBody implements RequestBody {
         int index = data.readerIndex();
         while (index < data.writerIndex() && !sink.hasEnded()) {
             if (batch == null) {
-                batch = exchange.allocator().directBuffer(Math.min(data.writerIndex() - index, FIRST_PART_BYTES));
-                batchBytes = 0;
+                batch = new ArrivingBatch(exchange.allocator(), data.writerIndex() - index);
             }
-            int wanted = (batchBytes == 0 ? RecordBatch.HEADER_SIZE_BYTES : batchBytes) - batch.readableBytes();
+            int wanted = batch.missingBytes();
             int part = Math.min(wanted, data.writerIndex() - index);
-            write(data, index, part);
+            batch.add(data, index, part);
             index += part;
             if (part < wanted) {
                 return;
             }
             try {
-                if (batchBytes == 0) {
-                    batchBytes = sizeBytes();
+                if (!batch.hasSize()) {
+                    batch.setSizeBytes(sizeBytes(batch.bytes()));
                 }
-                if (batch.readableBytes() == batchBytes) {
+                if (batch.isComplete()) {
                     add();
                 }
             } catch (ProblemException refusal) {
@@ -88,22 +84,26 @@ final class BatchBody implements RequestBody {
         }
     }
 
-    private void write(ByteBuf data, int index, int length) {
-        int needed = batch.readableBytes() + length;
-        if (needed > batch.capacity()) {
-            int largest = Math.max(batchBytes, RecordBatch.HEADER_SIZE_BYTES);
-            boolean last = needed >= largest / LAST_GROWTH;
-            batch.capacity(last ? largest : Math.max(2 * batch.capacity(), needed));
+    /** The rest of the batch that arrives, if its size is known: the body is neither in chunks nor compressed. */
+    @Override
+    public ByteBuf readTarget() {
+        if (exchange.bodyLength() == HttpExchange.UNKNOWN_LENGTH || sink.hasEnded()) {
+            return null;
         }
-        batch.writeBytes(data, index, length);
+        if (batch == null) {
+            return lastBatchBytes < ArrivingBatch.FIRST_PART_BYTES
+                    ? null
+                    : exchange.allocator().directBuffer(BEGINNING_BYTES, BEGINNING_BYTES);
+        }
+        return batch.lendRest();
     }
 
     /** Checks the head of a batch, and returns the size of the batch. */
-    private int sizeBytes() {
-        if (RecordBatch.magic(batch, 0) != RecordBatch.CURRENT_MAGIC) {
-            throw invalid("it is not a record batch of version 2 (magic " + RecordBatch.magic(batch, 0) + ")");
+    private int sizeBytes(ByteBuf head) {
+        if (RecordBatch.magic(head, 0) != RecordBatch.CURRENT_MAGIC) {
+            throw invalid("it is not a record batch of version 2 (magic " + RecordBatch.magic(head, 0) + ")");
         }
-        long length = batch.getInt(RecordBatch.LENGTH);
+        long length = head.getInt(RecordBatch.LENGTH);
         if (length < RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES) {
             throw invalid("its length field is " + length);
         }
@@ -114,17 +114,18 @@ final class BatchBody implements RequestBody {
                             "send smaller batches, or raise max.message.bytes")
                     .exception();
         }
-        if (RecordBatch.isTransactional(batch, 0) || RecordBatch.isControl(batch, 0)) {
+        if (RecordBatch.isTransactional(head, 0) || RecordBatch.isControl(head, 0)) {
             throw invalid("it belongs to a transaction");
         }
-        if (RecordBatch.recordCount(batch, 0) <= 0) {
+        if (RecordBatch.recordCount(head, 0) <= 0) {
             throw invalid("it has no records");
         }
         return (int) length + RecordBatch.LOG_OVERHEAD_BYTES;
     }
 
     private void add() {
-        ByteBuf complete = batch;
+        ByteBuf complete = batch.bytes();
+        lastBatchBytes = batch.sizeBytes();
         batch = null;
         batches++;
         sink.append(partition, complete);
@@ -159,7 +160,7 @@ final class BatchBody implements RequestBody {
     @Override
     public void onClosed() {
         if (batch != null) {
-            batch.release();
+            batch.bytes().release();
             batch = null;
         }
         sink.close();
