@@ -63,9 +63,12 @@ public record SharedMemory(MemoryShare largeRequests, MemoryShare responses, Mem
         fetched.giveBack(bytes);
     }
 
-    /** Whether the memory for fetched records is used up. */
+    /**
+     * Whether the memory for fetched records is used up. It is there for the gateway even if responses use all of theirs:
+     * clients that do not read cannot stop those that do.
+     */
     public boolean isFullOfFetched() {
-        return responses.isFull() || fetched.isFull();
+        return fetched.isFull();
     }
 
     /** Whether half of the memory for fetched records is used up. */

@@ -89,6 +89,9 @@ public final class Tail {
     /** Whether the last fetch found records in files, and few others. */
     private boolean inFiles;
 
+    /** Whether the last fetch of batches found more than {@link #FETCH_BYTES} in memory. */
+    private boolean largeInMemory;
+
     /** Size of the fetched records in memory, which counts against the memory for them. */
     private long heldBytes;
 
@@ -209,7 +212,7 @@ public final class Tail {
         if (closed) {
             return;
         }
-        if (caller.memory().isFullOfFetched()) {
+        if (isShortOfMemory()) {
             caller.schedule(() -> fetch(partitions, waitMs, onFetched), SHORTAGE_MS);
             return;
         }
@@ -219,7 +222,7 @@ public final class Tail {
             caller.schedule(() -> fetch(partitions, waitMs, onFetched), delayMs);
             return;
         }
-        int maxBytes = inFiles ? Math.max(fetchBytes, FILE_FETCH_BYTES) : fetchBytes;
+        int maxBytes = maxBytes();
         Map<TopicPartition, Integer> asked = new HashMap<>();
         Map<String, List<FetchRequest.FetchPartition>> byTopic = new LinkedHashMap<>();
         for (int number : partitions) {
@@ -246,6 +249,19 @@ public final class Tail {
         caller.call(ApiKey.FETCH, FETCH_VERSION, request, 0, response -> onFetched(response, asked, onFetched));
     }
 
+    /** Fetched records have a share of memory. But large batches become responses as they are, for which there is no room. */
+    private boolean isShortOfMemory() {
+        return caller.memory().isFullOfFetched()
+                || (largeInMemory && caller.memory().isFullOfResponses());
+    }
+
+    private int maxBytes() {
+        if (caller.memory().isFullOfResponses()) {
+            return Math.min(fetchBytes, FETCH_BYTES);
+        }
+        return inFiles ? Math.max(fetchBytes, FILE_FETCH_BYTES) : fetchBytes;
+    }
+
     private void onFetched(ApiMessage message, Map<TopicPartition, Integer> asked, Runnable onFetched) {
         fetching = false;
         refused = !(message instanceof FetchResponse);
@@ -264,6 +280,7 @@ public final class Tail {
                 }
             }
             inFiles &= heldBytes <= fetchBytes;
+            largeInMemory = fetchBytes > FETCH_BYTES && heldBytes > FETCH_BYTES;
         }
         if (closed) {
             drop();
@@ -431,7 +448,7 @@ public final class Tail {
         long decompressedBytes = Math.max(0, reader.decompressedBytes() - heldDecompressedBytes);
         heldDecompressedBytes += decompressedBytes;
         hold(decompressedBytes);
-        if (caller.memory().isFullOfFetched()) {
+        if (caller.memory().isFullOfFetched() || caller.memory().isFullOfResponses()) {
             drop();
         } else {
             keep();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.gateway.http.Caller;
 import io.journalq.server.loop.Loop;
@@ -65,8 +66,35 @@ class TailTest {
         assertThat(clients.memory.responseBytes()).isZero();
     }
 
+    @Test
+    void shouldFetchWhenOtherClientsHoldAllMemoryForResponses() {
+        clients.memory.takeForResponse(MEMORY_FOR_RESPONSES);
+        tail().fetch(List.of(0), 0, () -> {});
+        assertThat(clients.askedBytes).containsExactly(Tail.FETCH_BYTES);
+        clients.respond(1000);
+
+        // little of what becomes a response as it is
+        Tail batches = tail(8 * Tail.FETCH_BYTES);
+        batches.fetch(List.of(0), 0, () -> {});
+        assertThat(clients.askedBytes).containsExactly(Tail.FETCH_BYTES, Tail.FETCH_BYTES);
+
+        // and nothing more if that were large batches, until the others read
+        clients.respond(BATCH_BYTES);
+        batches.drop();
+        batches.fetch(List.of(0), 0, () -> {});
+        clients.runTimers();
+        assertThat(clients.askedBytes).hasSize(2);
+        clients.memory.giveBackFromResponse(MEMORY_FOR_RESPONSES);
+        clients.runTimers();
+        assertThat(clients.askedBytes).containsExactly(Tail.FETCH_BYTES, Tail.FETCH_BYTES, 8 * Tail.FETCH_BYTES);
+    }
+
     private Tail tail() {
-        Tail tail = new Tail(clients, "t", Tail.FETCH_BYTES);
+        return tail(Tail.FETCH_BYTES);
+    }
+
+    private Tail tail(int fetchBytes) {
+        Tail tail = new Tail(clients, "t", fetchBytes);
         tail.begin(Map.of(0, 0L));
         return tail;
     }
@@ -75,6 +103,7 @@ class TailTest {
     private static final class Clients implements Caller {
         private final SharedMemory memory = SharedMemory.of(1 << 20, MEMORY_FOR_RESPONSES);
         private final Queue<Consumer<ApiMessage>> calls = new ArrayDeque<>();
+        private final List<Integer> askedBytes = new ArrayList<>();
         private final List<Runnable> timers = new ArrayList<>();
         private final List<Integer> delaysMs = new ArrayList<>();
 
@@ -114,6 +143,7 @@ class TailTest {
         @Override
         public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
             calls.add(onResponse);
+            askedBytes.add(((FetchRequest) message).maxBytes());
         }
 
         @Override
