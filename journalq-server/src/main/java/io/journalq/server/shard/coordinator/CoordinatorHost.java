@@ -79,7 +79,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
     /**
      * How long the next machine does not run its timers, because they may append. The pause grows while appends fail, and
-     * ends when one succeeds. In the meantime the machine can serve reads, instead of being dropped again at once.
+     * ends when one succeeds, or when enough replicas are in sync if that was missing. In the meantime the machine can serve
+     * reads, instead of being dropped again at once.
      */
     private long pauseMs;
 
@@ -87,7 +88,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private String loggedFailure;
 
     /** The error of the last append, so that it is logged only once; NONE after a success. */
-    private ErrorCode loggedError = ErrorCode.NONE;
+    private ErrorCode lastError = ErrorCode.NONE;
 
     private boolean closed;
 
@@ -359,7 +360,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             }
             if (append.error() == ErrorCode.NONE) {
                 endPause();
-                loggedError = ErrorCode.NONE;
+                lastError = ErrorCode.NONE;
                 feed.add(append.changes, append.baseOffset() + append.changes.size());
                 replies.onSafe(append.number);
             } else if (append.error() == ErrorCode.NOT_LEADER_OR_FOLLOWER) {
@@ -384,8 +385,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         }
 
         private void logOnce(RecordsAppend append) {
-            if (append.error() != loggedError) {
-                loggedError = append.error();
+            if (append.error() != lastError) {
+                lastError = append.error();
                 log.error(
                         "cannot write a coordinator's records, loading it again: partition={} error={} reason=\"{}\"",
                         name,
@@ -408,12 +409,26 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             if (!isInForce()) {
                 return;
             }
-            long dueMs = nowMs < pausedUntilMs ? pausedUntilMs : machine.onTick(nowMs);
+            long dueMs = isPaused(nowMs) ? nextLook(nowMs) : machine.onTick(nowMs);
             if (!isInForce() || dueMs >= tickDueMs) {
                 return;
             }
             tickDueMs = dueMs;
             tickAfter(Math.max(SHORTEST_TICK_MS, dueMs - nowMs));
+        }
+
+        private boolean isPaused(long nowMs) {
+            boolean hasReplicas = lacksReplicas() && partition.replica().hasEnoughReplicas();
+            return nowMs < pausedUntilMs && !hasReplicas;
+        }
+
+        private boolean lacksReplicas() {
+            return lastError == ErrorCode.NOT_ENOUGH_REPLICAS;
+        }
+
+        /** When the pause may be over. */
+        private long nextLook(long nowMs) {
+            return lacksReplicas() ? Math.min(pausedUntilMs, nowMs + RELOAD_DELAY_MS) : pausedUntilMs;
         }
 
         private void tickAfter(long delayMs) {

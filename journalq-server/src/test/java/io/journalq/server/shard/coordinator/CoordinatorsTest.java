@@ -27,6 +27,7 @@ import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
+import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
@@ -194,6 +195,10 @@ class CoordinatorsTest {
 
     private void startLoading(String mode) throws Exception {
         create(mode);
+        open();
+    }
+
+    private void open() {
         MetadataDelta all = MetadataDelta.ofAll(metadata.image());
         shards.partitions().open(all).join();
         var unused = coordinators.follow(all);
@@ -418,11 +423,28 @@ class CoordinatorsTest {
     }
 
     private void moveTo(int partition, int leader, int leaderEpoch) {
-        PartitionState state = new PartitionState()
-                .setLeader(leader)
-                .setLeaderEpoch(leaderEpoch)
-                .setReplicas(List.of(0, 1))
-                .setInSyncReplicas(List.of(0, 1));
+        change(
+                partition,
+                new PartitionState()
+                        .setLeader(leader)
+                        .setLeaderEpoch(leaderEpoch)
+                        .setReplicas(List.of(0, 1))
+                        .setInSyncReplicas(List.of(0, 1)));
+    }
+
+    /** In the first leader epoch of this broker. */
+    private void setInSync(int partition, int partitionEpoch, Integer... inSync) {
+        change(
+                partition,
+                new PartitionState()
+                        .setLeader(0)
+                        .setLeaderEpoch(1)
+                        .setPartitionEpoch(partitionEpoch)
+                        .setReplicas(List.of(0, 1))
+                        .setInSyncReplicas(List.of(inSync)));
+    }
+
+    private void change(int partition, PartitionState state) {
         PartitionsRecord record = new PartitionsRecord()
                 .setTopicId(metadata.image().topic(InternalTopics.GROUPS).id())
                 .setFirstPartition(partition)
@@ -616,6 +638,40 @@ class CoordinatorsTest {
         disk.setFull(false);
         long beganNanos = System.nanoTime();
         put("key", 3, "new").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        await(() -> isDone("key"));
+        assertThat(System.nanoTime() - beganNanos).isLessThan(TimeUnit.SECONDS.toNanos(6));
+    }
+
+    @Test // seed 750934 of 3 brokers
+    void shouldDoWhatIsDueAsSoonAsEnoughReplicasAreInSync() throws Exception {
+        // given a machine whose timers pause for 8 s, because five appends have found too few replicas in sync
+        brokers = 2;
+        create("eventual");
+        metadata.replay(List.of(new ConfigRecord()
+                .setTopicId(metadata.image().topic(InternalTopics.GROUPS).id())
+                .setName("min.insync.replicas")
+                .setValue("2")));
+        open();
+        int partition = coordinators.partitionOf("key");
+        moveTo(partition, 0, 1);
+        await(() -> isLoaded("key"));
+        CompletableFuture<String> due = put("key", 1, DUE);
+        await(() -> endOf(partition) == 1);
+        acknowledge(partition);
+        due.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        setInSync(partition, 2, 0);
+        for (int i = 0; i < 5; i++) {
+            await(() -> isLoaded("key"));
+            assertThatThrownBy(() -> put("key", 2, "lost").get(LIMIT_SECONDS, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class);
+        }
+        await(() -> isLoaded("key"));
+
+        // when the other replica is in sync again
+        long beganNanos = System.nanoTime();
+        setInSync(partition, 3, 0, 1);
 
         // then
         await(() -> isDone("key"));
