@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>If the partition has other replicas, only records below the high watermark are loaded, and the machine begins when
  * the high watermark has reached the end of the log: what this leader found there, or what an earlier machine appended,
- * is then on every in-sync replica. When another broker leads, the machine is dropped.
+ * is then on every in-sync replica. It begins only if no other broker leads then, because what it does at once, such as
+ * repeating markers of transactions, must not follow from an old state. When another broker leads, the machine is dropped.
  *
  * <p>All methods run on the partition's loop.
  */
@@ -199,12 +200,22 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 return;
             }
             loggedFailure = null;
-            log.info("coordinator loaded: partition={} fromOffset={} records={}", name, fromOffset, records);
-            loading.counters().onReplayed(records);
-            running = next;
-            feed = new SliceWriter(name, cycle, loading, replay.slice(), next.partition.journal()::epochs);
-            next.begin(machine);
-            letGoOn();
+            Runnable begin = () -> {
+                if (!closed) {
+                    log.info("coordinator loaded: partition={} fromOffset={} records={}", name, fromOffset, records);
+                    loading.counters().onReplayed(records);
+                    running = next;
+                    feed = new SliceWriter(name, cycle, loading, replay.slice(), next.partition.journal()::epochs);
+                    next.begin(machine);
+                    letGoOn();
+                }
+            };
+            if (nextOffset == 0) {
+                // It has nothing to repeat, and the other brokers may not know the topic yet.
+                begin.run();
+            } else {
+                next.whenLeading(begin, error -> loadLater());
+            }
         });
     }
 
@@ -304,10 +315,15 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         }
 
         void read(Step<M> step, Consumer<ErrorCode> unavailable) {
+            whenLeading(() -> run(step), unavailable);
+        }
+
+        /** See {@link LeaderConfirmation#confirm}. */
+        void whenLeading(Runnable action, Consumer<ErrorCode> failed) {
             if (partition.isReplicated()) {
-                confirmation.confirm(() -> run(step), unavailable);
+                confirmation.confirm(action, failed);
             } else {
-                run(step);
+                action.run();
             }
         }
 

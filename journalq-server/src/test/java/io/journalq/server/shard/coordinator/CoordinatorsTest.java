@@ -92,12 +92,18 @@ class CoordinatorsTest {
     private Coordinators<Names> coordinators;
     /** The requests that ask the other broker whether it leads. */
     private final BlockingQueue<PeerChannel.ResponseListener> asked = new LinkedBlockingQueue<>();
+    /** Whether the other broker responds by itself that this one leads. */
+    private volatile boolean confirms;
 
     /** A connection to the other broker. */
     private final class Channel implements PeerChannel {
         @Override
         public void send(ApiMessage request, int version, int timeoutMs, ResponseListener listener) {
-            asked.add(listener);
+            if (confirms) {
+                loops.cycles().get(0).enqueue(() -> listener.onResponse(response(ErrorCode.NONE)));
+            } else {
+                asked.add(listener);
+            }
         }
 
         @Override
@@ -363,6 +369,7 @@ class CoordinatorsTest {
         assertThatThrownBy(() -> response.get(LIMIT_SECONDS, TimeUnit.SECONDS)).hasMessageContaining("NOT_COORDINATOR");
 
         // and when this broker leads again, it loads until the other replica has the record
+        confirms = true;
         moveTo(partition, 0, 3);
         Thread.sleep(50);
         assertThatThrownBy(() -> run("key", (machine, nowMs, replies) -> {}))
@@ -394,6 +401,30 @@ class CoordinatorsTest {
         CompletableFuture<Void> waiting = read();
         moveTo(partition, 1, 2);
         assertThatThrownBy(() -> waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS)).hasMessageContaining("NOT_COORDINATOR");
+    }
+
+    @Test // seed 900703 of 3 brokers
+    void shouldBeginOnlyWhenTheOtherBrokerKnowsNoLaterLeader() throws Exception {
+        // given a coordinator with a record that both replicas have, and then another leader
+        int partition = startReplicated();
+        CompletableFuture<String> response = put("key", 1, DUE);
+        await(() -> endOf(partition) == 1);
+        acknowledge(partition);
+        response.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        moveTo(partition, 1, 2);
+
+        // when this broker leads again, and has everything, but the other one knows a later leader
+        moveTo(partition, 0, 3);
+        acknowledge(partition);
+        asked.poll(LIMIT_SECONDS, TimeUnit.SECONDS).onResponse(response(ErrorCode.FENCED_LEADER_EPOCH));
+
+        // then it does nothing, until the other broker knows none
+        PeerChannel.ResponseListener again = asked.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThatThrownBy(() -> run("key", (machine, nowMs, replies) -> {}))
+                .hasMessageContaining(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.name());
+        assertThat(endOf(partition)).isEqualTo(1);
+        again.onResponse(response(ErrorCode.NONE));
+        await(() -> isDone("key"));
     }
 
     private CompletableFuture<Void> read() {
@@ -648,6 +679,7 @@ class CoordinatorsTest {
     void shouldDoWhatIsDueAsSoonAsEnoughReplicasAreInSync() throws Exception {
         // given a machine whose timers pause for 8 s, because five appends have found too few replicas in sync
         brokers = 2;
+        confirms = true;
         create("eventual");
         metadata.replay(List.of(new ConfigRecord()
                 .setTopicId(metadata.image().topic(InternalTopics.GROUPS).id())
