@@ -113,7 +113,8 @@ final class FailoverCommand implements Callable<Integer> {
                 "freeze: SIGSTOP. Goal: 4 s.",
                 "cut: nothing passes between the broker and the others, nor between it and the clients. On Linux only."
                         + " Goal: 4 s.",
-                "stop: SIGTERM. Goal: 0.2 s."
+                "stop: SIGTERM. Goal: 0.2 s.",
+                "move: no fault, but another leader is elected. Goal: 0.2 s."
             })
     private List<FailoverFault> faults = List.of(FailoverFault.values());
 

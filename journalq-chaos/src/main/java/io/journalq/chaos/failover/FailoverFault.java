@@ -13,7 +13,9 @@ public enum FailoverFault {
     /** Nothing passes between the broker and the others, nor between it and the clients. */
     CUT(4_000),
     /** SIGTERM: the broker hands its partitions over first. */
-    STOP(200);
+    STOP(200),
+    /** No fault: the partitions of the broker prefer another leader, and it is elected. */
+    MOVE(200);
 
     private final long goalMs;
 

@@ -65,6 +65,9 @@ public final class FailoverMeasurement {
     /** The preferred leader of each partition, by its number. It leads the partition whenever a fault is injected. */
     private final List<Integer> preferredLeaders = new ArrayList<>();
 
+    /** The replicas of each partition, by its number, the preferred leader first. */
+    private final List<List<Integer>> replicas = new ArrayList<>();
+
     private final SlowRounds slowRounds;
     /** Null if there is none. */
     private IdleTopic idle;
@@ -129,8 +132,10 @@ public final class FailoverMeasurement {
     private void createTopics(Admin admin) throws IOException, InterruptedException {
         createTopic(admin, TOPIC, plan.partitions());
         awaitInSync(admin, TOPIC, Map.of());
-        partitions(admin, TOPIC)
-                .forEach(partition -> preferredLeaders.add(partition.replicas().get(0)));
+        partitions(admin, TOPIC).forEach(partition -> {
+            replicas.add(partition.replicas());
+            preferredLeaders.add(partition.replicas().get(0));
+        });
         if (plan.idlePartitions() > 0) {
             createTopic(admin, IDLE_TOPIC, plan.idlePartitions());
             awaitInSync(admin, IDLE_TOPIC, Map.of());
@@ -186,6 +191,9 @@ public final class FailoverMeasurement {
                 .allMatch(partition -> partition.leader() == preferredLeaders.get(partition.partition())));
         Map<Integer, Integer> epochs = new HashMap<>();
         partitions(admin, TOPIC).forEach(partition -> epochs.put(partition.partition(), partition.leaderEpoch()));
+        if (fault == FailoverFault.MOVE) {
+            preferLeaders(admin, led, 1);
+        }
         slowRounds.begin(
                 IntStream.rangeClosed(1, plan.brokers()).mapToObj(cluster::log).toList());
         IdleTopic.Watch watch = watch(cluster, fault, victim, controller);
@@ -200,6 +208,7 @@ public final class FailoverMeasurement {
                     throw new IOException("broker " + victim + " still runs " + STOP_SECONDS + " s after SIGTERM");
                 }
             }
+            case MOVE -> electPreferredLeaders(admin);
         }
         awaitSettled(led);
         endMeasuring(fault.toString(), round + "-" + fault, injected, led);
@@ -214,6 +223,7 @@ public final class FailoverMeasurement {
             }
             case FREEZE -> cluster.thaw(victim);
             case CUT -> setCut(network, victim, false);
+            case MOVE -> preferLeaders(admin, led, 0);
         }
         epochs.keySet().retainAll(led);
         awaitInSync(admin, TOPIC, epochs);
@@ -314,6 +324,30 @@ public final class FailoverMeasurement {
                 Thread.sleep(POLL_MS);
             }
         }
+    }
+
+    /**
+     * Lets partitions prefer another leader, which does not lead yet.
+     *
+     * @param preferred index of this leader in {@link #replicas}
+     */
+    private void preferLeaders(Admin admin, List<Integer> partitions, int preferred)
+            throws IOException, InterruptedException {
+        Map<TopicPartition, List<Integer>> targets = new HashMap<>();
+        for (int partition : partitions) {
+            List<Integer> target = new ArrayList<>(replicas.get(partition));
+            target.add(0, target.remove(preferred));
+            targets.put(new TopicPartition(TOPIC, partition), target);
+        }
+        await("other preferred leaders", () -> {
+            admin.alterPartitionReassignments(targets);
+            return true;
+        });
+        await("metadata with other preferred leaders", () -> partitions(admin, TOPIC).stream()
+                .allMatch(partition -> partition
+                        .replicas()
+                        .equals(targets.getOrDefault(
+                                new TopicPartition(TOPIC, partition.partition()), partition.replicas()))));
     }
 
     private static int controller(Admin admin) throws IOException, InterruptedException {

@@ -67,13 +67,15 @@ class FailoverMeasurementTest {
 
     @Test
     @Tag("long")
-    void shouldTellTheGapsOfBothClientsWhenALeaderIsKilled(@TempDir Path directory) throws Exception {
-        FailoverPlan plan =
-                new FailoverPlan(3, "eventual", 1, 500, 3, 30, List.of(FailoverFault.KILL), Map.of(), directory);
+    void shouldTellTheGapsOfBothClientsWhenALeaderIsKilledOrMoves(@TempDir Path directory) throws Exception {
+        List<FailoverFault> faults = List.of(FailoverFault.KILL, FailoverFault.MOVE);
+        FailoverPlan plan = new FailoverPlan(3, "eventual", 1, 500, 3, 30, faults, Map.of(), directory);
 
         Map<String, Map<String, List<Long>>> gaps = new FailoverMeasurement(plan, System.out).run();
 
         assertThat(gaps).containsOnlyKeys("kill", "kill-led", "kill-used", FailoverMeasurement.MOVE);
+        // To another leader and back, and back to the broker that was killed.
+        assertThat(gaps.get(FailoverMeasurement.MOVE).get("journalq")).hasSize(3);
         // The controller does not know before the process is dead. A record is sent when all have leaders.
         long led = gaps.get("kill-led").get("tool").get(0);
         assertThat(led).isGreaterThan(10);
