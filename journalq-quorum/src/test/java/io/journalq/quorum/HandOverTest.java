@@ -2,20 +2,26 @@ package io.journalq.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitionReassignment;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.ElectionType;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.TopicPartitionInfo;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -23,6 +29,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,7 +37,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A leader that stops loses nothing that it has acknowledged alone, with acks=1. Three brokers in processes of their own.
+ * A leader that stops loses nothing that it has acknowledged alone, with acks=1, and a leader that is replaced has sent
+ * everything to the next one. Three brokers in processes of their own.
  */
 @Tag("long")
 @Timeout(1_800)
@@ -38,6 +46,7 @@ class HandOverTest {
     private static final int BROKERS = 3;
     private static final int LEADER = 1;
     private static final int SECONDS = 180;
+    private static final int MOVES = 10;
     private static final String TOPIC = "orders";
 
     private final Set<String> acknowledged = ConcurrentHashMap.newKeySet();
@@ -138,5 +147,54 @@ class HandOverTest {
         Set<String> lost = new TreeSet<>(acknowledged);
         lost.removeAll(readAll());
         assertThat(lost).as("lost of %d", acknowledged.size()).isEmpty();
+    }
+
+    private long cuts() throws IOException {
+        long cuts = 0;
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory, "*.log")) {
+            for (Path file : files) {
+                cuts += Files.readAllLines(file).stream()
+                        .filter(line -> line.contains("the end of the log differs from the leader's"))
+                        .count();
+            }
+        }
+        return cuts;
+    }
+
+    @Test
+    void shouldMakeNoReplicaRemoveRecordsWhenAnotherBrokerLeads() throws Exception {
+        // given a leader at work
+        try (Admin admin = cluster.admin()) {
+            NewTopic topic = new NewTopic(TOPIC, Map.of(0, List.of(LEADER, 2, 3)));
+            admin.createTopics(List.of(topic)).all().get(SECONDS, TimeUnit.SECONDS);
+            ProcessCluster.await("all replicas in sync", () -> partition().isr().size() == BROKERS);
+            Thread sender = new Thread(this::send, "sender");
+            sender.start();
+            ProcessCluster.await("records", () -> acknowledged.size() > 2_000);
+
+            // when
+            TopicPartition first = new TopicPartition(TOPIC, 0);
+            for (int move = 0; move < MOVES; move++) {
+                int next = move % 2 == 0 ? 2 : LEADER;
+                NewPartitionReassignment preferring =
+                        new NewPartitionReassignment(List.of(next, next == 2 ? LEADER : 2, 3));
+                admin.alterPartitionReassignments(Map.of(first, Optional.of(preferring)))
+                        .all()
+                        .get(SECONDS, TimeUnit.SECONDS);
+                ProcessCluster.await(
+                        "another preferred leader",
+                        () -> partition().replicas().get(0).id() == next);
+                admin.electLeaders(ElectionType.PREFERRED, Set.of(first)).all().get(SECONDS, TimeUnit.SECONDS);
+                ProcessCluster.await(
+                        "another leader", () -> partition().leader().id() == next);
+                int before = acknowledged.size();
+                ProcessCluster.await("records of the next leader", () -> acknowledged.size() > before + 1_000);
+            }
+            ended = true;
+            sender.join();
+        }
+
+        // then, unless a broker learns of its leadership more than 200 ms before the last leader
+        assertThat(cuts()).isLessThan(MOVES / 2);
     }
 }

@@ -117,7 +117,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         boolean defaultsChanged = inForce.follow(delta);
         for (TopicChange change : delta.topics()) {
             if (!change.isRemoval()) {
-                apply(change, opening);
+                apply(change, delta.now(), opening);
             }
         }
         if (defaultsChanged) {
@@ -128,7 +128,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
     }
 
-    private void apply(TopicChange change, List<CompletableFuture<Void>> opening) {
+    private void apply(TopicChange change, MetadataImage now, List<CompletableFuture<Void>> opening) {
         TopicImage topic = change.now();
         PartitionSettings settings = inForce.of(topic);
         TopicImage before = change.before();
@@ -137,7 +137,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             boolean wasHere = before != null && isHere(before, partition);
             if (isHere(topic, partition)) {
                 if (wasHere) {
-                    update(topic, partition, settings);
+                    update(topic, partition, settings, leaderLives(before, partition, now));
                 } else {
                     opening.add(open(topic, partition, counters, settings));
                 }
@@ -166,9 +166,15 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         for (TopicImage topic : image.topics()) {
             PartitionSettings settings = inForce.of(topic);
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
-                update(topic, partition, settings);
+                update(topic, partition, settings, false);
             }
         }
+    }
+
+    /** Whether the leader of a partition in an older image runs, as of a newer one. */
+    private static boolean leaderLives(TopicImage before, int partition, MetadataImage now) {
+        int leader = before.partitions().get(partition).leader();
+        return leader >= 0 && now.liveBroker(leader) != null;
     }
 
     /** Whether this broker has a replica of a partition. */
@@ -396,7 +402,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 blockingPool);
     }
 
-    private void update(TopicImage topic, int partition, PartitionSettings settings) {
+    private void update(TopicImage topic, int partition, PartitionSettings settings, boolean lastLeaderLives) {
         PartitionKey key = new PartitionKey(topic.id(), partition);
         Shard shard = shards.of(topic.id(), partition);
         PartitionImage state = topic.partitions().get(partition);
@@ -408,7 +414,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         Runnable update = () -> {
             PartitionHost host = shard.host(topic.id(), partition);
             if (host != null) {
-                host.update(settings, replicas);
+                host.update(settings, replicas, lastLeaderLives);
                 shard.onReplicas(host);
             }
         };

@@ -8,8 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the order of one partition's appends. A batch that is too large for the loop is validated on a thread that may
- * block. Until then the appends behind it wait here, including markers. Waiting appends belong to requests, whose
- * number is limited. On the partition's loop.
+ * block. Until then the appends behind it wait here, including markers. All appends wait while they are held. Waiting
+ * appends belong to requests, whose number is limited. On the partition's loop.
  */
 public final class BlockedAppends {
     private static final Logger log = LoggerFactory.getLogger(BlockedAppends.class);
@@ -22,10 +22,15 @@ public final class BlockedAppends {
     private final BatchAdmission admission;
 
     /**
-     * The first append is being validated, or is about to be admitted. Null until an append has to wait for the first
-     * time.
+     * The first append is being validated, is about to be admitted, or is held. Null until an append has to wait for the
+     * first time.
      */
     private ArrayDeque<Append> waiting;
+
+    private boolean held;
+
+    /** Whether the first append is being validated. */
+    private boolean validating;
 
     public BlockedAppends(AppendResources resources, TopicPartition name, BatchAdmission admission) {
         this.resources = resources;
@@ -35,7 +40,9 @@ public final class BlockedAppends {
 
     /** Admits or rejects an append when it is its turn. */
     public void append(Append append) {
-        if (waiting != null && !waiting.isEmpty()) {
+        if (held) {
+            addWaiting(append);
+        } else if (waiting != null && !waiting.isEmpty()) {
             if (!admission.refuses(append)) {
                 waiting.add(append);
             }
@@ -44,15 +51,33 @@ public final class BlockedAppends {
         }
     }
 
+    /** Lets all appends wait until {@link #release}, even those that would be rejected now. */
+    public void hold() {
+        held = true;
+    }
+
+    /** Admits or rejects the appends that were held. */
+    public void release() {
+        held = false;
+        if (waiting != null && !validating) {
+            admitWaiting();
+        }
+    }
+
     private void begin(Append append) {
+        addWaiting(append);
+        validate(append);
+    }
+
+    private void addWaiting(Append append) {
         if (waiting == null) {
             waiting = new ArrayDeque<>(1);
         }
         waiting.add(append);
-        validate(append);
     }
 
     private void validate(Append append) {
+        validating = true;
         OffLoopValidation validation = new OffLoopValidation(
                 append, admission.settings(), resources.clock().millis());
         resources.cycle().counters().onValidatedOffLoop();
@@ -65,6 +90,7 @@ public final class BlockedAppends {
     }
 
     private void onValidated(OffLoopValidation validation) {
+        validating = false;
         try {
             admission.admit(validation);
         } catch (RuntimeException | Error failure) {
@@ -91,7 +117,7 @@ public final class BlockedAppends {
 
     private void admitWaiting() {
         int admittedBytes = 0;
-        while (!waiting.isEmpty()) {
+        while (!waiting.isEmpty() && !held && !validating) {
             if (admittedBytes > MAX_ADMITTED_AT_ONCE_BYTES) {
                 resources.cycle().enqueue(this::admitWaiting);
                 return;

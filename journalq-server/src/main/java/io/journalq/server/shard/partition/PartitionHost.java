@@ -96,12 +96,13 @@ public final class PartitionHost {
                 durability,
                 writer,
                 admission,
+                appends,
                 resources.appends().clock(),
                 cycle.loop(),
                 resources.throttles());
         this.role =
                 new PartitionRole(parts, resources.nodeId(), resources.appends().guards());
-        role.follow(settings, replicas);
+        role.follow(settings, replicas, false);
     }
 
     public TopicPartition name() {
@@ -189,13 +190,17 @@ public final class PartitionHost {
         return new HealablePartition(name, journal, role.sources(), readable.highWatermark(), this::isClosed);
     }
 
-    /** Applies a changed configuration or other replicas. */
-    public void update(PartitionSettings newSettings, ReplicaSet newReplicas) {
+    /**
+     * Applies a changed configuration or other replicas.
+     *
+     * @param lastLeaderLives whether the broker that led before a change of leader still runs, as far as is known
+     */
+    public void update(PartitionSettings newSettings, ReplicaSet newReplicas, boolean lastLeaderLives) {
         if (!newSettings.equals(role.settings())) {
             compactionFailure = null;
         }
         journal.setConfig(newSettings.journal());
-        role.follow(newSettings, newReplicas);
+        role.follow(newSettings, newReplicas, lastLeaderLives);
     }
 
     /**

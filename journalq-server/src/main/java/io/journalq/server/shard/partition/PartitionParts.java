@@ -5,6 +5,7 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.shard.append.BatchAdmission;
+import io.journalq.server.shard.append.BlockedAppends;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.PartitionWriter;
 import io.journalq.server.shard.flush.PartitionDurability;
@@ -27,6 +28,7 @@ record PartitionParts(
         PartitionDurability durability,
         PartitionWriter writer,
         BatchAdmission admission,
+        BlockedAppends appends,
         Clock clock,
         Loop loop,
         ReplicationThrottle.Directions throttles) {}

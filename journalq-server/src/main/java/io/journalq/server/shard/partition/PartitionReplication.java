@@ -39,8 +39,6 @@ public final class PartitionReplication {
     /** The one that the leader has told last. */
     private long leaderHighWatermark = Long.MAX_VALUE;
 
-    private boolean leaderResponds = true;
-
     /** The partition as it is now. On the loop. */
     interface Partition {
         /** The error for a reader that knows a leader epoch, else NONE. */
@@ -56,6 +54,23 @@ public final class PartitionReplication {
 
         /** Whether the metadata count this replica as in sync. */
         boolean isInSync();
+
+        /**
+         * Whether this replica has led until another one was elected, and has records that this one may still fetch in the
+         * epoch before.
+         */
+        boolean servesNextLeader(int replicaId, int leaderEpoch, long offset);
+
+        /** Sets who is informed when this replica leads, after it had to wait for the last leader. */
+        void setLeadingListener(Runnable listener);
+
+        /** Sets whether the leader responds to this follower; returns whether that has changed. */
+        boolean setLeaderResponds(boolean responds);
+
+        boolean leaderResponds();
+
+        /** The leader has refused a fetch in its epoch from the end of this log on. */
+        void onLeaderRefusal();
 
         /** Whether this broker throttles what it sends as the leader. */
         boolean isThrottledLeader();
@@ -120,7 +135,8 @@ public final class PartitionReplication {
 
     /**
      * Reads whole batches for another replica, up to the end of what is written. If the log of that replica does not
-     * diverge, the fetch acknowledges everything before {@code offset}.
+     * diverge, the fetch acknowledges everything before {@code offset}. After another replica was elected, that one can
+     * read the rest.
      *
      * @param replicaId broker id of the other replica
      * @param brokerEpoch identifies the life of its broker
@@ -143,12 +159,17 @@ public final class PartitionReplication {
             // The other broker may have newer metadata.
             error = ErrorCode.UNKNOWN_LEADER_EPOCH;
         }
-        if (error != ErrorCode.NONE) {
+        boolean servesNext =
+                error != ErrorCode.NONE && partition.servesNextLeader(replicaId, currentLeaderEpoch, offset);
+        if (error != ErrorCode.NONE && !servesNext) {
             return PartitionRead.failed(error);
         }
         EpochEndOffset diverging = readable.divergingEpoch(offset, lastFetchedEpoch);
         if (diverging != null) {
             return readable.diverging(diverging);
+        }
+        if (servesNext) {
+            return readable.readWritten(offset, maxSizeBytes, atLeastOneBatch);
         }
         if (offset >= journal.startOffset()) {
             writer.onReplicaChange(() -> replica.onFetch(replicaId, brokerEpoch, offset, nowMs()));
@@ -189,7 +210,7 @@ public final class PartitionReplication {
             boolean atLeastOneBatch,
             boolean readCommitted) {
         ErrorCode error = partition.checkFollowedEpoch(currentLeaderEpoch);
-        if (error == ErrorCode.NONE && !leaderResponds) {
+        if (error == ErrorCode.NONE && !partition.leaderResponds()) {
             // Nobody would tell this follower that it is no longer in sync.
             error = ErrorCode.NOT_LEADER_OR_FOLLOWER;
         }
@@ -201,10 +222,19 @@ public final class PartitionReplication {
                 : PartitionRead.failed(error);
     }
 
+    /** Sets who is informed when this replica leads, after it had to wait for the last leader. */
+    public void setLeadingListener(Runnable listener) {
+        partition.setLeadingListener(listener);
+    }
+
+    /** The leader has refused a fetch in its epoch from the end of this log on: it leads no more, or has other metadata. */
+    public void onLeaderRefusal() {
+        partition.onLeaderRefusal();
+    }
+
     /** Sets whether the leader responds to this follower. While it does not, consumers are refused. */
     public void setLeaderResponds(boolean responds) {
-        if (leaderResponds != responds) {
-            leaderResponds = responds;
+        if (partition.setLeaderResponds(responds)) {
             readable.wakeAll();
         }
     }

@@ -4,6 +4,7 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.loop.Loop;
+import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.ReplicatedTopicRules;
 import io.journalq.server.producerstate.VerificationGuards;
 import io.journalq.server.replication.FollowerRole;
@@ -31,6 +32,8 @@ import org.slf4j.LoggerFactory;
 final class PartitionRole implements PartitionReplication.Partition {
     private static final Logger log = LoggerFactory.getLogger(PartitionRole.class);
 
+    private static final int NO_EPOCH = -1;
+
     private final TopicPartition name;
     private final Loop loop;
     private final Journal journal;
@@ -42,6 +45,17 @@ final class PartitionRole implements PartitionReplication.Partition {
     private final BatchAdmission admission;
     private final int nodeId;
     private final VerificationGuards guards;
+    private final PendingLeadership pending;
+    private Runnable leadingListener = () -> {};
+
+    private boolean leaderResponds = true;
+
+    /** The last epoch in which this replica led; -1 if there is none. */
+    private int lastLedEpoch = NO_EPOCH;
+
+    /** The end of the log when it ended. */
+    private long lastLedEnd;
+
     private PartitionSettings settings;
     private ReplicaSet replicas;
     private boolean throttledLeader;
@@ -67,28 +81,64 @@ final class PartitionRole implements PartitionReplication.Partition {
         this.admission = parts.admission();
         this.nodeId = nodeId;
         this.guards = guards;
+        this.pending = new PendingLeadership(loop, parts.appends(), this::leadAfterLast);
         admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
     }
 
-    /** Applies new metadata. Replicas of an older leader epoch change nothing. */
-    void follow(PartitionSettings newSettings, ReplicaSet newReplicas) {
+    /**
+     * Applies new metadata. Replicas of an older leader epoch change nothing.
+     *
+     * @param lastLeaderLives whether the broker that led before a change of leader still runs, as far as is known
+     */
+    void follow(PartitionSettings newSettings, ReplicaSet newReplicas, boolean lastLeaderLives) {
         settings = newSettings;
         throttledLeader = newSettings.throttled().hasLeader(name.partition(), nodeId);
         throttledFollower = newSettings.throttled().hasFollower(name.partition(), nodeId);
         admission.follow(newSettings.append());
-        if (newReplicas.leaderEpoch() >= replica.leaderEpoch()) {
+        int epoch = pending.isPending() ? replicas.leaderEpoch() : replica.leaderEpoch();
+        if (newReplicas.leaderEpoch() >= epoch) {
             boolean changed = !newReplicas.equals(replicas);
+            boolean sameEpoch = replicas != null && newReplicas.leaderEpoch() == replicas.leaderEpoch();
             replicas = newReplicas;
             if (isInSync() && journal.isMissingRecords()) {
                 journal.acceptEnd();
             }
-            if (newReplicas.leader() == nodeId) {
-                lead();
-            } else {
+            if (pending.isPending() && !sameEpoch) {
+                pending.cancel();
+            }
+            if (newReplicas.leader() != nodeId) {
                 followLeader(changed);
+            } else if (lastLeaderLives && hasMoreAtLastLeader()) {
+                pending.begin();
+            } else if (!pending.isPending()) {
+                lead();
             }
         }
         durability.follow(deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
+    }
+
+    /**
+     * Whether the last leader may have records that the followers fetch from it until all of them know that this replica
+     * leads. Coordinators are not delayed for that.
+     */
+    private boolean hasMoreAtLastLeader() {
+        return replica.role() instanceof FollowerRole following
+                && following.leader() != FollowerRole.NO_LEADER
+                && following.leader() != nodeId
+                && following.leaderEpoch() == replicas.leaderEpoch() - 1
+                && replicas.replicas().contains(following.leader())
+                && replicas.recoveryEpoch() != replicas.leaderEpoch()
+                && leaderResponds
+                && !pending.isPending()
+                && !offline
+                && !closed
+                && !InternalTopics.contains(name.topic());
+    }
+
+    /** The last leader has nothing more. */
+    private void leadAfterLast() {
+        lead();
+        leadingListener.run();
     }
 
     private void lead() {
@@ -117,6 +167,8 @@ final class PartitionRole implements PartitionReplication.Partition {
         if (led) {
             admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
             writer.endLeading();
+            lastLedEpoch = replica.leaderEpoch();
+            lastLedEnd = journal.endOffset();
         }
         replica.follow(replicas.leader(), replicas.leaderEpoch());
         if (led) {
@@ -182,6 +234,7 @@ final class PartitionRole implements PartitionReplication.Partition {
     void takeOffline() {
         offline = true;
         admission.refuseAll(availability());
+        pending.cancel();
     }
 
     /** Whether the partition's files cannot be used any more. */
@@ -193,6 +246,7 @@ final class PartitionRole implements PartitionReplication.Partition {
     void close() {
         closed = true;
         admission.refuseAll(availability());
+        pending.cancel();
     }
 
     /** Whether the partition has left the shard. Any thread. */
@@ -218,6 +272,43 @@ final class PartitionRole implements PartitionReplication.Partition {
     public ErrorCode checkFollowedEpoch(int currentLeaderEpoch) {
         boolean follows = !closed && !offline && replica.role() instanceof FollowerRole && isInSync();
         return follows ? replica.checkEpoch(currentLeaderEpoch) : checkLeaderEpoch(currentLeaderEpoch);
+    }
+
+    @Override
+    public boolean servesNextLeader(int replicaId, int leaderEpoch, long offset) {
+        return !closed
+                && !offline
+                && leaderEpoch == lastLedEpoch
+                && replica.role() instanceof FollowerRole following
+                && following.leader() == replicaId
+                && following.leaderEpoch() == lastLedEpoch + 1
+                && journal.endOffset() == lastLedEnd
+                && offset < journal.writtenOffset();
+    }
+
+    @Override
+    public void setLeadingListener(Runnable listener) {
+        leadingListener = listener;
+    }
+
+    @Override
+    public boolean setLeaderResponds(boolean responds) {
+        boolean changed = leaderResponds != responds;
+        leaderResponds = responds;
+        if (!responds) {
+            pending.endSoon();
+        }
+        return changed;
+    }
+
+    @Override
+    public boolean leaderResponds() {
+        return leaderResponds;
+    }
+
+    @Override
+    public void onLeaderRefusal() {
+        pending.endSoon();
     }
 
     @Override

@@ -56,6 +56,7 @@ final class FetchedBatches {
         if (error != ErrorCode.NONE) {
             // The leader or this broker does not have the newest metadata yet, or the leader's disk has failed.
             log.debug("cannot fetch: partition={} leader={} error={}", host.name(), leader, error);
+            host.replication().onLeaderRefusal();
             return Result.PAUSE;
         }
         if (data.divergingEpoch().epoch() >= 0) {

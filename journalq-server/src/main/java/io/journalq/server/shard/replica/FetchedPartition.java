@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /** One partition that a fetcher fetches, and what it last asked for. On the partition's loop. */
 final class FetchedPartition {
-    private static final int FIRST_PAUSE_MS = 50;
+    private static final int FIRST_PAUSE_MS = 10;
     private static final int LONGEST_PAUSE_MS = 1_000;
     private static final long UNKNOWN = -1L;
     /** Under load, a replica has to fetch again after a fsync before it can join. For this time, one is sufficient. */

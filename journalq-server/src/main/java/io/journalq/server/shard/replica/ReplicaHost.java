@@ -74,6 +74,7 @@ public final class ReplicaHost {
         }
         if (now != null) {
             fetcherOf.put(host, now);
+            host.replication().setLeadingListener(() -> onReplicas(host));
             now.add(host);
         }
         if (host.replica().isLeader() && host.isReplicated()) {

@@ -7,6 +7,7 @@ import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.journal.JournalConfig;
+import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.partition.PartitionSettings;
 import io.journalq.server.shard.partition.SteppedPartition;
 import io.journalq.server.shard.partition.SteppedPartition.Outcome;
@@ -85,6 +86,28 @@ class BlockedAppendsTest {
         assertThat(last.offset()).isEqualTo(5);
         assertThat(partition.readCommitted(0, ALL)).containsExactly(large, "second", "other", large + large, "last");
         assertThat(partition.counters().validatedOffLoop()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldHoldAppendsBehindABatchThatIsValidatedUntilTheLastLeaderHasStopped() throws IOException {
+        // given a leader that follows another broker before a batch is validated, and that is to lead again
+        SteppedPartition partition = open(null);
+        int self = SteppedPartition.NODE;
+        Outcome large = partition.stage(CompressionCodec.ZSTD, 7, EPOCH, 0, false, "x".repeat(INLINE_BYTES + 1));
+        partition.setReplicas(1, new ReplicaSet(2, 1, 1, List.of(self, 2), List.of(self, 2)));
+        partition.setLastLeaderLives(true);
+        partition.setReplicas(1, new ReplicaSet(self, 2, 2, List.of(self, 2), List.of(self)));
+        Outcome held = partition.stage(8, EPOCH, 0, false, "held");
+
+        // when
+        look(partition);
+
+        // then
+        assertThat(large.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(held.error()).isNull();
+        partition.loop().fireTimers();
+        assertThat(held.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(partition.readCommitted(0, ALL)).containsExactly("held");
     }
 
     @Test

@@ -99,6 +99,151 @@ class ReplicaRolesTest {
                         FollowerRole.class, role -> assertThat(role.leader()).isEqualTo(OTHER));
     }
 
+    private ErrorCode readReplica(int replicaId, int epoch, long offset, long expectedEnd) {
+        PartitionRead read =
+                partition.host().replication().readAsReplica(replicaId, 1, offset, epoch, epoch, ALL, true);
+        assertThat(read.slice() == null ? offset : read.slice().offsetLimit()).isEqualTo(expectedEnd);
+        if (read.slice() != null) {
+            read.slice().release();
+        }
+        return read.error();
+    }
+
+    @Test
+    void shouldSendTheNextLeaderTheRestWhenAnotherBrokerLeads() {
+        // given records that no other replica has
+        lead(3, SteppedPartition.NODE, OTHER);
+        partition.append(1, PRODUCER_EPOCH, 0, false, "a");
+        partition.append(1, PRODUCER_EPOCH, 1, false, "b");
+
+        // when
+        follow(4);
+
+        // then only the next leader gets them, only in the last epoch, and learns that there are no more
+        assertThat(readReplica(OTHER, 3, 1, 2)).isEqualTo(ErrorCode.NONE);
+        assertThat(readReplica(OTHER, 3, 2, 2)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(readReplica(OTHER, 4, 1, 1)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(readReplica(3, 3, 1, 1)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(partition.host().log().highWatermark()).isZero();
+
+        // when the next leader has sent records of its own, or there is another one
+        append(2, 4, 2);
+        assertThat(readReplica(OTHER, 3, 1, 1)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    @Test
+    void shouldSendNothingInAnEpochBeforeTheLastOneWhenTheLeaderHasChangedTwice() {
+        lead(3, SteppedPartition.NODE, OTHER);
+        partition.append(1, PRODUCER_EPOCH, 0, false, "a");
+
+        follow(5);
+
+        assertThat(readReplica(OTHER, 3, 0, 0)).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    /** Begins to lead in epoch 2 while the leader of epoch 1 runs, and appends. */
+    private Outcome beginToLead() {
+        follow(1);
+        append(0, 1, 0);
+        partition.setLastLeaderLives(true);
+        lead(2, SteppedPartition.NODE, OTHER);
+        return partition.append(1, PRODUCER_EPOCH, 0, false, "new");
+    }
+
+    @Test
+    void shouldLeadWhenTheLastLeaderHasSentTheRest() {
+        // given
+        Outcome first = beginToLead();
+        assertThat(partition.host().leads()).isFalse();
+        assertThat(first.error()).isNull();
+
+        // when
+        append(1, 1, 1);
+        partition.host().replication().onLeaderRefusal();
+        partition.loop().fireTimers();
+
+        // then
+        assertThat(partition.host().leads()).isTrue();
+        assertThat(partition.host().leaderEpoch()).isEqualTo(2);
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(3);
+        assertThat(readReplica(OTHER, 2, 3, 3)).isEqualTo(ErrorCode.NONE);
+        assertThat(first.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(first.offset()).isEqualTo(2);
+        assertThat(partition.append(1, PRODUCER_EPOCH, 1, false, "next").error())
+                .isNull();
+    }
+
+    @Test
+    void shouldLeadWithoutTheRestWhenTheLastLeaderDoesNotRespond() {
+        // given
+        Outcome first = beginToLead();
+
+        // when
+        partition.host().replication().setLeaderResponds(false);
+        partition.loop().fireTimers();
+
+        // then
+        assertThat(partition.host().leads()).isTrue();
+        assertThat(partition.host().journal().writtenOffset()).isEqualTo(2);
+        assertThat(readReplica(OTHER, 2, 2, 2)).isEqualTo(ErrorCode.NONE);
+        assertThat(first.error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldLeadWithoutTheRestWhenTheLastLeaderTakesTooLong() {
+        beginToLead();
+
+        partition.loop().fireTimers();
+
+        assertThat(partition.host().leads()).isTrue();
+    }
+
+    @Test
+    void shouldLeadAtOnceWhenTheLastLeaderIsGone() {
+        follow(1);
+        append(0, 1, 0);
+
+        lead(2, SteppedPartition.NODE, OTHER);
+
+        assertThat(partition.host().leads()).isTrue();
+    }
+
+    @Test
+    void shouldLeadAtOnceWhenTheLastLeaderDidNotRespondBefore() {
+        follow(1);
+        partition.host().replication().setLeaderResponds(false);
+        partition.setLastLeaderLives(true);
+
+        lead(2, SteppedPartition.NODE, OTHER);
+
+        assertThat(partition.host().leads()).isTrue();
+    }
+
+    @Test
+    void shouldRejectAppendsWhenAnotherBrokerLeadsBeforeTheLastLeaderHasStopped() {
+        // given
+        Outcome first = beginToLead();
+
+        // when other in-sync replicas change nothing, and another leader does
+        lead(2, SteppedPartition.NODE);
+        assertThat(first.error()).isNull();
+        follow(3);
+
+        // then
+        assertThat(first.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        partition.loop().fireTimers();
+        assertThat(partition.host().leads()).isFalse();
+    }
+
+    @Test
+    void shouldRejectAppendsWhenItIsClosedBeforeTheLastLeaderHasStopped() {
+        Outcome first = beginToLead();
+
+        partition.host().close();
+
+        assertThat(first.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
     @Test
     void shouldForgetAnEpochWithoutRecordsWhenAnotherBrokerLeads() {
         lead(3, SteppedPartition.NODE, OTHER);

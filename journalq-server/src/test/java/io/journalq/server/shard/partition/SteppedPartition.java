@@ -74,6 +74,7 @@ public final class SteppedPartition {
     private final ReplicationThrottle.Directions throttles = new ReplicationThrottle.Directions();
     private DeliveryMode mode;
     private int minInSyncReplicas = 1;
+    private boolean lastLeaderLives;
     private boolean awaited = true;
     private RequiredAcks acks = RequiredAcks.LEADER;
     private int timeoutMs = 30_000;
@@ -255,8 +256,13 @@ public final class SteppedPartition {
         update();
     }
 
+    /** Sets whether brokers that have led run when another one is elected. */
+    public void setLastLeaderLives(boolean lives) {
+        lastLeaderLives = lives;
+    }
+
     private void update() {
-        host.update(settings(mode, host.journal().config(), minInSyncReplicas, throttled), replicas);
+        host.update(settings(mode, host.journal().config(), minInSyncReplicas, throttled), replicas, lastLeaderLives);
         loop.run();
     }
 
