@@ -144,7 +144,7 @@ enum PlantedClusterBug implements Interference {
 
         @Override
         long firstSeed() {
-            return 305;
+            return 1_195;
         }
 
         @Override
