@@ -11,6 +11,7 @@ import io.journalq.server.replication.FollowerRole;
 import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.BatchAdmission;
+import io.journalq.server.shard.append.BlockedAppends;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.PartitionWriter;
@@ -45,8 +46,12 @@ final class PartitionRole implements PartitionReplication.Partition {
     private final BatchAdmission admission;
     private final int nodeId;
     private final VerificationGuards guards;
-    private final PendingLeadership pending;
-    private Runnable leadingListener = () -> {};
+    private final BlockedAppends appends;
+    /** Null while no leadership is pending. */
+    private PendingLeadership pending;
+
+    /** Null while this replica follows nobody. */
+    private Runnable leadingListener;
 
     private boolean leaderResponds = true;
 
@@ -81,7 +86,7 @@ final class PartitionRole implements PartitionReplication.Partition {
         this.admission = parts.admission();
         this.nodeId = nodeId;
         this.guards = guards;
-        this.pending = new PendingLeadership(loop, parts.appends(), this::leadAfterLast);
+        this.appends = parts.appends();
         admission.refuseAll(ErrorCode.NOT_LEADER_OR_FOLLOWER);
     }
 
@@ -95,7 +100,7 @@ final class PartitionRole implements PartitionReplication.Partition {
         throttledLeader = newSettings.throttled().hasLeader(name.partition(), nodeId);
         throttledFollower = newSettings.throttled().hasFollower(name.partition(), nodeId);
         admission.follow(newSettings.append());
-        int epoch = pending.isPending() ? replicas.leaderEpoch() : replica.leaderEpoch();
+        int epoch = pending != null ? replicas.leaderEpoch() : replica.leaderEpoch();
         if (newReplicas.leaderEpoch() >= epoch) {
             boolean changed = !newReplicas.equals(replicas);
             boolean sameEpoch = replicas != null && newReplicas.leaderEpoch() == replicas.leaderEpoch();
@@ -103,14 +108,14 @@ final class PartitionRole implements PartitionReplication.Partition {
             if (isInSync() && journal.isMissingRecords()) {
                 journal.acceptEnd();
             }
-            if (pending.isPending() && !sameEpoch) {
-                pending.cancel();
+            if (!sameEpoch) {
+                cancelPending();
             }
             if (newReplicas.leader() != nodeId) {
                 followLeader(changed);
             } else if (lastLeaderLives && hasMoreAtLastLeader()) {
-                pending.begin();
-            } else if (!pending.isPending()) {
+                pending = new PendingLeadership(loop, appends, this::leadAfterLast);
+            } else if (pending == null) {
                 lead();
             }
         }
@@ -129,7 +134,7 @@ final class PartitionRole implements PartitionReplication.Partition {
                 && replicas.replicas().contains(following.leader())
                 && replicas.recoveryEpoch() != replicas.leaderEpoch()
                 && leaderResponds
-                && !pending.isPending()
+                && pending == null
                 && !offline
                 && !closed
                 && !InternalTopics.contains(name.topic());
@@ -137,8 +142,16 @@ final class PartitionRole implements PartitionReplication.Partition {
 
     /** The last leader has nothing more. */
     private void leadAfterLast() {
+        pending = null;
         lead();
         leadingListener.run();
+    }
+
+    private void cancelPending() {
+        if (pending != null) {
+            pending.cancel();
+            pending = null;
+        }
     }
 
     private void lead() {
@@ -234,7 +247,7 @@ final class PartitionRole implements PartitionReplication.Partition {
     void takeOffline() {
         offline = true;
         admission.refuseAll(availability());
-        pending.cancel();
+        cancelPending();
     }
 
     /** Whether the partition's files cannot be used any more. */
@@ -246,7 +259,7 @@ final class PartitionRole implements PartitionReplication.Partition {
     void close() {
         closed = true;
         admission.refuseAll(availability());
-        pending.cancel();
+        cancelPending();
     }
 
     /** Whether the partition has left the shard. Any thread. */
@@ -296,7 +309,7 @@ final class PartitionRole implements PartitionReplication.Partition {
         boolean changed = leaderResponds != responds;
         leaderResponds = responds;
         if (!responds) {
-            pending.endSoon();
+            onLeaderRefusal();
         }
         return changed;
     }
@@ -308,7 +321,9 @@ final class PartitionRole implements PartitionReplication.Partition {
 
     @Override
     public void onLeaderRefusal() {
-        pending.endSoon();
+        if (pending != null) {
+            pending.endSoon();
+        }
     }
 
     @Override

@@ -16,47 +16,35 @@ final class PendingLeadership {
     private final Loop loop;
     private final BlockedAppends appends;
     private final Runnable lead;
-    /** Null while no leadership is pending. */
     private Loop.Timer timer;
 
-    /** @param lead begins the epoch */
+    /**
+     * Lets appends wait from now on.
+     *
+     * @param lead begins the epoch
+     */
     PendingLeadership(Loop loop, BlockedAppends appends, Runnable lead) {
         this.loop = loop;
         this.appends = appends;
         this.lead = lead;
-    }
-
-    boolean isPending() {
-        return timer != null;
-    }
-
-    void begin() {
         appends.hold();
         timer = loop.schedule(this::end, MAX_MS);
     }
 
     /** The last leader has nothing more, or does not respond. */
     void endSoon() {
-        if (isPending()) {
-            timer.cancel();
-            timer = loop.schedule(this::end, 0);
-        }
+        timer.cancel();
+        timer = loop.schedule(this::end, 0);
     }
 
     private void end() {
-        if (isPending()) {
-            timer = null;
-            lead.run();
-            appends.release();
-        }
+        lead.run();
+        appends.release();
     }
 
     /** The replica has another role now. */
     void cancel() {
-        if (isPending()) {
-            timer.cancel();
-            timer = null;
-            appends.release();
-        }
+        timer.cancel();
+        appends.release();
     }
 }
