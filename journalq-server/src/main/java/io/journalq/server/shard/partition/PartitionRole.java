@@ -50,8 +50,7 @@ final class PartitionRole implements PartitionReplication.Partition {
     /** Null while no leadership is pending. */
     private PendingLeadership pending;
 
-    /** Null while this replica follows nobody. */
-    private Runnable leadingListener;
+    private Runnable leadingListener = () -> {};
 
     private boolean leaderResponds = true;
 
