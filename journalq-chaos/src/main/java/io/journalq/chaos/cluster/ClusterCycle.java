@@ -16,6 +16,7 @@ import io.journalq.client.admin.NewTopic;
 import io.journalq.client.admin.PartitionDescription;
 import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.error.TopicExistsException;
+import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.server.process.BrokerProcess;
 import io.journalq.server.process.LocalCluster;
@@ -138,7 +139,7 @@ final class ClusterCycle {
                     transactions.readCommitted(cluster.bootstrapServers(), true);
                     transactions.readCommitted(cluster.bootstrapServers(), true);
                 }
-                admin.deleteTopics(topics());
+                deleteTopics();
             }
         } catch (ClusterLostException lost) {
             ledger.report(lost.getMessage());
@@ -162,6 +163,14 @@ final class ClusterCycle {
 
     private List<String> topics() {
         return hasTransactions() ? List.of(topic, transactionalTopic) : List.of(topic);
+    }
+
+    private void deleteTopics() {
+        try {
+            admin.deleteTopics(topics());
+        } catch (UnknownTopicException repeated) {
+            // The response to an earlier attempt came too late.
+        }
     }
 
     private void createTopics() throws InterruptedException, ClusterLostException {

@@ -11,7 +11,9 @@ import java.util.Map;
 /** Starts a cluster, and runs cycles until enough are done, the time has passed, or there is a finding. One thread. */
 public final class ClusterRun {
     private static final int START_SECONDS = 300;
-    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(5);
+
+    /** Longer than several elections of a controller take on an overloaded machine. */
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(30);
 
     private static final Map<String, String> SETTINGS =
             Map.of("segment.bytes", "1048576", "shards", "2", "replica.lag.time.max.ms", "3000");
