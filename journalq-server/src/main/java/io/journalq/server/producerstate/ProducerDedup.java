@@ -12,8 +12,12 @@ import java.util.TreeMap;
 
 /**
  * Keeps the batches of idempotent producers in one partition in order and free of duplicates. For each producer id it
- * remembers the epoch and the last five batches. A batch that is sent again gets the response of the first time, and a
- * batch that leaves a gap is rejected.
+ * remembers the epoch, the last five batches or more, and how many records came before them without a gap. A batch that
+ * is sent again gets the response of the first time, or, if it is older than these batches, an error that clients count
+ * as a success. A batch that leaves a gap is rejected.
+ *
+ * <p>A client sends older batches again when the leader changes: after five batches without a response of the last
+ * leader, it sends more to the next one, which may have fetched the five.
  *
  * <p>One gap is accepted: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer continues
  * behind batches that were acknowledged and lost. The first batch ahead of the known sequence is rejected with an error
@@ -25,10 +29,10 @@ import java.util.TreeMap;
  * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory limit for the producers of all partitions,
  * the least recently used producer is removed. {@link #onTick} removes producers that were silent for the expiry time.
  *
- * <p>Source: KIP-98, KIP-360. Five batches, because a producer has at most five requests in flight.
+ * <p>Source: KIP-98, KIP-360. Five batches, because a producer has at most five requests in flight to a broker.
  */
 public final class ProducerDedup {
-    /** Batches remembered for each producer. */
+    /** Batches that are always remembered of each producer. */
     public static final int REMEMBERED_BATCHES = 5;
 
     /** Maximum number of producers remembered in one partition. */
@@ -36,7 +40,7 @@ public final class ProducerDedup {
 
     private static final long NO_BATCH = -1L;
     /** Half of all sequences. */
-    private static final int MOST_AHEAD = 1 << 30;
+    private static final int MOST_AHEAD = ProducerState.MOST_UNBROKEN;
 
     private static final float LOAD_FACTOR = 0.75f;
     private static final int INITIAL_CAPACITY = 4;
@@ -66,6 +70,11 @@ public final class ProducerDedup {
         APPEND(ErrorCode.NONE),
         /** Already appended: respond with {@link ProducerDedup#duplicateBaseOffset} once that batch is durable. */
         DUPLICATE(ErrorCode.NONE),
+        /**
+         * Already appended before the batches that are remembered: respond with the error once everything before {@link
+         * ProducerDedup#duplicateBaseOffset} is durable.
+         */
+        OLD_DUPLICATE(ErrorCode.DUPLICATE_SEQUENCE_NUMBER),
         /**
          * In order except for batches that were lost in an allowed way: append it, then call
          * {@link ProducerDedup#replay}.
@@ -151,7 +160,11 @@ public final class ProducerDedup {
             duplicateAppendTimeMs = known.appendTimeMs(slot);
             return Verdict.DUPLICATE;
         }
-        return checkOrder(known, epoch, next(known.lastSequence(known.slot(0))), baseSequence);
+        if (known.isOlderRepetition(baseSequence, lastSequence(baseSequence, recordCount))) {
+            duplicateBaseOffset = known.oldestOffset();
+            return Verdict.OLD_DUPLICATE;
+        }
+        return checkOrder(known, epoch, ProducerState.after(known.lastSequence(known.slot(0))), baseSequence);
     }
 
     private Verdict checkOrder(ProducerState known, short epoch, int expected, int baseSequence) {
@@ -171,7 +184,7 @@ public final class ProducerDedup {
         return Verdict.SEND_AGAIN;
     }
 
-    /** Base offset of the duplicate that the last {@link #check} found. */
+    /** Base offset of the duplicate that the last {@link #check} found, or an offset behind an old duplicate. */
     public long duplicateBaseOffset() {
         return duplicateBaseOffset;
     }
@@ -320,10 +333,6 @@ public final class ProducerDedup {
 
     /** Sequences wrap, so the shorter distance counts. */
     private static boolean isAhead(int sequence, int other) {
-        return ((sequence - other) & Integer.MAX_VALUE) < MOST_AHEAD;
-    }
-
-    private static int next(int sequence) {
-        return sequence == Integer.MAX_VALUE ? 0 : sequence + 1;
+        return ProducerState.distance(other, sequence) < MOST_AHEAD;
     }
 }

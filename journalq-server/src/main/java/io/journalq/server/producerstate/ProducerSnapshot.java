@@ -8,13 +8,14 @@ import java.util.zip.CRC32C;
 /**
  * The serialized producer state of a partition, so that a restart replays only later batches. It contains a version, a
  * count, the offset before which a producer's newest batch may lack successors, each producer with its transaction and
- * its batches (oldest first), and a CRC-32C over all of it. Versions 1 (without transactions) and 2 (without that
- * offset) can be read too.
+ * its batches (oldest first), and a CRC-32C over all of it. Versions 1 (without transactions), 2 (without that offset)
+ * and 3 (without the number of records that came without a gap) can be read too.
  */
 public final class ProducerSnapshot {
     private static final short FIRST_VERSION = 1;
     private static final short VERSION_WITHOUT_LOSS = 2;
-    private static final short VERSION = 3;
+    private static final short VERSION_WITHOUT_UNBROKEN = 3;
+    private static final short VERSION = 4;
     private static final int HEAD_SIZE_BYTES = Short.BYTES + Integer.BYTES;
 
     /** Id, epoch, time of last use, number of batches. */
@@ -26,6 +27,7 @@ public final class ProducerSnapshot {
     /** First offset and start time of an open transaction. */
     private static final int OPEN_SIZE_BYTES = 2 * Long.BYTES;
 
+    private static final int UNBROKEN_SIZE_BYTES = Integer.BYTES;
     private static final int BATCH_SIZE_BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;
     private static final int CRC_SIZE_BYTES = Integer.BYTES;
     private static final int OPEN_FLAG = 1;
@@ -39,7 +41,7 @@ public final class ProducerSnapshot {
         int batchCount = states.values().stream().mapToInt(ProducerState::count).sum();
         ByteBuffer out = ByteBuffer.allocate(HEAD_SIZE_BYTES
                 + Long.BYTES
-                + states.size() * (PRODUCER_SIZE_BYTES + TRANSACTION_SIZE_BYTES)
+                + states.size() * (PRODUCER_SIZE_BYTES + TRANSACTION_SIZE_BYTES + UNBROKEN_SIZE_BYTES)
                 + transactions.openCount() * OPEN_SIZE_BYTES
                 + batchCount * BATCH_SIZE_BYTES
                 + CRC_SIZE_BYTES);
@@ -55,6 +57,7 @@ public final class ProducerSnapshot {
                 out.putInt(state.firstSequence(slot)).putInt(state.lastSequence(slot));
                 out.putLong(state.baseOffset(slot)).putLong(state.appendTimeMs(slot));
             }
+            out.putInt(state.unbrokenRecords());
         }
         out.putInt(crc(out));
         return out.flip();
@@ -130,6 +133,14 @@ public final class ProducerSnapshot {
         for (int i = 0; i < batchCount; i++) {
             state.add(epoch, in.getInt(), in.getInt(), in.getLong(), in.getLong());
         }
+        return version <= VERSION_WITHOUT_UNBROKEN || decodeUnbroken(in, state);
+    }
+
+    private static boolean decodeUnbroken(ByteBuffer in, ProducerState state) {
+        if (in.remaining() < UNBROKEN_SIZE_BYTES) {
+            return false;
+        }
+        state.restoreUnbroken(in.getInt());
         return true;
     }
 

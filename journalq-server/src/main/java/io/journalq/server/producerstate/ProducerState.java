@@ -14,6 +14,9 @@ final class ProducerState {
     static final long NO_OFFSET = -1L;
     static final int NO_COORDINATOR_EPOCH = -1;
 
+    /** Half of all sequences, so that a sequence is either behind or ahead of another. */
+    static final int MOST_UNBROKEN = 1 << 30;
+
     /**
      * Twice the number of remembered batches, so that staged batches that cannot be written do not replace written
      * ones.
@@ -29,6 +32,7 @@ final class ProducerState {
     private long lastUsedMs;
     private int next;
     private int held;
+    private int unbrokenRecords;
     private int coordinatorEpoch = NO_COORDINATOR_EPOCH;
     private UnfinishedTransaction transaction;
     private long lastMarkerOffset = NO_OFFSET;
@@ -54,6 +58,7 @@ final class ProducerState {
         lastUsedMs = other.lastUsedMs;
         next = other.next;
         held = other.held;
+        unbrokenRecords = other.unbrokenRecords;
         coordinatorEpoch = other.coordinatorEpoch;
         transaction = other.transaction;
         lastMarkerOffset = other.lastMarkerOffset;
@@ -120,7 +125,7 @@ final class ProducerState {
 
     /** Slot of the remembered batch with exactly these sequences; -1 if there is none. */
     int find(int firstSequence, int lastSequence) {
-        for (int age = 0; age < count(); age++) {
+        for (int age = 0; age < held; age++) {
             int slot = slot(age);
             if (firstSequences[slot] == firstSequence && lastSequences[slot] == lastSequence) {
                 return slot;
@@ -134,6 +139,8 @@ final class ProducerState {
             // The producer still had a batch before the awaited one, even if the new batch is truncated later.
             awaitedEpoch = RecordBatch.NO_PRODUCER_EPOCH;
         }
+        boolean continues = held > 0 && batchEpoch == epoch && firstSequence == after(lastSequences[slot(0)]);
+        unbrokenRecords = upToLimit((continues ? unbrokenRecords : 0L) + records(firstSequence, lastSequence));
         if (batchEpoch != epoch) {
             epoch = batchEpoch;
             held = 0;
@@ -152,7 +159,57 @@ final class ProducerState {
             next = slot(0);
             held--;
             sequenceWhenEmpty = firstSequences[next];
+            unbrokenRecords = (int) Math.max(0, unbrokenRecords - records(firstSequences[next], lastSequences[next]));
         }
+    }
+
+    /**
+     * Number of records with consecutive sequences and one epoch, up to the last one, that the partition has received;
+     * at most {@link #MOST_UNBROKEN}. Retention may have deleted some of them.
+     */
+    int unbrokenRecords() {
+        return unbrokenRecords;
+    }
+
+    /** Restores {@link #unbrokenRecords} from a snapshot, after the batches. */
+    void restoreUnbroken(int records) {
+        unbrokenRecords = Math.min(MOST_UNBROKEN, Math.max(unbrokenRecords, records));
+    }
+
+    /**
+     * Whether these records were appended before the oldest remembered batch, so that they are a repetition. False if
+     * that is not known.
+     */
+    boolean isOlderRepetition(int firstSequence, int lastSequence) {
+        if (held == 0) {
+            return false;
+        }
+        long behind = distance(lastSequence, lastSequences[slot(0)]);
+        long remembered = records(firstSequences[slot(held - 1)], lastSequences[slot(0)]);
+        return behind >= remembered && behind + records(firstSequence, lastSequence) <= unbrokenRecords;
+    }
+
+    /** Base offset of the oldest remembered batch; everything that {@link #isOlderRepetition} lies before it. */
+    long oldestOffset() {
+        return baseOffsets[slot(held - 1)];
+    }
+
+    private static int upToLimit(long records) {
+        return (int) Math.min(MOST_UNBROKEN, records);
+    }
+
+    /** Sequences wrap from the largest int to 0. */
+    static int after(int sequence) {
+        return sequence == Integer.MAX_VALUE ? 0 : sequence + 1;
+    }
+
+    /** How far {@code to} is ahead of {@code from}. */
+    static int distance(int from, int to) {
+        return (to - from) & Integer.MAX_VALUE;
+    }
+
+    private static long records(int firstSequence, int lastSequence) {
+        return distance(firstSequence, lastSequence) + 1L;
     }
 
     /**

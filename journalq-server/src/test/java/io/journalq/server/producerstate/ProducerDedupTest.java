@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -39,14 +40,91 @@ class ProducerDedupTest {
         assertThat(dedup.duplicateAppendTimeMs()).isEqualTo(5_000);
     }
 
-    @Test
-    void shouldRefuseABatchThatIsOlderThanWhatIsRemembered() {
-        // given six batches; five of them are remembered
-        for (int i = 0; i <= ProducerDedup.REMEMBERED_BATCHES; i++) {
-            replay(EPOCH, i, 1, i);
+    private static final int MANY = 5 * ProducerDedup.REMEMBERED_BATCHES;
+
+    /** Appends batches of two records from {@code sequence} on, at the same offsets. */
+    private void appendMany(int sequence) {
+        for (int i = 0; i < MANY; i++) {
+            replay(EPOCH, sequence + 2 * i, 2, sequence + 2 * i);
         }
-        // then the first is out of order, not a duplicate
-        assertThat(dedup.check(PRODUCER, EPOCH, 0, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldKnowABatchThatIsOlderThanWhatIsRemembered() {
+        // given more batches than are remembered
+        appendMany(0);
+        // then the first is a duplicate, of what lies before an offset
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 2)).isEqualTo(Verdict.OLD_DUPLICATE);
+        assertThat(dedup.duplicateBaseOffset()).isBetween(2L, 2L * MANY);
+        // and so are those behind it, whether their offsets are known or not
+        for (int i = 1; i < MANY; i++) {
+            assertThat(dedup.check(PRODUCER, EPOCH, 2 * i, 2)).isIn(Verdict.OLD_DUPLICATE, Verdict.DUPLICATE);
+        }
+        assertThat(dedup.check(PRODUCER, EPOCH, 2 * MANY, 2)).isEqualTo(Verdict.APPEND);
+        // and one that has other records than a remembered batch is refused
+        assertThat(dedup.check(PRODUCER, EPOCH, 2 * MANY - 3, 2)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldKnowNoBatchBeforeTheFirstThatArrived() {
+        // given a producer whose earlier batches were never seen
+        appendMany(1_000);
+        assertThat(dedup.check(PRODUCER, EPOCH, 999, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 999, 2)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_000, 2)).isEqualTo(Verdict.OLD_DUPLICATE);
+    }
+
+    @Test
+    void shouldKnowNoOlderBatchBeforeAGap() {
+        // given a gap behind acknowledged batches that were lost
+        replay(EPOCH, 0, 2, 0);
+        dedup.onPossibleLoss(2);
+        dedup.check(PRODUCER, EPOCH, 10, 2);
+        appendMany(10);
+        assertThat(dedup.check(PRODUCER, EPOCH, 2, 2)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 8, 2)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 10, 2)).isEqualTo(Verdict.OLD_DUPLICATE);
+    }
+
+    @Test
+    void shouldKnowNoOlderBatchOfAnotherEpoch() {
+        appendMany(0);
+        short next = EPOCH + 1;
+        replay(next, 0, 2, 1_000);
+        assertThat(dedup.check(PRODUCER, next, 2 * MANY - 2, 2)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 2)).isEqualTo(Verdict.FENCED);
+    }
+
+    @Test
+    void shouldKnowOlderBatchesAcrossTheLargestInt() {
+        for (int i = 0; i < MANY; i++) {
+            replay(EPOCH, (Integer.MAX_VALUE - 9 + 2 * i) & Integer.MAX_VALUE, 2, 2L * i);
+        }
+        assertThat(dedup.check(PRODUCER, EPOCH, Integer.MAX_VALUE - 9, 2)).isEqualTo(Verdict.OLD_DUPLICATE);
+        assertThat(dedup.check(PRODUCER, EPOCH, Integer.MAX_VALUE - 10, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void shouldNotKnowABatchAgainThatTheJournalLost() {
+        // given truncated batches, more than are remembered
+        appendMany(0);
+        dedup.truncateTo(2);
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 2)).isNotIn(Verdict.OLD_DUPLICATE, Verdict.DUPLICATE);
+        // and fewer
+        appendMany(0);
+        dedup.truncateTo(2 * MANY - 4);
+        assertThat(dedup.check(PRODUCER, EPOCH, 2 * MANY - 2, 2)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 2 * MANY - 4, 2)).isEqualTo(Verdict.APPEND);
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 2)).isEqualTo(Verdict.OLD_DUPLICATE);
+    }
+
+    @Test
+    void shouldKeepWhatIsKnownOfOlderBatchesInItsSnapshot() {
+        appendMany(1_000);
+        ProducerDedup read = ProducerSnapshot.decode(ProducerSnapshot.encode(new PartitionTransactions(dedup)))
+                .producers();
+        assertThat(read.check(PRODUCER, EPOCH, 998, 2)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(read.check(PRODUCER, EPOCH, 1_000, 2)).isEqualTo(Verdict.OLD_DUPLICATE);
     }
 
     @Test
@@ -277,15 +355,30 @@ class ProducerDedupTest {
         assertThat(dedup.check(PRODUCER, EPOCH, 3, 1)).isEqualTo(Verdict.APPEND);
     }
 
+    private static PartitionTransactions readFile(String snapshot) throws IOException {
+        try (InputStream file = ProducerDedupTest.class.getResourceAsStream(snapshot)) {
+            return ProducerSnapshot.decode(ByteBuffer.wrap(file.readAllBytes()));
+        }
+    }
+
+    @Test
+    void shouldKnowNoOlderBatchesFromASnapshotOfVersion3() throws IOException {
+        // given a file written by version 3: a producer with seven batches of ten, and another one
+        ProducerDedup producers = readFile("/snapshots/producers-v3.bin").producers();
+        // then the five that it contains are known, and the next one is appended
+        assertThat(producers.producerCount()).isEqualTo(2);
+        assertThat(producers.check(7, (short) 3, 20, 10)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(producers.duplicateBaseOffset()).isEqualTo(120);
+        assertThat(producers.check(7, (short) 3, 10, 10)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(producers.check(7, (short) 3, 70, 10)).isEqualTo(Verdict.APPEND);
+        assertThat(producers.check(8, (short) 0, 0, 1)).isEqualTo(Verdict.DUPLICATE);
+    }
+
     @Test
     void shouldReadASnapshotOfTheFirstVersion() throws IOException {
         // given a file written by version 1: a producer with a full ring, one with one batch, one with none
-        ByteBuffer bytes;
-        try (InputStream file = getClass().getResourceAsStream("/snapshots/producers-v1.bin")) {
-            bytes = ByteBuffer.wrap(file.readAllBytes());
-        }
         // when
-        PartitionTransactions read = ProducerSnapshot.decode(bytes);
+        PartitionTransactions read = readFile("/snapshots/producers-v1.bin");
         // then every producer continues where it was
         ProducerDedup producers = read.producers();
         assertThat(producers.producerCount()).isEqualTo(3);
@@ -331,13 +424,16 @@ class ProducerDedupTest {
             List<Batch> model = modelById.computeIfAbsent(producer, absent -> new ArrayList<>());
             Batch batch = nextBatch(random, model, offset);
             Verdict verdict = tested.check(producer, batch.epoch, batch.base, batch.count);
-            assertThat(verdict).as("seed %d step %d %s", seed, step, batch).isEqualTo(expected(model, batch));
+            assertThat(verdict).as("seed %d step %d %s", seed, step, batch).isIn(expected(model, batch));
             if (verdict == Verdict.APPEND) {
                 tested.replay(producer, batch.epoch, batch.base, batch.count, offset, NO_APPEND_TIME, step);
                 model.add(batch);
                 offset += batch.count;
             } else if (verdict == Verdict.DUPLICATE) {
-                assertThat(tested.duplicateBaseOffset()).isEqualTo(find(model, batch).offset);
+                assertThat(tested.duplicateBaseOffset()).isEqualTo(model.get(model.size() - age(model, batch)).offset);
+            } else if (verdict == Verdict.OLD_DUPLICATE) {
+                Batch first = model.get(model.size() - age(model, batch));
+                assertThat(tested.duplicateBaseOffset()).isBetween(first.offset + first.count, offset);
             }
             if (random.nextInt(500) == 0) {
                 tested = ProducerSnapshot.decode(ProducerSnapshot.encode(new PartitionTransactions(tested)))
@@ -363,41 +459,45 @@ class ProducerDedupTest {
             case 0 -> new Batch(last.epoch, last.next() ^ 1, count, offset);
             case 1 -> new Batch((short) (last.epoch + 1), random.nextInt(2), count, offset);
             case 2 -> new Batch((short) (last.epoch - 1), last.next(), count, offset);
-            case 3, 4 -> model.get(Math.max(0, model.size() - 1 - random.nextInt(7)));
+            case 3, 4 -> model.get(Math.max(0, model.size() - 1 - random.nextInt(25)));
             default -> new Batch(last.epoch, last.next(), count, offset);
         };
     }
 
-    private static Verdict expected(List<Batch> model, Batch batch) {
+    /** The verdicts that are right: of batches that need not be remembered, the offset may be known or not. */
+    private static Set<Verdict> expected(List<Batch> model, Batch batch) {
         if (model.isEmpty()) {
-            return Verdict.APPEND;
+            return Set.of(Verdict.APPEND);
         }
         Batch last = model.get(model.size() - 1);
         if (batch.epoch != last.epoch) {
             if (batch.epoch < last.epoch) {
-                return Verdict.FENCED;
+                return Set.of(Verdict.FENCED);
             }
-            return batch.base == 0 ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+            return Set.of(batch.base == 0 ? Verdict.APPEND : Verdict.OUT_OF_ORDER);
         }
-        if (find(model, batch) != null) {
-            return Verdict.DUPLICATE;
+        int age = age(model, batch);
+        if (age > ProducerDedup.REMEMBERED_BATCHES) {
+            return Set.of(Verdict.DUPLICATE, Verdict.OLD_DUPLICATE);
         }
-        return batch.base == last.next() ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+        if (age > 0) {
+            return Set.of(Verdict.DUPLICATE);
+        }
+        return Set.of(batch.base == last.next() ? Verdict.APPEND : Verdict.OUT_OF_ORDER);
     }
 
-    private static Batch find(List<Batch> model, Batch batch) {
-        int remembered = 0;
-        for (int i = model.size() - 1; i >= 0 && remembered < ProducerDedup.REMEMBERED_BATCHES; i--) {
-            Batch known = model.get(i);
+    /** 1 for the newest batch of the model, and so on; 0 if the batch is not one of its newest epoch. */
+    private static int age(List<Batch> model, Batch batch) {
+        for (int age = 1; age <= model.size(); age++) {
+            Batch known = model.get(model.size() - age);
             if (known.epoch != batch.epoch) {
-                return null;
+                return 0;
             }
             if (known.base == batch.base && known.count == batch.count) {
-                return known;
+                return age;
             }
-            remembered++;
         }
-        return null;
+        return 0;
     }
 
     private void replay(short epoch, int baseSequence, int count, long offset) {

@@ -248,7 +248,7 @@ final class PendingProduce {
         }
 
         void onDecided(PartitionAppend append) {
-            if (append.error() != ErrorCode.NONE) {
+            if (!append.isStored()) {
                 onRefusal(append.topic.name(), append.error(), append.errorMessage());
                 shardFailure = append.error().words();
                 shard.cycle().counters().onProduceError(append.error());

@@ -340,6 +340,10 @@ final class RecordSink implements JsonRecord.Receiver {
 
     private void onResult(Sent sent, ProduceResponse.PartitionProduceResponse result) {
         ErrorCode error = ErrorCode.of(result.errorCode());
+        if (error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER) {
+            appendedRecords += sent.records(); // by an earlier request; their offsets are not known any more
+            return;
+        }
         if (error != ErrorCode.NONE) {
             String reason = result.errorMessage() == null ? "" : ": " + result.errorMessage();
             failure = problem(error, "partition " + sent.partition() + ": " + error.words() + reason);

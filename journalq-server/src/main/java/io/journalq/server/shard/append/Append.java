@@ -108,7 +108,10 @@ public abstract class Append {
         return deadlineNanos;
     }
 
-    /** {@link ErrorCode#NONE} if the batch was appended, or is a duplicate of one that was. */
+    /**
+     * {@link ErrorCode#NONE} if the batch was appended, or is a duplicate of one that was; {@link
+     * ErrorCode#DUPLICATE_SEQUENCE_NUMBER} if it is a duplicate whose offset is not known any more.
+     */
     public final ErrorCode error() {
         return error;
     }
@@ -176,6 +179,21 @@ public abstract class Append {
         baseOffset = itsBaseOffset;
         nextOffset = itsNextOffset;
         appendTimeMs = itsAppendTimeMs;
+    }
+
+    /**
+     * The batch is a duplicate whose offset is not known any more.
+     *
+     * @param itsNextOffset an offset behind the first append
+     */
+    final void placeOldDuplicate(long itsNextOffset) {
+        error = ErrorCode.DUPLICATE_SEQUENCE_NUMBER;
+        nextOffset = itsNextOffset;
+    }
+
+    /** Whether the batch is in the journal, perhaps since an earlier append. */
+    public final boolean isStored() {
+        return error == ErrorCode.NONE || error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER;
     }
 
     /** Completes the append, because the batch is safe. */

@@ -217,6 +217,10 @@ public final class BatchAdmission {
                         producers.dedup().duplicateAppendTimeMs());
                 return true;
             }
+            if (verdict == ProducerDedup.Verdict.OLD_DUPLICATE) {
+                append.placeOldDuplicate(producers.dedup().duplicateBaseOffset());
+                return true;
+            }
             if (refusesProducer(append, checked, verdict)) {
                 return false;
             }

@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.JournalConfig;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.producerstate.ProducerDedup;
 import io.journalq.server.replication.IsrProposal;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.append.DeliveryMode;
@@ -242,6 +243,28 @@ class ReplicatedAppendsTest {
         assertThat(again.offset()).isZero();
         assertThat(partition.append(1, EPOCH, 0, false, "a").error()).isEqualTo(ErrorCode.NONE);
         assertThat(partition.host().journal().endOffset()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldAcknowledgeARepeatedBatchThatIsOlderThanWhatIsRememberedWhenItIsReplicated() throws IOException {
+        // given many batches that no other replica has
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER);
+        int batches = 5 * ProducerDedup.REMEMBERED_BATCHES;
+        for (int i = 0; i < batches; i++) {
+            partition.append(1, EPOCH, i, false, "record " + i);
+        }
+
+        // when the second is sent again
+        Outcome again = partition.append(1, EPOCH, 1, false, "record 1");
+        fetch(FOLLOWER, 1);
+        assertThat(again.error()).isNull();
+        fetch(FOLLOWER, batches);
+
+        // then
+        assertThat(again.error()).isEqualTo(ErrorCode.DUPLICATE_SEQUENCE_NUMBER);
+        assertThat(again.offset()).isEqualTo(-1);
+        assertThat(partition.host().journal().endOffset()).isEqualTo(batches);
     }
 
     @Test
