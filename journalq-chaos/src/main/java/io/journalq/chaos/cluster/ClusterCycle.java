@@ -24,6 +24,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -64,6 +65,9 @@ final class ClusterCycle {
     private static final long LOSS_BOUND_MS = 2_000;
 
     private static final long LONGEST_SPAN_MS = 4_000;
+
+    /** {@code broker.session.timeout.ms}. */
+    private static final long SESSION_TIMEOUT_MS = 3_000;
 
     private final ClusterPlan plan;
     private final LocalCluster cluster;
@@ -127,6 +131,7 @@ final class ClusterCycle {
                 inject(ClusterFault.draw(plan.faults(), random));
             }
             load.close();
+            noteFencings();
             Map<String, TopicDescription> described = awaitInSync();
             for (TopicDescription each : described.values()) {
                 compareReplicas(each);
@@ -478,6 +483,16 @@ final class ClusterCycle {
     private void reportFailures() throws IOException {
         for (int id : members.ids()) {
             reportFailure(id);
+        }
+    }
+
+    /** On a busy machine, a broker can be fenced that nothing was done to. */
+    private void noteFencings() throws IOException {
+        for (int id : members.ids()) {
+            for (Instant at : BrokerReports.fencings(cluster.process(id).logSince(logStarts.getOrDefault(id, 0L)))) {
+                long agoNanos = Duration.between(at, Instant.now()).toNanos();
+                losses.onFencing(System.nanoTime() - agoNanos, SESSION_TIMEOUT_MS, LONGEST_SPAN_MS);
+            }
         }
     }
 

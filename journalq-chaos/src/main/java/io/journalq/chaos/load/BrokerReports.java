@@ -1,7 +1,10 @@
 package io.journalq.chaos.load;
 
 import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * Names in a data directory, and what a broker reports about faults. Everything that chaos expects in log lines, in
@@ -15,6 +18,7 @@ public final class BrokerReports {
     public static final String IDENTITY_FILE = "journalq.identity";
 
     private static final int LONGEST_LINE = 300;
+    private static final Pattern FENCING = Pattern.compile("^time=(\\S+) .* fencing brokers that do not respond");
 
     private BrokerReports() {}
 
@@ -60,6 +64,15 @@ public final class BrokerReports {
                 .map(line -> line.substring(0, Math.min(line.length(), LONGEST_LINE)))
                 .findFirst()
                 .orElse(null);
+    }
+
+    /** When a controller that logged this fenced brokers without heartbeats. */
+    public static List<Instant> fencings(String log) {
+        return log.lines()
+                .map(FENCING::matcher)
+                .filter(matcher -> matcher.find())
+                .map(matcher -> Instant.parse(matcher.group(1)))
+                .toList();
     }
 
     private static String lastTwoNames(Path file) {

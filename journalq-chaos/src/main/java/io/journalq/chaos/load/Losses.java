@@ -73,6 +73,20 @@ public final class Losses {
         windows.add(new Window(System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(longestSpanMs)));
     }
 
+    /**
+     * A broker was fenced at {@code atNanos}, although nothing was injected: it got no processor time. To be called when
+     * all other faults are over.
+     *
+     * @param silentMs for how long it had not been heard of
+     * @param longestSpanMs as in {@link #onFault}
+     */
+    public synchronized void onFencing(long atNanos, long silentMs, long longestSpanMs) {
+        Window window = new Window(
+                atNanos - TimeUnit.MILLISECONDS.toNanos(silentMs), TimeUnit.MILLISECONDS.toNanos(longestSpanMs));
+        window.endNanos = atNanos + LATE_NANOS;
+        windows.add(window);
+    }
+
     /** The last fault that began is over. */
     public synchronized void onFaultOver() {
         windows.get(windows.size() - 1).endNanos = System.nanoTime() + LATE_NANOS;

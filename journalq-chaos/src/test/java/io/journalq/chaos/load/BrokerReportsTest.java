@@ -3,6 +3,7 @@ package io.journalq.chaos.load;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 class BrokerReportsTest {
@@ -25,6 +26,17 @@ class BrokerReportsTest {
                 .isEqualTo(defect);
         assertThat(BrokerReports.unexpectedFailure("level=INFO broker started\nlevel=ERROR offline\n"))
                 .isNull();
+    }
+
+    @Test
+    void shouldFindWhenBrokersWereFenced() {
+        String log =
+                """
+                time=2026-11-29T00:11:58.397Z level=WARN logger=Other thread=a fencing nothing
+                time=2026-11-29T00:11:59.035Z level=WARN logger=BrokerLiveness thread=journalq-controller \
+                fencing brokers that do not respond: brokers=[6]
+                """;
+        assertThat(BrokerReports.fencings(log)).containsExactly(Instant.parse("2026-11-29T00:11:59.035Z"));
     }
 
     @Test

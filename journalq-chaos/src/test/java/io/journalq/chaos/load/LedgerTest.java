@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class LedgerTest {
@@ -103,6 +104,29 @@ class LedgerTest {
                         finding -> assertThat(finding)
                                 .startsWith("NothingIsLost: broker 3: topic-0 producer 1: 1 acknowledged messages"));
         assertThat(losses.lostCount()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldAllowLossesOnlyAroundTheTimeWhenABrokerWasFenced() {
+        // given a message of each of two producers that is lost, and a broker that was fenced soon or long after it
+        Ledger ledger = new Ledger();
+        Losses soon = new Losses(1_000);
+        Losses late = new Losses(1_000);
+        ledger.promise("topic-0", 1, new Ledger.Promise("SoonBounded", soon, false));
+        ledger.promise("topic-0", 2, new Ledger.Promise("LateBounded", late, false));
+        ledger.onAcknowledged("topic-0", 1, 0);
+        ledger.onAcknowledged("topic-0", 2, 0);
+        long nowNanos = System.nanoTime();
+        soon.onFencing(nowNanos + TimeUnit.MILLISECONDS.toNanos(3_500), 3_000, 4_000);
+        late.onFencing(nowNanos + TimeUnit.MILLISECONDS.toNanos(14_500), 3_000, 4_000);
+
+        // when
+        ledger.beginReading();
+        ledger.endReading();
+
+        // then
+        assertThat(soon.lostCount()).isEqualTo(1);
+        assertThat(ledger.findings()).singleElement().asString().startsWith("LateBounded: topic-0 producer 2: 1");
     }
 
     @Test
