@@ -52,6 +52,7 @@ class MovedLeadersTest {
     private static final int PAUSE_MS = 150;
     private static final int SECONDS = 180;
     private static final int SENT_PER_MS = 2;
+    private static final int SENT_BY_A_CLIENT = 2_000;
 
     /** A batch that no broker accepts any more expires after this. */
     private static final int DELIVERY_TIMEOUT_MS = 20_000;
@@ -110,8 +111,11 @@ class MovedLeadersTest {
         readEverything();
     }
 
-    /** Sends the numbers 0, 1, 2 and so on to each partition, until the test says so. */
+    /** Sends the numbers 0, 1, 2 and so on to each partition, by one client after the other, until the test says so. */
     private void send(int producer) {
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            sent[producer][partition] = new AtomicInteger();
+        }
         Map<String, Object> settings = Map.of(
                 "bootstrap.servers",
                 cluster.bootstrapServers(),
@@ -119,29 +123,33 @@ class MovedLeadersTest {
                 REQUEST_TIMEOUT_MS,
                 "delivery.timeout.ms",
                 DELIVERY_TIMEOUT_MS);
-        for (int partition = 0; partition < PARTITIONS; partition++) {
-            sent[producer][partition] = new AtomicInteger();
-        }
-        try (KafkaProducer<byte[], byte[]> client =
-                new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
-            for (int number = 0; !ended; number++) {
-                int partition = number % PARTITIONS;
-                byte[] value = ByteBuffer.allocate(2 * Integer.BYTES)
-                        .putInt(producer)
-                        .putInt(sent[producer][partition].getAndIncrement())
-                        .array();
-                var unused = client.send(new ProducerRecord<>(TOPIC, partition, null, value), (metadata, failure) -> {
-                    if (failure != null) {
-                        failures.add(failure.toString());
+        try {
+            while (!ended) {
+                try (KafkaProducer<byte[], byte[]> client =
+                        new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer())) {
+                    for (int number = 0; number < SENT_BY_A_CLIENT && !ended; number++) {
+                        send(client, producer, number % PARTITIONS);
+                        if (number % SENT_PER_MS == 0) {
+                            Thread.sleep(1);
+                        }
                     }
-                });
-                if (number % SENT_PER_MS == 0) {
-                    Thread.sleep(1);
                 }
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private void send(KafkaProducer<byte[], byte[]> client, int producer, int partition) {
+        byte[] value = ByteBuffer.allocate(2 * Integer.BYTES)
+                .putInt(producer)
+                .putInt(sent[producer][partition].getAndIncrement())
+                .array();
+        var unused = client.send(new ProducerRecord<>(TOPIC, partition, null, value), (metadata, failure) -> {
+            if (failure != null) {
+                failures.add(failure.toString());
+            }
+        });
     }
 
     private void moveLeaders(Admin admin) throws Exception {

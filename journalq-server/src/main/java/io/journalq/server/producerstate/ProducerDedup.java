@@ -4,6 +4,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,11 +20,14 @@ import java.util.TreeMap;
  * <p>A client sends older batches again when the leader changes: after five batches without a response of the last
  * leader, it sends more to the next one, which may have fetched the five.
  *
- * <p>One gap is accepted: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer continues
- * behind batches that were acknowledged and lost. The first batch ahead of the known sequence is rejected with an error
- * that every client retries without a new epoch. It is accepted when it is sent again and no earlier batch arrived in
- * the meantime. A client sends the oldest batch that it still has first, so the repeated batch is that one. A batch
- * that only overtook an older one is not accepted, because the older one arrives in between.
+ * <p>Nothing tells whether an unknown producer was forgotten, and continues, or whether its first batches are still on
+ * their way: they were refused by the last leader. Its first batch is therefore rejected with an error that every client
+ * retries without a new epoch, unless its sequence is 0. It is accepted when it is sent again and no earlier batch
+ * arrived in the meantime. A client sends the oldest batch that it still has first, so the repeated batch is that one.
+ *
+ * <p>One gap is accepted in the same way: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer continues
+ * behind batches that were acknowledged and lost. A batch that only overtook an older one is not accepted, because the
+ * older one arrives in between.
  *
  * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
  * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory limit for the producers of all partitions,
@@ -37,6 +41,9 @@ public final class ProducerDedup {
 
     /** Maximum number of producers remembered in one partition. */
     public static final int MAX_PRODUCERS = 20_000;
+
+    /** Unknown producers of one partition that send their first batch again. Those beyond that need not. */
+    static final int MAX_AWAITED = 100;
 
     private static final long NO_BATCH = -1L;
     /** Half of all sequences. */
@@ -54,6 +61,9 @@ public final class ProducerDedup {
      */
     private Map<Long, ProducerState> statesById = Map.of();
 
+    /** The first batches that unknown producers must send again, by producer id. Created with the first one. */
+    private Map<Long, FirstBatch> awaitedById = Map.of();
+
     /**
      * A producer whose newest batch lies before this offset may have lost acknowledged batches behind it; 0 for none.
      */
@@ -63,6 +73,8 @@ public final class ProducerDedup {
     private long forgottenCount;
     private long duplicateBaseOffset;
     private long duplicateAppendTimeMs;
+
+    private record FirstBatch(short epoch, int sequence) {}
 
     /** How to handle a batch. */
     public enum Verdict {
@@ -81,7 +93,7 @@ public final class ProducerDedup {
          */
         APPEND_AFTER_LOSS(ErrorCode.NONE),
         /**
-         * Ahead of the known sequence, perhaps because of a loss: accepted when it is sent again without an earlier
+         * Of an unknown producer, or ahead of the known sequence, perhaps because of a loss: accepted when it is sent again without an earlier
          * batch in between.
          */
         SEND_AGAIN(ErrorCode.NOT_LEADER_OR_FOLLOWER),
@@ -140,8 +152,7 @@ public final class ProducerDedup {
     public Verdict check(long producerId, short epoch, int baseSequence, int recordCount) {
         ProducerState known = statesById.get(producerId);
         if (known == null) {
-            // Its records may have been deleted by retention: any sequence may come next (KIP-360).
-            return Verdict.APPEND;
+            return checkUnknown(producerId, epoch, baseSequence);
         }
         if (epoch < known.epoch()) {
             return Verdict.FENCED;
@@ -150,9 +161,10 @@ public final class ProducerDedup {
             return checkOrder(known, epoch, 0, baseSequence);
         }
         if (known.isEmpty()) {
-            boolean fits = known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE
-                    || known.sequenceWhenEmpty() == baseSequence;
-            return fits ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
+            if (known.sequenceWhenEmpty() == ProducerState.ANY_SEQUENCE) {
+                return checkUnknown(producerId, epoch, baseSequence);
+            }
+            return known.sequenceWhenEmpty() == baseSequence ? Verdict.APPEND : Verdict.OUT_OF_ORDER;
         }
         int slot = known.find(baseSequence, lastSequence(baseSequence, recordCount));
         if (slot >= 0) {
@@ -165,6 +177,26 @@ public final class ProducerDedup {
             return Verdict.OLD_DUPLICATE;
         }
         return checkOrder(known, epoch, ProducerState.after(known.lastSequence(known.slot(0))), baseSequence);
+    }
+
+    /** Its records may have been deleted by retention, so any sequence may come next (KIP-360). */
+    private Verdict checkUnknown(long producerId, short epoch, int baseSequence) {
+        FirstBatch awaited = awaitedById.get(producerId);
+        boolean isAwaited = awaited != null && awaited.epoch() == epoch;
+        if (baseSequence == 0 || (isAwaited && awaited.sequence() == baseSequence)) {
+            return Verdict.APPEND;
+        }
+        if (isAwaited && isAhead(baseSequence, awaited.sequence())) {
+            return Verdict.OUT_OF_ORDER;
+        }
+        if (awaitedById.isEmpty()) {
+            awaitedById = new HashMap<>(INITIAL_CAPACITY);
+        }
+        if (awaited == null && awaitedById.size() >= MAX_AWAITED) {
+            return Verdict.APPEND;
+        }
+        awaitedById.put(producerId, new FirstBatch(epoch, baseSequence));
+        return Verdict.SEND_AGAIN;
     }
 
     private Verdict checkOrder(ProducerState known, short epoch, int expected, int baseSequence) {
@@ -217,6 +249,9 @@ public final class ProducerDedup {
             return;
         }
         state.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
+        if (!awaitedById.isEmpty()) {
+            awaitedById.remove(producerId);
+        }
     }
 
     /** Discards the batches from {@code offset} on, which the journal has lost. */
@@ -229,6 +264,7 @@ public final class ProducerDedup {
      * because any sequence of an unknown producer is accepted.
      */
     public void onTick(long nowMs, long expiryMs) {
+        awaitedById = Map.of(); // Those that did not come back would be kept for ever.
         Iterator<ProducerState> oldestFirst = statesById.values().iterator();
         while (oldestFirst.hasNext()) {
             ProducerState oldest = oldestFirst.next();

@@ -186,7 +186,7 @@ class PartitionTransactionsTest {
         assertThat(producers.producerCount()).isEqualTo(ProducerDedup.MAX_PRODUCERS);
         assertThat(transactions.openLongerThan(1_000, NOW_MS + 1_001)).isEqualTo(1);
         assertThat(mark(P1, EPOCH, false)).isNotNull();
-        assertThat(producers.check(P2, EPOCH, 9, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(producers.check(P2, EPOCH, 9, 1)).isEqualTo(Verdict.SEND_AGAIN);
     }
 
     @Test

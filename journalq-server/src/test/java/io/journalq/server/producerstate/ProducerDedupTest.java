@@ -203,6 +203,7 @@ class ProducerDedupTest {
         // when the next start detects the loss
         dedup.onPossibleLoss(5);
         // then the producer continues behind them
+        assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.SEND_AGAIN);
         assertThat(dedup.check(PRODUCER, EPOCH, 4, 1)).isEqualTo(Verdict.APPEND);
     }
 
@@ -268,8 +269,44 @@ class ProducerDedupTest {
     }
 
     @Test
-    void shouldAcceptAnySequenceWhenTheProducerIsUnknown() {
+    void shouldAcceptAnySequenceOfAnUnknownProducerWhenItsBatchComesTwice() {
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_234, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_235, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
         assertThat(dedup.check(PRODUCER, EPOCH, 1_234, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldNotAcceptABatchOfAnUnknownProducerThatOvertookItsFirst() {
+        // given a first batch that the last leader refused, and two behind it that reach this one earlier
+        assertThat(dedup.check(PRODUCER, EPOCH, 3, 2)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 5, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+
+        // when it comes
+        assertThat(dedup.check(PRODUCER, EPOCH, 0, 3)).isEqualTo(Verdict.APPEND);
+        replay(EPOCH, 0, 3, 0);
+
+        // then they follow
+        assertThat(dedup.check(PRODUCER, EPOCH, 5, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 3, 2)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldAwaitTheOldestBatchOfAnUnknownProducerWhenALaterOneCameFirst() {
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_235, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_234, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_235, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(dedup.check(PRODUCER, EPOCH, 1_234, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldAcceptUnknownProducersAtOnceWhenManyAreAwaited() {
+        for (int producer = 0; producer < ProducerDedup.MAX_AWAITED; producer++) {
+            assertThat(dedup.check(producer, EPOCH, 7, 1)).isEqualTo(Verdict.SEND_AGAIN);
+        }
+        assertThat(dedup.check(ProducerDedup.MAX_AWAITED, EPOCH, 7, 1)).isEqualTo(Verdict.APPEND);
+        // and those that did not come back are forgotten
+        dedup.onTick(NOW_MS, 1_000);
+        assertThat(dedup.check(ProducerDedup.MAX_AWAITED, EPOCH, 7, 1)).isEqualTo(Verdict.SEND_AGAIN);
     }
 
     @Test
@@ -304,6 +341,7 @@ class ProducerDedupTest {
         dedup.onTick(6_000, 2_000);
         // then the silent one may continue with any sequence, the active one may not
         assertThat(dedup.producerCount()).isEqualTo(1);
+        assertThat(dedup.check(2, EPOCH, 9, 1)).isEqualTo(Verdict.SEND_AGAIN);
         assertThat(dedup.check(2, EPOCH, 9, 1)).isEqualTo(Verdict.APPEND);
         assertThat(dedup.check(1, EPOCH, 9, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
     }
@@ -424,6 +462,9 @@ class ProducerDedupTest {
             List<Batch> model = modelById.computeIfAbsent(producer, absent -> new ArrayList<>());
             Batch batch = nextBatch(random, model, offset);
             Verdict verdict = tested.check(producer, batch.epoch, batch.base, batch.count);
+            if (model.isEmpty() && verdict == Verdict.SEND_AGAIN) {
+                verdict = tested.check(producer, batch.epoch, batch.base, batch.count);
+            }
             assertThat(verdict).as("seed %d step %d %s", seed, step, batch).isIn(expected(model, batch));
             if (verdict == Verdict.APPEND) {
                 tested.replay(producer, batch.epoch, batch.base, batch.count, offset, NO_APPEND_TIME, step);
