@@ -3,8 +3,10 @@ package io.journalq.chaos;
 import io.journalq.chaos.failover.FailoverFault;
 import io.journalq.chaos.failover.FailoverMeasurement;
 import io.journalq.chaos.failover.FailoverPlan;
+import io.journalq.chaos.failover.FailoverReport;
 import io.journalq.common.commandline.ProgramVersion;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -43,7 +45,7 @@ import picocli.CommandLine.Spec;
         },
         footerHeading = "%nExamples:%n",
         footer = {
-            "  journalq-chaos failover --rounds 5",
+            "  journalq-chaos failover --rounds 5 --report failover.json",
             "  journalq-chaos failover --faults kill,freeze --mode consistent",
             "  journalq-chaos failover --faults kill --idle-partitions 10000 --rate 1000",
             "  journalq-chaos failover --client 'librdkafka=python3 producer.py'"
@@ -51,8 +53,6 @@ import picocli.CommandLine.Spec;
 final class FailoverCommand implements Callable<Integer> {
     private static final int FEWEST_BROKERS = 3;
     private static final int MOST_BROKERS = 7;
-    private static final int PERCENT = 100;
-    private static final double MILLIS_PER_SECOND = 1_000;
 
     @Spec
     private CommandSpec spec;
@@ -127,6 +127,12 @@ final class FailoverCommand implements Callable<Integer> {
                     + " input. clients-smoke/failover has some. Can be repeated.")
     private Map<String, String> programs = new LinkedHashMap<>();
 
+    @Option(
+            names = "--report",
+            paramLabel = "FILE",
+            description = "Write the time of each round to this file, as JSON.")
+    private Path reportFile;
+
     @Override
     public Integer call() throws Exception {
         ChaosMain.requirePositive(spec, "--rounds", rounds);
@@ -158,41 +164,31 @@ final class FailoverCommand implements Callable<Integer> {
                 commands,
                 Files.createTempDirectory("journalq-failover"));
         System.out.println("logs: " + plan.directory());
-        Map<String, Map<String, List<Long>>> gaps = new FailoverMeasurement(plan, System.out).run();
+        FailoverReport report = new FailoverReport(plan, new FailoverMeasurement(plan, System.out).run());
+        if (reportFile != null) {
+            report.write(reportFile);
+        }
         ChaosMain.delete(plan.cluster());
         if (!Files.exists(plan.slowRounds())) {
             ChaosMain.delete(plan.directory());
         }
-        return print(gaps) ? 0 : 1;
+        print(report);
+        return report.rows().stream().allMatch(FailoverReport.Row::isMet) ? 0 : 1;
     }
 
-    /** Prints the table. Returns whether all goals are met. */
-    private boolean print(Map<String, Map<String, List<Long>>> gaps) {
-        boolean met = true;
+    private static void print(FailoverReport report) {
         System.out.println("fault       client         rounds   p50 s   p99 s  goal s");
-        for (Map.Entry<String, Map<String, List<Long>>> fault : gaps.entrySet()) {
-            long goalMs = FailoverMeasurement.goalMs(fault.getKey());
-            for (Map.Entry<String, List<Long>> client : fault.getValue().entrySet()) {
-                List<Long> sorted = client.getValue().stream().sorted().toList();
-                long p99Ms = percentile(sorted, 99);
-                met &= p99Ms <= goalMs;
-                System.out.printf(
-                        Locale.ROOT,
-                        "%-11s %-14s %6d %7.2f %7.2f %7.2f%s%n",
-                        fault.getKey(),
-                        client.getKey(),
-                        sorted.size(),
-                        percentile(sorted, 50) / MILLIS_PER_SECOND,
-                        p99Ms / MILLIS_PER_SECOND,
-                        goalMs / MILLIS_PER_SECOND,
-                        p99Ms <= goalMs ? "" : "  missed");
-            }
+        for (FailoverReport.Row row : report.rows()) {
+            System.out.printf(
+                    Locale.ROOT,
+                    "%-11s %-14s %6d %7.2f %7.2f %7.2f%s%n",
+                    row.fault(),
+                    row.client(),
+                    row.timesMs().size(),
+                    row.medianSeconds(),
+                    row.p99Seconds(),
+                    row.goalSeconds(),
+                    row.isMet() ? "" : "  missed");
         }
-        return met;
-    }
-
-    /** The smallest value that is not exceeded by {@code percent} of all. */
-    private static long percentile(List<Long> sorted, int percent) {
-        return sorted.get((sorted.size() * percent + PERCENT - 1) / PERCENT - 1);
     }
 }
