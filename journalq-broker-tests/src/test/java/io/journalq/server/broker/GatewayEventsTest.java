@@ -45,6 +45,7 @@ class GatewayEventsTest {
             Pattern.compile("\\{\"partition\":(\\d+),\"offset\":(\\d+),.*\"value\":\"(.*)\"}");
     private static final int SMALL_BUFFER_BYTES = 16 * 1024;
     private static final int LOOPS = 2;
+    private static final int MANY_STREAMS = 64;
 
     @TempDir
     private static Path directory;
@@ -483,6 +484,41 @@ class GatewayEventsTest {
         stopReading(200, 10);
     }
 
+    @Test
+    void shouldReadLittleForAReaderThatStopsWhenManyStreamsAreOpen() throws Exception {
+        String topic = topic(1);
+        String empty = topic(1);
+        String line = "{\"value\":\"" + "x".repeat(1_000) + "\"}\n";
+        for (int i = 0; i < 8; i++) {
+            gateway.post(records(topic), NDJSON, line.repeat(1_000));
+        }
+        List<Socket> readers = new ArrayList<>();
+        try {
+            for (int i = 0; i < MANY_STREAMS; i++) {
+                readers.add(open(empty));
+            }
+            broker.await(() -> readers.stream().allMatch(GatewayEventsTest::hasData));
+            long readBefore = recordsRead();
+
+            // The kernel would take about 3,300 of them, of 1 KiB each.
+            readers.add(open(topic));
+            assertThat(settledRecordsRead() - readBefore).isBetween(1L, 640L);
+        } finally {
+            for (Socket reader : readers) {
+                reader.close();
+            }
+        }
+    }
+
+    /** Opens a stream from the start, which is not read. */
+    private static Socket open(String topic) throws IOException {
+        Socket reader = gateway.connect(SMALL_BUFFER_BYTES);
+        reader.getOutputStream()
+                .write(("GET " + events(topic) + "?from=start HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                        .getBytes(ISO_8859_1));
+        return reader;
+    }
+
     /** Readers stop before their sockets have all events. Each may then hold one part, and others are served. */
     private static void stopReading(int count, int thousands) throws Exception {
         // given
@@ -496,11 +532,7 @@ class GatewayEventsTest {
         try {
             // when
             for (int i = 0; i < count; i++) {
-                Socket reader = gateway.connect(SMALL_BUFFER_BYTES);
-                readers.add(reader);
-                reader.getOutputStream()
-                        .write(("GET " + events(topic) + "?from=start HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                                .getBytes(ISO_8859_1));
+                readers.add(open(topic));
             }
             broker.await(() -> readers.stream().allMatch(GatewayEventsTest::hasData));
 
@@ -531,6 +563,25 @@ class GatewayEventsTest {
         // and nothing counts as held when all have left
         broker.await(() ->
                 metric("journalq_network_memory_bytes{part=\"responses\"} ").startsWith("0"));
+    }
+
+    private static long recordsRead() {
+        return Long.parseLong(metric("journalq_gateway_read_records_total ").replaceAll("\\..*", ""));
+    }
+
+    /** The records read so far, when no more were read for two seconds. */
+    private static long settledRecordsRead() throws InterruptedException {
+        long[] last = {-1};
+        long[] sinceNanos = {System.nanoTime()};
+        broker.await(() -> {
+            long now = recordsRead();
+            if (now != last[0]) {
+                last[0] = now;
+                sinceNanos[0] = System.nanoTime();
+            }
+            return System.nanoTime() - sinceNanos[0] > TimeUnit.SECONDS.toNanos(2);
+        });
+        return last[0];
     }
 
     private static boolean hasData(Socket socket) {

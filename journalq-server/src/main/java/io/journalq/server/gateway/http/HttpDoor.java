@@ -40,6 +40,14 @@ public final class HttpDoor implements Door {
     /** The same for streams that do not end. There can be many of them. */
     static final WriteBufferWaterMark UNSENT_OF_STREAM = new WriteBufferWaterMark(1, 16 * 1024);
 
+    /**
+     * What such a client can hold in the kernel, besides what it can receive, if there are many of them. A few may have
+     * more, because a large buffer wakes the loop less often.
+     */
+    static final int KERNEL_BYTES_OF_STREAM = 256 * 1024;
+
+    static final int FEW_STREAMS = 64;
+
     private final Services services;
     private final Transport transport;
 

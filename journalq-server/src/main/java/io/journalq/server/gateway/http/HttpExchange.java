@@ -11,6 +11,7 @@ import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.FrameReservation;
 import io.journalq.server.network.SharedMemory;
+import io.journalq.server.network.UnsentLimit;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
@@ -324,6 +325,9 @@ public final class HttpExchange implements Caller {
     public void holdLess() {
         if (!closed) {
             connection.channel().config().setWriteBufferWaterMark(HttpDoor.UNSENT_OF_STREAM);
+            if (counters().openStreams() + counters().openWebSockets() > HttpDoor.FEW_STREAMS) {
+                UnsentLimit.set(connection.channel(), HttpDoor.KERNEL_BYTES_OF_STREAM);
+            }
         }
     }
 
