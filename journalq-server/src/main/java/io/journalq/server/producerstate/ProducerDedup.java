@@ -4,7 +4,6 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -190,7 +189,7 @@ public final class ProducerDedup {
             return Verdict.OUT_OF_ORDER;
         }
         if (awaitedById.isEmpty()) {
-            awaitedById = new HashMap<>(INITIAL_CAPACITY);
+            awaitedById = new LinkedHashMap<>(INITIAL_CAPACITY);
         }
         if (awaited == null && awaitedById.size() >= MAX_AWAITED) {
             return Verdict.APPEND;
