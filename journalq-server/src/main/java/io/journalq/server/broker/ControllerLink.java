@@ -13,6 +13,7 @@ import io.journalq.server.loop.Loop;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.InSyncProposal;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -26,8 +27,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Passes the operations of a broker to the active controller of its cluster. While there is none, or it cannot be
  * reached, an operation is repeated: a registration until it succeeds, others up to {@link #MAX_ATTEMPTS} times. An
- * operation may therefore take effect more than once. Heartbeats, reports of lost records and proposals for
- * partitions are not repeated: who sends them makes new ones. Any thread.
+ * operation may therefore take effect more than once. A registration is also repeated while another process of the
+ * broker is registered and not fenced. Heartbeats, reports of lost records and proposals for partitions are not repeated:
+ * who sends them makes new ones. Any thread.
  */
 final class ControllerLink implements ControllerOperations {
     private static final Logger log = LoggerFactory.getLogger(ControllerLink.class);
@@ -61,7 +63,13 @@ final class ControllerLink implements ControllerOperations {
 
     @Override
     public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
-        return call(controller -> controller.registerBroker(registration, previousEpoch), Integer.MAX_VALUE);
+        return call(
+                controller -> controller
+                        .registerBroker(registration, previousEpoch)
+                        .thenCompose(outcome -> outcome.error() == ErrorCode.STALE_BROKER_EPOCH
+                                ? CompletableFuture.failedFuture(new OtherProcessException())
+                                : CompletableFuture.completedFuture(outcome)),
+                Integer.MAX_VALUE);
     }
 
     @Override
@@ -117,7 +125,7 @@ final class ControllerLink implements ControllerOperations {
                 Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
                 if (cause == null) {
                     result.complete(value);
-                } else if (cause instanceof NotControllerException && number < maxAttempts) {
+                } else if (isTemporary(cause) && number < maxAttempts) {
                     if (number == MAX_ATTEMPTS) {
                         log.warn("this broker waits for a controller: reason=\"{}\"", cause.getMessage());
                     }
@@ -128,12 +136,27 @@ final class ControllerLink implements ControllerOperations {
             });
         }
 
+        private static boolean isTemporary(Throwable cause) {
+            return cause instanceof NotControllerException || cause instanceof OtherProcessException;
+        }
+
         private void repeat(int number) {
             try {
                 var unused = loop.schedule(() -> attempt(number), PAUSE_MS);
             } catch (RejectedExecutionException stopped) {
                 result.completeExceptionally(stopped);
             }
+        }
+    }
+
+    /** The controller takes another process of this broker for the newer one, until it fences it. */
+    private static final class OtherProcessException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        OtherProcessException() {
+            super(
+                    "another process of this broker is registered and not fenced, and the data directories of this one are"
+                            + " older; never start a copy of a data directory");
         }
     }
 

@@ -179,6 +179,11 @@ public final class MetadataMachine {
      *
      * <p>A broker that has lost its disks comes back at the same address, with other ones.
      *
+     * <p>A process that names an earlier registration than that of a live process is refused with
+     * {@link ErrorCode#STALE_BROKER_EPOCH}. Usually it ended before that one registered, and its request was late. If it
+     * runs, its disks are older, and it repeats the request until the live process is fenced. The controller's own
+     * process is never refused: no other broker would fence the one before it.
+     *
      * @param previousEpoch the last registration of the broker, if it still has everything that it had acknowledged since
      *     then; {@link BrokerRegistration#afterPowerLoss} of it if it still has what was on its disks; otherwise -1
      */
@@ -197,6 +202,9 @@ public final class MetadataMachine {
                     "node id " + registration.nodeId() + " belongs to another broker of the cluster; choose another"
                             + " node.id, or the listeners of that broker to replace it");
         }
+        if (inCluster && known != null && isOfEarlierProcess(known, previousEpoch)) {
+            return Decision.refuseStale(registration.nodeId(), noted(previousEpoch));
+        }
         long servedEpoch = inCluster && known != null ? known.servedEpoch() : state.version();
         BrokerImage registered = new BrokerImage(registration, state.version(), servedEpoch, inCluster, false);
         return inCluster
@@ -212,13 +220,33 @@ public final class MetadataMachine {
         if (!registration.logDirectories().containsAll(known.registration().logDirectories())) {
             return Kept.NOTHING;
         }
-        // A number that is no epoch stands for the one from which it was made.
-        boolean isAfterPowerLoss = previousEpoch < UNKNOWN_EPOCH;
-        long noted = isAfterPowerLoss ? BrokerRegistration.afterPowerLoss(previousEpoch) : previousEpoch;
+        long noted = noted(previousEpoch);
         if (noted < known.servedEpoch() || noted > known.epoch()) {
             return Kept.NOTHING;
         }
-        return isAfterPowerLoss ? Kept.SYNCED : Kept.ALL;
+        return isAfterPowerLoss(previousEpoch) ? Kept.SYNCED : Kept.ALL;
+    }
+
+    /**
+     * Whether a process registers that cannot have followed a live one on the same disks: a process notes its
+     * registration before it is unfenced, and the next one names it. A process that knows no registration is new in the
+     * cluster, so that nothing is known about the order.
+     */
+    private boolean isOfEarlierProcess(BrokerImage known, long previousEpoch) {
+        long noted = noted(previousEpoch);
+        return known.isLive()
+                && known.nodeId() != state.controller().nodeId()
+                && noted != UNKNOWN_EPOCH
+                && noted < known.epoch();
+    }
+
+    private static boolean isAfterPowerLoss(long previousEpoch) {
+        return previousEpoch < UNKNOWN_EPOCH;
+    }
+
+    /** The registration that a process names. A number that is no epoch stands for the one from which it was made. */
+    private static long noted(long previousEpoch) {
+        return isAfterPowerLoss(previousEpoch) ? BrokerRegistration.afterPowerLoss(previousEpoch) : previousEpoch;
     }
 
     private static boolean isSame(BrokerRegistration known, BrokerRegistration other, boolean sameProcess) {

@@ -37,6 +37,7 @@ class ControllerLinkTest {
     /** A controller that fails as long as a failure is set. */
     private static final class TestController implements ControllerOperations {
         private IOException failure = new NotControllerException("planted");
+        private ErrorCode refused = ErrorCode.NONE;
         private int calls;
         private Map<Uuid, List<Integer>> lost;
 
@@ -47,7 +48,7 @@ class ControllerLinkTest {
 
         @Override
         public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
-            return respond(new Outcome(ErrorCode.NONE, null, null));
+            return respond(new Outcome(refused, null, null));
         }
 
         @Override
@@ -138,6 +139,32 @@ class ControllerLinkTest {
 
         assertThat(registered).isCompleted();
         assertThat(other.calls).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRepeatARegistrationUntilTheProcessThatRegisteredLastIsFenced() {
+        members = new Members(OTHER, 3, List.of(SELF, OTHER));
+        other.failure = null;
+        other.refused = ErrorCode.STALE_BROKER_EPOCH;
+        CompletableFuture<Outcome> registered = link.registerBroker(TestBrokers.registration(SELF), 3);
+        timers.run(2 * ControllerLink.MAX_ATTEMPTS);
+        assertThat(registered).isNotDone();
+
+        other.refused = ErrorCode.NONE;
+        timers.run(1);
+
+        assertThat(registered).isCompleted();
+    }
+
+    @Test
+    void shouldNotRepeatARegistrationThatIsRefusedForGood() {
+        members = new Members(OTHER, 3, List.of(SELF, OTHER));
+        other.failure = null;
+        other.refused = ErrorCode.DUPLICATE_BROKER_REGISTRATION;
+
+        assertThat(link.registerBroker(TestBrokers.registration(SELF), 3))
+                .isCompletedWithValue(new Outcome(ErrorCode.DUPLICATE_BROKER_REGISTRATION, null, null));
+        assertThat(timers.scheduled).isEmpty();
     }
 
     @Test

@@ -199,16 +199,65 @@ class ClusterDeciderTest {
 
     /** Another process of a broker registers. */
     private void restart(int nodeId, long previousEpoch) {
+        apply(machine.registerBroker(nextProcess(nodeId), previousEpoch));
+    }
+
+    private BrokerRegistration nextProcess(int nodeId) {
         BrokerRegistration known = machine.image().broker(nodeId).registration();
-        apply(machine.registerBroker(
-                new BrokerRegistration(
-                        nodeId,
-                        new Uuid(7, ++restarts),
-                        known.listeners(),
-                        known.rack(),
-                        known.features(),
-                        known.logDirectories()),
-                previousEpoch));
+        return new BrokerRegistration(
+                nodeId,
+                new Uuid(7, ++restarts),
+                known.listeners(),
+                known.rack(),
+                known.features(),
+                known.logDirectories());
+    }
+
+    @Test
+    void shouldRefuseALateRegistrationOfAnEarlierProcessWhenTheNewerOneIsLive() {
+        // given a process that is live, and the request of an earlier one, which named the same registration
+        apply(machine.beginTerm(1));
+        long named = epoch(2);
+        BrokerRegistration earlier = nextProcess(2);
+        BrokerRegistration newer = nextProcess(2);
+        apply(machine.cluster().fence(List.of(2, 3)));
+        restart(3, epoch(3));
+        apply(machine.registerBroker(newer, named));
+        apply(machine.cluster().unfence(2, epoch(2)));
+
+        // when it arrives
+        for (long late : new long[] {named, BrokerRegistration.afterPowerLoss(named)}) {
+            Decision decision = machine.registerBroker(earlier, late);
+            assertThat(decision.error()).isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
+            assertThat(decision.records()).isEmpty();
+        }
+
+        // then the newer one repeats its registration without a change, and the next one replaces it
+        assertThat(machine.registerBroker(newer, named).records()).isEmpty();
+        BrokerRegistration next = nextProcess(2);
+        long last = epoch(2);
+        apply(machine.registerBroker(next, BrokerRegistration.afterPowerLoss(last)));
+        assertThat(machine.image().broker(2).registration()).isEqualTo(next);
+
+        // and so does one whose disks are older, when the last one is fenced
+        apply(machine.cluster().unfence(2, epoch(2)));
+        BrokerRegistration restored = nextProcess(2);
+        assertThat(machine.registerBroker(restored, named).error()).isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
+        apply(machine.cluster().fence(List.of(2)));
+        apply(machine.registerBroker(restored, named));
+        assertThat(machine.image().broker(2).registration()).isEqualTo(restored);
+    }
+
+    @Test
+    void shouldTakeTheRegistrationOfTheControllersOwnProcessWhenTheLastOneIsStillLive() {
+        apply(machine.beginTerm(1));
+        restart(LEADER, epoch(LEADER));
+        apply(machine.cluster().unfence(LEADER, epoch(LEADER)));
+
+        BrokerRegistration restored = nextProcess(LEADER);
+        apply(machine.registerBroker(restored, epoch(LEADER) - 1));
+
+        assertThat(machine.image().broker(LEADER).registration()).isEqualTo(restored);
     }
 
     @Test

@@ -14,7 +14,9 @@ import java.util.Set;
 
 /**
  * Ids are given once: the id of a topic to one topic, a producer id to one producer, a block of producer ids to one
- * broker, and a broker epoch to one process. An epoch is the offset of its registration in the metadata log.
+ * broker, and a broker epoch to one process. An epoch is the offset of its registration in the metadata log. A process
+ * that repeats its registration keeps its epoch, except after another process of the broker has registered: a late
+ * request of an earlier process can replace the registration of one that is fenced, which then registers again.
  */
 public final class IdsAreGivenOnce {
     private static final String INVARIANT = "IdsAreGivenOnce";
@@ -23,7 +25,7 @@ public final class IdsAreGivenOnce {
     private final Set<Uuid> topicIds = new HashSet<>();
     private final Map<Uuid, String> names = new HashMap<>();
     private final Set<Long> producerIds = new HashSet<>();
-    private final Set<Uuid> processes = new HashSet<>();
+    private final Map<Integer, Uuid> processes = new HashMap<>();
     private long nextProducerId;
     private long endOffset;
 
@@ -50,7 +52,7 @@ public final class IdsAreGivenOnce {
                         broker.epoch() == endOffset,
                         "broker " + broker.nodeId() + " has epoch " + broker.epoch() + " at offset " + endOffset);
                 require(
-                        processes.add(broker.incarnationId()),
+                        !broker.incarnationId().equals(processes.put(broker.nodeId(), broker.incarnationId())),
                         "a process of broker " + broker.nodeId() + " gets another epoch, " + broker.epoch());
             }
             endOffset++;
