@@ -41,10 +41,11 @@ public final class HttpDoor implements Door {
     static final WriteBufferWaterMark UNSENT_OF_STREAM = new WriteBufferWaterMark(1, 16 * 1024);
 
     /**
-     * What such a client can hold in the kernel, besides what it can receive, if there are many of them. A few may have
-     * more, because a large buffer wakes the loop less often.
+     * What the kernel takes for such a client, besides what it can receive, if there are many of them. Without a limit, it
+     * takes some MiB for one that does not read. 1,000 of these reach its limit for all sockets (tcp_mem), and it takes
+     * memory away from the connections of others. A few may have more, because a large buffer wakes the loop less often.
      */
-    static final int KERNEL_BYTES_OF_STREAM = 256 * 1024;
+    static final long KERNEL_BYTES_OF_STREAM = 256 * 1024;
 
     static final int FEW_STREAMS = 64;
 

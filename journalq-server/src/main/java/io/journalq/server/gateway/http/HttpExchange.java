@@ -11,11 +11,11 @@ import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.FrameReservation;
 import io.journalq.server.network.SharedMemory;
-import io.journalq.server.network.UnsentLimit;
 import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -326,7 +326,11 @@ public final class HttpExchange implements Caller {
         if (!closed) {
             connection.channel().config().setWriteBufferWaterMark(HttpDoor.UNSENT_OF_STREAM);
             if (counters().openStreams() + counters().openWebSockets() > HttpDoor.FEW_STREAMS) {
-                UnsentLimit.set(connection.channel(), HttpDoor.KERNEL_BYTES_OF_STREAM);
+                // Without epoll, there is no limit, and this changes nothing.
+                connection
+                        .channel()
+                        .config()
+                        .setOption(EpollChannelOption.TCP_NOTSENT_LOWAT, HttpDoor.KERNEL_BYTES_OF_STREAM);
             }
         }
     }
