@@ -24,12 +24,11 @@ import java.util.TreeMap;
  * retries without a new epoch, unless its sequence is 0. It is accepted when it is sent again and no earlier batch
  * arrived in the meantime. A client sends the oldest batch that it still has first, so the repeated batch is that one.
  *
- * <p>One gap is accepted in the same way: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a producer continues
- * behind batches that were acknowledged and lost. A batch that only overtook an older one is not accepted, because the
- * older one arrives in between.
+ * <p>One gap is accepted in the same way: after a loss that the delivery mode allows ({@link #onPossibleLoss}), a
+ * producer continues behind batches that were acknowledged and lost. A batch that only overtook an older one is not
+ * accepted, because the older one arrives in between.
  *
- * <p>Pure and single-threaded: {@link #check} decides and changes nothing, {@link #replay} changes the state, live and
- * in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory limit for the producers of all partitions,
+ * <p>Pure and single-threaded: {@link #check} decides, {@link #replay} changes the state, live and in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory limit for the producers of all partitions,
  * the least recently used producer is removed. {@link #onTick} removes producers that were silent for the expiry time.
  *
  * <p>Source: KIP-98, KIP-360. Five batches, because a producer has at most five requests in flight to a broker.
@@ -45,6 +44,7 @@ public final class ProducerDedup {
     static final int MAX_AWAITED = 100;
 
     private static final long NO_BATCH = -1L;
+
     /** Half of all sequences. */
     private static final int MOST_AHEAD = ProducerState.MOST_UNBROKEN;
 
@@ -54,13 +54,19 @@ public final class ProducerDedup {
     /** Estimated heap size of a producer, with or without a transaction. */
     public static final int PRODUCER_BYTES = 600;
 
+    /** Estimated heap size of the first batch of an unknown producer. */
+    static final int AWAITED_BYTES = 130;
+
     /**
      * In order of use, so that the first one is removed next. Created with the first producer: most partitions never
      * have one.
      */
     private Map<Long, ProducerState> statesById = Map.of();
 
-    /** The first batches that unknown producers must send again, by producer id. Created with the first one. */
+    /**
+     * The first batches that unknown producers must send again, by producer id. Created with the first one, and charged
+     * like producers.
+     */
     private Map<Long, FirstBatch> awaitedById = Map.of();
 
     /**
@@ -116,13 +122,17 @@ public final class ProducerDedup {
      */
     public void begin(MemoryAccount account) {
         memory = account;
-        memory.add((long) PRODUCER_BYTES * statesById.size());
+        memory.add(chargedBytes());
     }
 
     /** Releases the charged memory, because these producers are no longer kept. */
     public void end() {
-        memory.add(-(long) PRODUCER_BYTES * statesById.size());
+        memory.add(-chargedBytes());
         memory = MemoryAccount.UNBOUNDED;
+    }
+
+    private long chargedBytes() {
+        return (long) PRODUCER_BYTES * statesById.size() + (long) AWAITED_BYTES * awaitedById.size();
     }
 
     /**
@@ -188,11 +198,14 @@ public final class ProducerDedup {
         if (isAwaited && isAhead(baseSequence, awaited.sequence())) {
             return Verdict.OUT_OF_ORDER;
         }
-        if (awaitedById.isEmpty()) {
-            awaitedById = new LinkedHashMap<>(INITIAL_CAPACITY);
-        }
-        if (awaited == null && awaitedById.size() >= MAX_AWAITED) {
-            return Verdict.APPEND;
+        if (awaited == null) {
+            if (awaitedById.size() >= MAX_AWAITED || !memory.hasRoom(AWAITED_BYTES)) {
+                return Verdict.APPEND;
+            }
+            if (awaitedById.isEmpty()) {
+                awaitedById = new LinkedHashMap<>(INITIAL_CAPACITY);
+            }
+            memory.add(AWAITED_BYTES);
         }
         awaitedById.put(producerId, new FirstBatch(epoch, baseSequence));
         return Verdict.SEND_AGAIN;
@@ -248,8 +261,8 @@ public final class ProducerDedup {
             return;
         }
         state.add(epoch, baseSequence, lastSequence(baseSequence, recordCount), baseOffset, appendTimeMs);
-        if (!awaitedById.isEmpty()) {
-            awaitedById.remove(producerId);
+        if (!awaitedById.isEmpty() && awaitedById.remove(producerId) != null) {
+            memory.add(-AWAITED_BYTES);
         }
     }
 
@@ -263,7 +276,9 @@ public final class ProducerDedup {
      * because any sequence of an unknown producer is accepted.
      */
     public void onTick(long nowMs, long expiryMs) {
-        awaitedById = Map.of(); // Those that did not come back would be kept for ever.
+        // Those that did not come back would be kept for ever.
+        memory.add(-(long) AWAITED_BYTES * awaitedById.size());
+        awaitedById = Map.of();
         Iterator<ProducerState> oldestFirst = statesById.values().iterator();
         while (oldestFirst.hasNext()) {
             ProducerState oldest = oldestFirst.next();

@@ -582,6 +582,36 @@ class ProducerDedupTest {
         assertThat(memory.bytes).isEqualTo(memory.maxBytes);
     }
 
+    @Test
+    void shouldChargeTheFirstBatchesOfUnknownProducers() {
+        // given
+        ChargedBytes memory = new ChargedBytes();
+        dedup.begin(memory);
+        long before = RetainedBytes.of(dedup);
+
+        // when many send their first batches
+        for (int i = 0; i < ProducerDedup.MAX_AWAITED; i++) {
+            dedup.check(1_000_000L + i, EPOCH, 1_000 + i, 1);
+        }
+        RetainedBytes.assertEstimate("first batches", memory.bytes, RetainedBytes.of(dedup) - before);
+
+        // and one of them sends it again, others do not come back, and one comes when there is no memory
+        dedup.replay(1_000_000, EPOCH, 1_000, 1, 0, NO_APPEND_TIME, NOW_MS);
+        assertThat(memory.bytes)
+                .isEqualTo(
+                        ProducerDedup.PRODUCER_BYTES + (ProducerDedup.MAX_AWAITED - 1L) * ProducerDedup.AWAITED_BYTES);
+        dedup.onTick(NOW_MS, 1_000);
+        assertThat(memory.bytes).isEqualTo(ProducerDedup.PRODUCER_BYTES);
+        memory.maxBytes = memory.bytes;
+        assertThat(dedup.check(2_000_000, EPOCH, 7, 1)).isEqualTo(Verdict.APPEND);
+
+        // then nothing is charged when it ends
+        memory.maxBytes = Long.MAX_VALUE;
+        dedup.check(2_000_000, EPOCH, 7, 1);
+        dedup.end();
+        assertThat(memory.bytes).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldEstimateProducers(boolean inTransactions) {
