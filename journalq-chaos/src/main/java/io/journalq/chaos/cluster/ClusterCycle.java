@@ -486,7 +486,7 @@ final class ClusterCycle {
         }
     }
 
-    /** On a busy machine, a broker can be fenced that nothing was done to. */
+    /** A broker can be fenced that nothing was done to, on a busy machine. It is a leader that fails, like any other. */
     private void noteFencings() throws IOException {
         for (int id : members.ids()) {
             for (Instant at : BrokerReports.fencings(cluster.process(id).logSince(logStarts.getOrDefault(id, 0L)))) {

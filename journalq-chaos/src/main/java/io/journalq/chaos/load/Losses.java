@@ -74,8 +74,8 @@ public final class Losses {
     }
 
     /**
-     * A broker was fenced at {@code atNanos}, although nothing was injected: it got no processor time. To be called when
-     * all other faults are over.
+     * A broker was fenced at {@code atNanos}, perhaps without an injected fault, because it got no processor time. To be
+     * called when all other faults are over.
      *
      * @param silentMs for how long it had not been heard of
      * @param longestSpanMs as in {@link #onFault}

@@ -28,8 +28,9 @@ import java.util.TreeMap;
  * producer continues behind batches that were acknowledged and lost. A batch that only overtook an older one is not
  * accepted, because the older one arrives in between.
  *
- * <p>Pure and single-threaded: {@link #check} decides, {@link #replay} changes the state, live and in recovery alike. Bounded: beyond {@link #MAX_PRODUCERS}, or the memory limit for the producers of all partitions,
- * the least recently used producer is removed. {@link #onTick} removes producers that were silent for the expiry time.
+ * <p>Pure and single-threaded: {@link #check} decides, {@link #replay} changes the state, live and in recovery alike.
+ * Bounded: beyond {@link #MAX_PRODUCERS}, or the memory limit for the producers of all partitions, the least recently
+ * used producer is removed. {@link #onTick} removes producers that were silent for the expiry time.
  *
  * <p>Source: KIP-98, KIP-360. Five batches, because a producer has at most five requests in flight to a broker.
  */
@@ -98,8 +99,8 @@ public final class ProducerDedup {
          */
         APPEND_AFTER_LOSS(ErrorCode.NONE),
         /**
-         * Of an unknown producer, or ahead of the known sequence, perhaps because of a loss: accepted when it is sent again without an earlier
-         * batch in between.
+         * Of an unknown producer, or ahead of the known sequence, perhaps because of a loss: accepted when it is sent
+         * again without an earlier batch in between.
          */
         SEND_AGAIN(ErrorCode.NOT_LEADER_OR_FOLLOWER),
         OUT_OF_ORDER(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER),

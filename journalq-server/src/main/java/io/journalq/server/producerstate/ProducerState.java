@@ -189,7 +189,7 @@ final class ProducerState {
         return behind >= remembered && behind + records(firstSequence, lastSequence) <= unbrokenRecords;
     }
 
-    /** Base offset of the oldest remembered batch; everything that {@link #isOlderRepetition} lies before it. */
+    /** Base offset of the oldest remembered batch. The batches that {@link #isOlderRepetition} knows lie before it. */
     long oldestOffset() {
         return baseOffsets[slot(held - 1)];
     }
