@@ -299,7 +299,8 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     @Override
     public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
         return operations.submit(
-                draft -> draft.add(new Step(draft.decider().registerBroker(registration, previousEpoch), null), false),
+                draft -> draft.add(
+                        new Step(draft.decider().registrations().register(registration, previousEpoch), null), false),
                 OperationQueue::failed);
     }
 

@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface ControllerOperations {
     /**
-     * Registers a broker. See {@link io.journalq.server.metadata.MetadataMachine#registerBroker}.
+     * Registers a broker. See {@link io.journalq.server.metadata.RegistrationDecider#register}.
      *
      * @param previousEpoch the last registration of the broker, if it has lost nothing since then; what says that only
      *     its disks are as they were ({@link BrokerRegistration#afterPowerLoss}); otherwise -1

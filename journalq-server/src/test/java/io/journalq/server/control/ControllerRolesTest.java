@@ -66,7 +66,7 @@ class ControllerRolesTest {
     private void start() throws IOException {
         controller.start(clusterId -> {}).join();
         commitOfOther(other.format(newId()));
-        commitOfOther(other.registerBroker(TestBrokers.registration(SELF), -1));
+        commitOfOther(other.registrations().register(TestBrokers.registration(SELF), -1));
     }
 
     /** Elects this broker, and returns when it decides. */
@@ -162,7 +162,7 @@ class ControllerRolesTest {
         // given a partition that another broker can lead
         controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
         start();
-        commitOfOther(other.registerBroker(TestBrokers.registration(OTHER), -1));
+        commitOfOther(other.registrations().register(TestBrokers.registration(OTHER), -1));
         begin(3);
         TopicSpec spec = new TopicSpec("orders", -1, -1, List.of(List.of(SELF, OTHER)), Map.of());
         controller.createTopics(List.of(spec), false).get(20, TimeUnit.SECONDS);

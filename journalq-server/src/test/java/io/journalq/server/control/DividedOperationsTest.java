@@ -56,7 +56,7 @@ class DividedOperationsTest {
         controller.start(clusterId -> {}).join();
         commitOfOther(other.format(new Uuid(7, 7)));
         for (int nodeId = SELF; nodeId <= FOLLOWER; nodeId++) {
-            commitOfOther(other.registerBroker(TestBrokers.registration(nodeId), -1));
+            commitOfOther(other.registrations().register(TestBrokers.registration(nodeId), -1));
         }
         begin(3);
         controller

@@ -177,7 +177,7 @@ class RecoveryElectionTest {
         BrokerRegistration known = machine.image().broker(2).registration();
         BrokerRegistration restarted = new BrokerRegistration(
                 2, new Uuid(9, 9), known.listeners(), known.rack(), known.features(), known.logDirectories());
-        apply(machine.registerBroker(restarted, -1));
+        apply(machine.registrations().register(restarted, -1));
         unfence(2);
         late.complete(Map.of(PARTITION, new LogEnd(1, 9)));
         assertThat(partition().leader()).as("it may have lost more").isEqualTo(PartitionImage.NO_LEADER);

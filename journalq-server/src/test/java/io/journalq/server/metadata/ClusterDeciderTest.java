@@ -199,7 +199,7 @@ class ClusterDeciderTest {
 
     /** Another process of a broker registers. */
     private void restart(int nodeId, long previousEpoch) {
-        apply(machine.registerBroker(nextProcess(nodeId), previousEpoch));
+        apply(machine.registrations().register(nextProcess(nodeId), previousEpoch));
     }
 
     private BrokerRegistration nextProcess(int nodeId) {
@@ -222,29 +222,29 @@ class ClusterDeciderTest {
         BrokerRegistration newer = nextProcess(2);
         apply(machine.cluster().fence(List.of(2, 3)));
         restart(3, epoch(3));
-        apply(machine.registerBroker(newer, named));
+        apply(machine.registrations().register(newer, named));
         apply(machine.cluster().unfence(2, epoch(2)));
 
         // when it arrives
         for (long late : new long[] {named, BrokerRegistration.afterPowerLoss(named)}) {
-            Decision decision = machine.registerBroker(earlier, late);
+            Decision decision = machine.registrations().register(earlier, late);
             assertThat(decision.error()).isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
             assertThat(decision.records()).isEmpty();
         }
 
         // then the newer one repeats its registration without a change, and the next one replaces it
-        assertThat(machine.registerBroker(newer, named).records()).isEmpty();
+        assertThat(machine.registrations().register(newer, named).records()).isEmpty();
         BrokerRegistration next = nextProcess(2);
         long last = epoch(2);
-        apply(machine.registerBroker(next, BrokerRegistration.afterPowerLoss(last)));
+        apply(machine.registrations().register(next, BrokerRegistration.afterPowerLoss(last)));
         assertThat(machine.image().broker(2).registration()).isEqualTo(next);
 
         // and so does one whose disks are older, when the last one is fenced
         apply(machine.cluster().unfence(2, epoch(2)));
         BrokerRegistration restored = nextProcess(2);
-        assertThat(machine.registerBroker(restored, named).error()).isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
+        assertThat(machine.registrations().register(restored, named).error()).isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
         apply(machine.cluster().fence(List.of(2)));
-        apply(machine.registerBroker(restored, named));
+        apply(machine.registrations().register(restored, named));
         assertThat(machine.image().broker(2).registration()).isEqualTo(restored);
     }
 
@@ -255,7 +255,7 @@ class ClusterDeciderTest {
         apply(machine.cluster().unfence(LEADER, epoch(LEADER)));
 
         BrokerRegistration restored = nextProcess(LEADER);
-        apply(machine.registerBroker(restored, epoch(LEADER) - 1));
+        apply(machine.registrations().register(restored, epoch(LEADER) - 1));
 
         assertThat(machine.image().broker(LEADER).registration()).isEqualTo(restored);
     }

@@ -368,7 +368,7 @@ class MetadataMachineTest {
         // given
         BrokerRegistration registration = TestBrokers.registration(NODE + 1);
         apply(machine.allocateProducerIds(1));
-        apply(machine.registerBroker(registration, -1));
+        apply(machine.registrations().register(registration, -1));
         BrokerImage registered = machine.image().liveBroker(NODE + 1);
         assertThat(registered)
                 .isEqualTo(new BrokerImage(registration, registered.epoch(), registered.epoch(), false, false));
@@ -384,10 +384,10 @@ class MetadataMachineTest {
                 registration.rack(),
                 registration.features(),
                 registration.logDirectories());
-        assertThat(machine.registerBroker(restarted, -1).records()).isEmpty();
+        assertThat(machine.registrations().register(restarted, -1).records()).isEmpty();
 
         // and when it has moved to another rack
-        apply(machine.registerBroker(TestBrokers.registration(NODE + 1, "attic"), -1));
+        apply(machine.registrations().register(TestBrokers.registration(NODE + 1, "attic"), -1));
         assertThat(machine.image().liveBroker(NODE + 1).rack()).isEqualTo("attic");
         assertThat(machine.image().liveBroker(NODE + 1).epoch()).isGreaterThan(registered.epoch());
     }
@@ -397,7 +397,7 @@ class MetadataMachineTest {
         // given
         apply(machine.beginTerm(1));
         BrokerRegistration first = TestBrokers.registration(NODE + 1);
-        apply(machine.registerBroker(first, -1));
+        apply(machine.registrations().register(first, -1));
         assertThat(machine.image().broker(NODE + 1).fenced()).isTrue();
         apply(machine.cluster()
                 .unfence(NODE + 1, machine.image().broker(NODE + 1).epoch()));
@@ -407,7 +407,7 @@ class MetadataMachineTest {
         // when another process of the broker registers
         BrokerRegistration second = new BrokerRegistration(
                 NODE + 1, new Uuid(4, 4), first.listeners(), first.rack(), first.features(), first.logDirectories());
-        apply(machine.registerBroker(second, -1));
+        apply(machine.registrations().register(second, -1));
 
         // then
         long epoch = machine.image().broker(NODE + 1).epoch();
@@ -422,12 +422,12 @@ class MetadataMachineTest {
                         assertThat(partition.leaderEpoch()).isEqualTo(partition.leader() == NODE + 1 ? 2 : 0));
 
         // and when it repeats its registration
-        assertThat(machine.registerBroker(second, -1).records()).isEmpty();
+        assertThat(machine.registrations().register(second, -1).records()).isEmpty();
     }
 
     @Test
     void shouldFenceABrokerUntilItRegistersAgain() {
-        apply(machine.registerBroker(TestBrokers.registration(NODE + 1), -1));
+        apply(machine.registrations().register(TestBrokers.registration(NODE + 1), -1));
         long epoch = machine.image().liveBroker(NODE + 1).epoch();
 
         machine.replay(List.of(
@@ -435,7 +435,7 @@ class MetadataMachineTest {
 
         assertThat(machine.image().liveBroker(NODE + 1)).isNull();
         assertThat(machine.image().brokers()).extracting(BrokerImage::fenced).contains(true);
-        apply(machine.registerBroker(TestBrokers.registration(NODE + 1), -1));
+        apply(machine.registrations().register(TestBrokers.registration(NODE + 1), -1));
         assertThat(machine.image().liveBroker(NODE + 1)).isNotNull();
     }
 

@@ -33,7 +33,8 @@ public final class TestBrokers {
     /** Registers brokers. */
     public static void register(MetadataMachine machine, int... nodeIds) {
         for (int nodeId : nodeIds) {
-            machine.replay(machine.registerBroker(registration(nodeId), -1).records());
+            machine.replay(
+                    machine.registrations().register(registration(nodeId), -1).records());
         }
     }
 }

@@ -31,7 +31,8 @@ class MetadataChecksTest {
     @BeforeEach
     void create() {
         for (int nodeId = 1; nodeId <= 4; nodeId++) {
-            machine.replay(machine.registerBroker(
+            machine.replay(machine.registrations()
+                    .register(
                             new BrokerRegistration(
                                     nodeId,
                                     new Uuid(2, nodeId),
