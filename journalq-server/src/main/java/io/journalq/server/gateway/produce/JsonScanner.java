@@ -37,7 +37,6 @@ final class JsonScanner {
 
     private static final int MAX_NESTING = 200;
     private static final int MAX_NAME_CHARS = 10_000;
-    private static final int MAX_NUMBER_DIGITS = 18;
     private static final int LONGEST_LITERAL_BYTES = 6;
 
     private static final long EACH_BYTE = 0x0101010101010101L;
@@ -306,18 +305,19 @@ final class JsonScanner {
         }
     }
 
+    /** Takes a whole number from 0 to 2⁶³−1. */
     long number(String name) {
         int start = at;
         byte first = input.getByte(at);
-        if (first < '0' || first > '9') {
-            throw invalid("\"" + name + "\" is not a number of 0 or more");
+        if (first >= '0' && first <= '9') {
+            skipNumber(name);
+            try {
+                return Long.parseLong(input.toString(start, at - start, StandardCharsets.US_ASCII));
+            } catch (NumberFormatException fractionOrTooLarge) {
+                // refused below
+            }
         }
-        skipNumber(name);
-        String digits = input.toString(start, at - start, StandardCharsets.US_ASCII);
-        if (digits.length() > MAX_NUMBER_DIGITS || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
-            throw invalid("\"" + name + "\" is not a number of 0 or more");
-        }
-        return Long.parseLong(digits);
+        throw invalid("\"" + name + "\" is not a whole number from 0 to " + Long.MAX_VALUE);
     }
 
     /** The text of a string, or null. */
