@@ -434,6 +434,25 @@ final class ConsumerTest {
         assertThat(next).containsOnly(400);
     }
 
+    @Test
+    void shouldReadFromANewLeaderBeforeThePauseAfterAnErrorEnds() throws Exception {
+        fill(0, 0, 10);
+        Duration pause = Duration.ofSeconds(2);
+        try (Consumer consumer = consumer()
+                .retryBackoff(pause, pause)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
+            Thread.sleep(2 * pause.toMillis()); // metadata are not requested more often than each pause
+            long startNanos = System.nanoTime();
+            cluster.moveLeader(FIRST, 1 - cluster.leader(FIRST));
+            fill(0, 10, 1);
+            assertThat(consumer.poll(LONG).count()).isOne();
+            assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(pause.dividedBy(2));
+        }
+    }
+
     private static final List<Fault> FETCH_FAULTS =
             List.of(Fault.DROP_BEFORE, Fault.DROP_AFTER, Fault.DROP_IN_RESPONSE, Fault.NOT_LEADER, Fault.DELAY);
 

@@ -249,6 +249,23 @@ final class ProducerTest {
     }
 
     @Test
+    void shouldSendToANewLeaderBeforeThePauseAfterAnErrorEnds() throws Exception {
+        Duration pause = Duration.ofSeconds(2);
+        try (FakeCluster two = new FakeCluster(2).topic("orders", 1);
+                Producer producer = producer()
+                        .bootstrapServers(two.bootstrapServers())
+                        .retryBackoff(pause, pause)
+                        .build()) {
+            producer.sendAsync(to(0, "first")).get(20, TimeUnit.SECONDS);
+            Thread.sleep(2 * pause.toMillis()); // metadata are not requested more often than each pause
+            long startNanos = System.nanoTime();
+            two.moveLeader(FIRST, 1 - two.leader(FIRST));
+            producer.sendAsync(to(0, "second")).get(20, TimeUnit.SECONDS);
+            assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(pause.dividedBy(2));
+        }
+    }
+
+    @Test
     void shouldGoOnUnderANewEpochWhenTheBrokerLostTrackOfTheProducer() {
         try (Producer producer = producer().build()) {
             for (int i = 0; i < 5; i++) {

@@ -264,6 +264,7 @@ final class FakeBroker {
             described.add(new MetadataResponse.MetadataResponsePartition()
                     .setPartitionIndex(i)
                     .setLeaderId(partitions.get(i).leader)
+                    .setLeaderEpoch(partitions.get(i).leaderEpoch)
                     .setReplicaNodes(List.of(partitions.get(i).leader))
                     .setIsrNodes(List.of(partitions.get(i).leader)));
         }

@@ -165,7 +165,9 @@ public final class FakeCluster implements AutoCloseable {
     }
 
     public synchronized void moveLeader(TopicPartition id, int leader) {
-        topics.get(id.topic()).get(id.partition()).leader = leader;
+        FakePartition partition = topics.get(id.topic()).get(id.partition());
+        partition.leader = leader;
+        partition.leaderEpoch++;
     }
 
     /** The leader prefers another broker for consumers in a rack. That one has everything, and responds with {@code error}. */

@@ -34,6 +34,7 @@ final class FakePartition {
     final List<FetchResponse.AbortedTransaction> aborted = new ArrayList<>();
     long endOffset;
     int leader;
+    int leaderEpoch;
     /** The broker that the leader prefers for consumers in {@link #followerRack}; -1 for none. */
     int follower = -1;
 

@@ -121,7 +121,11 @@ final class FetchLoop implements Cluster.Listener {
 
     @Override
     public void onView(ClusterView view) {
-        targets.values().forEach(this::place);
+        for (FetchTarget target : targets.values()) {
+            // A pause spares a leader that has refused. It ends when another one leads.
+            target.blocked &= view.leaderEpoch(target.id.topic(), target.id.partition()) <= target.leaderEpoch;
+            place(target);
+        }
         fetchAll();
     }
 

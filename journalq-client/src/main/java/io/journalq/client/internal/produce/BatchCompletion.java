@@ -140,7 +140,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
         return true;
     }
 
-    /** Delays a lane after an error. */
+    /** Delays a lane after an error, or until its partition has another leader. */
     void pause(Lane lane, long nowNanos, int failures) {
         long delayNanos =
                 TimeUnit.MILLISECONDS.toNanos(config.client().retryBackoff().delayMs(failures));
@@ -261,7 +261,11 @@ final class BatchCompletion implements ProduceCall.Outcome {
         counters.retriedBatches.increment();
         batch.lastError = cause;
         batch.lane.addRetry(batch);
-        pause(batch.lane, nowNanos, batch.tries);
+        if (loop.hasNewLeader(batch.lane)) {
+            loop.revisit(batch.lane);
+        } else {
+            pause(batch.lane, nowNanos, batch.tries);
+        }
     }
 
     /**

@@ -123,8 +123,29 @@ final class ProduceLoop implements Cluster.Listener {
             ClusterView.Topic known = view.topics().get(topic.name());
             if (known != null) {
                 topic.grow(known.partitionCount());
+                resumeAtNewLeaders(topic);
             }
         }
+    }
+
+    /** A pause spares a leader that has refused. It ends when another one leads. */
+    private void resumeAtNewLeaders(TopicLanes topic) {
+        for (Lane lane : topic.lanes()) {
+            if (lane.blocked && hasNewLeader(lane)) {
+                lane.blocked = false;
+                revisit(lane);
+            }
+        }
+    }
+
+    /** Whether another broker leads the partition than the one to which the lane has sent last. On the loop. */
+    boolean hasNewLeader(Lane lane) {
+        int leader = leader(lane);
+        return leader >= 0 && leader != lane.inFlightNode;
+    }
+
+    private int leader(Lane lane) {
+        return cluster.metadata().view().leader(lane.id.topic(), lane.id.partition());
     }
 
     @Override
@@ -351,7 +372,7 @@ final class ProduceLoop implements Cluster.Listener {
     }
 
     private Destination nodeFor(Lane lane, long nowNanos) {
-        int leader = cluster.metadata().view().leader(lane.id.topic(), lane.id.partition());
+        int leader = leader(lane);
         if (!lane.inFlight.isEmpty() && lane.inFlightNode != leader) {
             // The leader has changed: the batches at the old leader must be completed first.
             return null;
