@@ -119,6 +119,33 @@ class LocalCallTest {
     }
 
     @Test
+    void shouldReadRecordsOnlyWhenTheCallerHasMemoryForThem() throws Exception {
+        call(12, WireClient.produceRequest("t", 0, WireClient.batch(3, new byte[10])));
+        CompletableFuture<Long> reservedBytes = new CompletableFuture<>();
+        CompletableFuture<Runnable> waiting = new CompletableFuture<>();
+        LocalCall.Client inMemory = client(client.cycle(), true).reserving((sizeBytes, granted) -> {
+            reservedBytes.complete(sizeBytes);
+            waiting.complete(granted);
+            return false;
+        });
+
+        CompletableFuture<ApiMessage> response = start(inMemory, 12, fetch(0), 0);
+        Runnable granted = waiting.get(TIMEOUT_S, TimeUnit.SECONDS);
+        CompletableFuture<Void> later = new CompletableFuture<>();
+        client.cycle().execute(() -> later.complete(null));
+        later.get(TIMEOUT_S, TimeUnit.SECONDS);
+        assertThat(response).isNotDone();
+
+        // when another thread gives memory back
+        granted.run();
+        FetchResponse fetched = (FetchResponse) response.get(TIMEOUT_S, TimeUnit.SECONDS);
+        FetchResponse.PartitionData data =
+                fetched.responses().get(0).partitions().get(0);
+        assertThat((long) data.records().sizeBytes()).isEqualTo(reservedBytes.get());
+        data.records().release();
+    }
+
+    @Test
     void shouldEnforceQuotasWhenTheRequestCameOverNoSocket() throws Exception {
         // given
         AlterClientQuotasResponse altered = (AlterClientQuotasResponse) call(
@@ -151,12 +178,16 @@ class LocalCallTest {
     }
 
     private LocalCall.Client client(LoopCycle cycle) {
+        return client(cycle, false);
+    }
+
+    private LocalCall.Client client(LoopCycle cycle, boolean wantsMemory) {
         ClientSession session = new ClientSession(
                 Principal.ANONYMOUS,
                 new ClientThrottles(core::quotas, System::nanoTime),
                 MemoryAccount.UNBOUNDED,
                 pausedMs::addAndGet);
-        return new LocalCall.Client(session, cycle, "local", HERE, HERE, "PLAINTEXT", false);
+        return new LocalCall.Client(session, cycle, "local", HERE, HERE, "PLAINTEXT", wantsMemory);
     }
 
     private static FetchRequest fetch(int partition) {
@@ -177,17 +208,22 @@ class LocalCallTest {
     }
 
     private ApiMessage call(int version, ApiMessage request, int sizeBytes) throws Exception {
-        HandlerRegistry.Served served = core.handlers().find(request.apiKey().id());
-        CompletableFuture<ApiMessage> response = new CompletableFuture<>();
-        LocalCall call = new LocalCall(client, served, version, sizeBytes, message -> {
-            assertThat(client.cycle().loop().inLoop()).isTrue();
-            response.complete(message);
-        });
-        client.cycle().execute(() -> call.start(request));
-        ApiMessage given = response.get(TIMEOUT_S, TimeUnit.SECONDS);
+        ApiMessage given = start(client, version, request, sizeBytes).get(TIMEOUT_S, TimeUnit.SECONDS);
         if (request instanceof ProduceRequest produce) {
             produce.topicData().get(0).partitionData().get(0).records().release();
         }
         return given;
+    }
+
+    private CompletableFuture<ApiMessage> start(
+            LocalCall.Client sender, int version, ApiMessage request, int sizeBytes) {
+        HandlerRegistry.Served served = core.handlers().find(request.apiKey().id());
+        CompletableFuture<ApiMessage> response = new CompletableFuture<>();
+        LocalCall call = new LocalCall(sender, served, version, sizeBytes, message -> {
+            assertThat(sender.cycle().loop().inLoop()).isTrue();
+            response.complete(message);
+        });
+        sender.cycle().execute(() -> call.start(request));
+        return response;
     }
 }

@@ -28,6 +28,7 @@ public final class LocalCall implements Invocation {
      * @param listenerName the listener whose advertised address it is given
      * @param wantsMemory whether the records that it is given must be in memory
      * @param receivers the number of clients that get the records of a response. On the loop
+     * @param memory for the records of responses
      */
     public record Client(
             ClientSession session,
@@ -37,7 +38,8 @@ public final class LocalCall implements Invocation {
             SocketAddress localAddress,
             String listenerName,
             boolean wantsMemory,
-            IntSupplier receivers) {
+            IntSupplier receivers,
+            RecordMemory memory) {
         /** The sender of calls whose responses are for itself. */
         public Client(
                 ClientSession session,
@@ -47,12 +49,36 @@ public final class LocalCall implements Invocation {
                 SocketAddress localAddress,
                 String listenerName,
                 boolean wantsMemory) {
-            this(session, cycle, clientId, remoteAddress, localAddress, listenerName, wantsMemory, () -> 1);
+            this(
+                    session,
+                    cycle,
+                    clientId,
+                    remoteAddress,
+                    localAddress,
+                    listenerName,
+                    wantsMemory,
+                    () -> 1,
+                    RecordMemory.UNLIMITED);
         }
 
         /** The same sender, whose records may be regions of files from now on. */
         public Client acceptingFiles() {
-            return new Client(session, cycle, clientId, remoteAddress, localAddress, listenerName, false, receivers);
+            return new Client(
+                    session, cycle, clientId, remoteAddress, localAddress, listenerName, false, receivers, memory);
+        }
+
+        /** The same sender, whose records are read once there is memory for them. */
+        public Client reserving(RecordMemory itsMemory) {
+            return new Client(
+                    session,
+                    cycle,
+                    clientId,
+                    remoteAddress,
+                    localAddress,
+                    listenerName,
+                    wantsMemory,
+                    receivers,
+                    itsMemory);
         }
     }
 
@@ -144,6 +170,18 @@ public final class LocalCall implements Invocation {
     @Override
     public boolean wantsMemory() {
         return client.wantsMemory();
+    }
+
+    @Override
+    public boolean countsRecords() {
+        return client.memory() != RecordMemory.UNLIMITED;
+    }
+
+    @Override
+    public void whenRoom(long sizeBytes, Runnable work) {
+        if (client.memory().reserve(sizeBytes, () -> client.cycle().enqueue(work))) {
+            work.run();
+        }
     }
 
     @Override

@@ -114,6 +114,14 @@ public interface RequestContext {
     }
 
     /**
+     * Whether {@link #whenRoom} is asked for all records that are copied into memory, and for nothing else. Otherwise few
+     * copied records need no room.
+     */
+    default boolean countsRecords() {
+        return false;
+    }
+
+    /**
      * Whether the records of the response must be in memory, because they are not sent as they are. Otherwise they may be
      * regions of files.
      */

@@ -51,13 +51,31 @@ public record SharedMemory(MemoryShare largeRequests, MemoryShare responses, Mem
         return responses.isFull();
     }
 
-    /** Counts records that were fetched for a client of the gateway. */
+    /**
+     * Reserves memory for records that are to be fetched for a client of the gateway. If it is used up, the reservation
+     * waits behind earlier ones.
+     *
+     * @param granted is called once it is reserved, on the thread that gave memory back
+     * @return whether it was reserved at once; {@code granted} is not called then
+     */
+    public boolean reserveForFetched(long bytes, Runnable granted) {
+        boolean reserved = fetched.reserve(new MemoryShare.Reservation(bytes, () -> {
+            responses.take(bytes);
+            granted.run();
+        }));
+        if (reserved) {
+            responses.take(bytes);
+        }
+        return reserved;
+    }
+
+    /** Counts memory of fetched records that was not reserved. */
     public void takeForFetched(long bytes) {
         responses.take(bytes);
         fetched.take(bytes);
     }
 
-    /** Ends the effect of {@link #takeForFetched}. */
+    /** Ends the effect of {@link #reserveForFetched} or {@link #takeForFetched}. */
     public void giveBackFromFetched(long bytes) {
         responses.giveBack(bytes);
         fetched.giveBack(bytes);
@@ -68,7 +86,7 @@ public record SharedMemory(MemoryShare largeRequests, MemoryShare responses, Mem
      * clients that do not read cannot stop those that do.
      */
     public boolean isFullOfFetched() {
-        return fetched.isFull();
+        return fetched.isFull() || fetched.hasWaiting();
     }
 
     /** Whether half of the memory for fetched records is used up. */

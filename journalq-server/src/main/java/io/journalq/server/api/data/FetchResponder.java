@@ -66,13 +66,20 @@ final class FetchResponder {
         context = requestContext;
         session = fetchSession;
         parts = foundParts;
-        long copiedBytes = parts.size() <= FEW_PARTS ? 0 : copiedBytes();
-        if (copiedBytes > 0) {
-            // The copies, and the response into which they are written.
-            context.whenRoom(2 * copiedBytes, this::takeRecords);
+        long roomBytes = roomBytes();
+        if (roomBytes > 0) {
+            context.whenRoom(roomBytes, this::takeRecords);
         } else {
             takeRecords();
         }
+    }
+
+    private long roomBytes() {
+        if (context.countsRecords()) {
+            return copiedBytes();
+        }
+        // The copies, and the response into which they are written.
+        return parts.size() <= FEW_PARTS ? 0 : 2 * copiedBytes();
     }
 
     /** Size of the records that are copied instead of being sent from their file. */
@@ -81,7 +88,7 @@ final class FetchResponder {
         for (FetchPart part : parts) {
             JournalSlice slice = part.found().slice();
             if (slice != null) {
-                copiedBytes += slice.copiedSizeBytes();
+                copiedBytes += context.wantsMemory() ? slice.sizeBytes() : slice.copiedSizeBytes();
             }
         }
         return copiedBytes;

@@ -2,7 +2,6 @@ package io.journalq.server.gateway.consume;
 
 import io.journalq.common.check.Check;
 import io.journalq.common.id.TopicPartition;
-import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.RecordsData;
@@ -33,9 +32,12 @@ import org.slf4j.LoggerFactory;
  * Reads records for a client, through the broker's Fetch handler. It knows partitions by numbers: those in their topic,
  * or, if it reads several topics, numbers that its owner has given. The log is the buffer: fetched records are
  * kept only while the client reads. If it stops for {@link #DROP_MS}, they are dropped, and fetched again when the client
- * goes on. Records in files use no memory, but keep a deleted segment on the disk, so that they are dropped, too. All
- * readers share the memory for fetched records: they are dropped earlier if half of it is used up, and at
- * once if all of it is. On the loop of its caller.
+ * goes on. Records in files use no memory, but keep a deleted segment on the disk, so that they are dropped, too. On the
+ * loop of its caller.
+ *
+ * <p>All readers share the memory for fetched records, and reserve it before their records are read. If it is used up,
+ * they wait for it in order of arrival. A reader that waits holds none. Records that a client does not read are dropped
+ * earlier if half of the memory is used up, and at once if others wait for it.
  */
 public final class Tail {
     private static final Logger log = LoggerFactory.getLogger(Tail.class);
@@ -58,7 +60,7 @@ public final class Tail {
     /** The same, if half of the memory for fetched records is used up. A client that reads has gone on before. */
     private static final int EARLY_DROP_MS = 20;
 
-    /** Time until the next attempt to fetch while the memory for fetched records is used up. */
+    /** Time until the next attempt to fetch large batches while the memory for responses is used up. */
     private static final int SHORTAGE_MS = 20;
 
     private final Caller caller;
@@ -91,6 +93,9 @@ public final class Tail {
 
     /** Whether the last fetch of batches found more than {@link #FETCH_BYTES} in memory. */
     private boolean largeInMemory;
+
+    /** Memory that the fetch in flight has reserved, or waits for. */
+    private long reservedBytes;
 
     /** Size of the fetched records in memory, which counts against the memory for them. */
     private long heldBytes;
@@ -212,7 +217,8 @@ public final class Tail {
         if (closed) {
             return;
         }
-        if (isShortOfMemory()) {
+        if (largeInMemory && caller.memory().isFullOfResponses()) {
+            // They become responses as they are.
             caller.schedule(() -> fetch(partitions, waitMs, onFetched), SHORTAGE_MS);
             return;
         }
@@ -246,13 +252,25 @@ public final class Tail {
                                 .setPartitions(topic.getValue()))
                         .toList());
         fetching = true;
-        caller.call(ApiKey.FETCH, FETCH_VERSION, request, 0, response -> onFetched(response, asked, onFetched));
+        caller.fetch(FETCH_VERSION, request, this::reserve, response -> onFetched(response, asked, onFetched));
     }
 
-    /** Fetched records have a share of memory. But large batches become responses as they are, for which there is no room. */
-    private boolean isShortOfMemory() {
-        return caller.memory().isFullOfFetched()
-                || (largeInMemory && caller.memory().isFullOfResponses());
+    /** The fetch has found records. An earlier attempt can have found some that could not be read. */
+    private boolean reserve(long sizeBytes, Runnable granted) {
+        caller.memory().giveBackFromFetched(reservedBytes);
+        reservedBytes = sizeBytes;
+        return caller.memory().reserveForFetched(sizeBytes, granted);
+    }
+
+    /** Holds what was fetched instead of what was reserved for it. Records of other brokers were not reserved. */
+    private void hold(long bytes) {
+        heldBytes += bytes;
+        if (bytes > reservedBytes) {
+            caller.memory().takeForFetched(bytes - reservedBytes);
+        } else {
+            caller.memory().giveBackFromFetched(reservedBytes - bytes);
+        }
+        reservedBytes = 0;
     }
 
     private int maxBytes() {
@@ -266,6 +284,7 @@ public final class Tail {
         fetching = false;
         refused = !(message instanceof FetchResponse);
         inFiles = false;
+        long fetchedBytes = 0;
         if (message instanceof FetchResponse response) {
             throttleMs = response.throttleTimeMs();
             for (FetchResponse.FetchableTopicResponse each : response.responses()) {
@@ -275,10 +294,13 @@ public final class Tail {
                     if (data.records().buffer() == null) {
                         inFiles = true;
                     } else {
-                        hold(data.records().sizeBytes());
+                        fetchedBytes += data.records().sizeBytes();
                     }
                 }
             }
+        }
+        hold(fetchedBytes);
+        if (!refused) {
             inFiles &= heldBytes <= fetchBytes;
             largeInMemory = fetchBytes > FETCH_BYTES && heldBytes > FETCH_BYTES;
         }
@@ -288,12 +310,6 @@ public final class Tail {
         } else {
             onFetched.run();
         }
-    }
-
-    /** Counts memory that the fetched records use. */
-    private void hold(long bytes) {
-        heldBytes += bytes;
-        caller.memory().takeForFetched(bytes);
     }
 
     /**

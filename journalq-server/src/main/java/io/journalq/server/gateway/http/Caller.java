@@ -2,6 +2,8 @@ package io.journalq.server.gateway.http;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.server.api.RecordMemory;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.network.SharedMemory;
@@ -25,6 +27,14 @@ public interface Caller {
      * @param onResponse receives the response, also after the end
      */
     void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse);
+
+    /**
+     * Calls the handler of Fetch.
+     *
+     * @param memory in which the fetched records will be
+     * @param onResponse receives the response, also after the end
+     */
+    void fetch(int version, FetchRequest request, RecordMemory memory, Consumer<ApiMessage> onResponse);
 
     /** Runs {@code work} in another iteration of the loop, also after the end. */
     void later(Runnable work);

@@ -3,6 +3,7 @@ package io.journalq.server.gateway.http;
 import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCall;
+import io.journalq.server.api.RecordMemory;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
@@ -216,7 +217,8 @@ final class ClientIdentity implements AutoCloseable {
                 client.localAddress(),
                 listenerName,
                 true,
-                receivers);
+                receivers,
+                RecordMemory.UNLIMITED);
     }
 
     /** The records that the current request fetches may be regions of files. */

@@ -3,7 +3,9 @@ package io.journalq.server.gateway.http;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.RecordsData;
+import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.api.LocalCall;
+import io.journalq.server.api.RecordMemory;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
@@ -216,12 +218,27 @@ public final class HttpExchange implements Caller {
 
     @Override
     public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+        call(connection.identity().client(), api, version, message, sizeBytes, onResponse);
+    }
+
+    @Override
+    public void fetch(int version, FetchRequest message, RecordMemory memory, Consumer<ApiMessage> onResponse) {
+        call(connection.identity().client().reserving(memory), ApiKey.FETCH, version, message, 0, onResponse);
+    }
+
+    private void call(
+            LocalCall.Client client,
+            ApiKey api,
+            int version,
+            ApiMessage message,
+            int sizeBytes,
+            Consumer<ApiMessage> onResponse) {
         counters().onCall(api);
         connection
                 .services()
                 .calls()
                 .call(
-                        connection.identity().client(),
+                        client,
                         api,
                         version,
                         message,

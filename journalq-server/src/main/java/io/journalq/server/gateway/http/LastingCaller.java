@@ -2,7 +2,9 @@ package io.journalq.server.gateway.http;
 
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.api.LocalCall;
+import io.journalq.server.api.RecordMemory;
 import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
@@ -101,9 +103,24 @@ public final class LastingCaller implements Caller, AutoCloseable {
 
     @Override
     public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+        call(client, api, version, message, sizeBytes, onResponse);
+    }
+
+    @Override
+    public void fetch(int version, FetchRequest request, RecordMemory memory, Consumer<ApiMessage> onResponse) {
+        call(client.reserving(memory), ApiKey.FETCH, version, request, 0, onResponse);
+    }
+
+    private void call(
+            LocalCall.Client sender,
+            ApiKey api,
+            int version,
+            ApiMessage message,
+            int sizeBytes,
+            Consumer<ApiMessage> onResponse) {
         services.counters().onCall(api);
         services.calls()
-                .call(client, api, version, message, sizeBytes, response -> guarded(() -> onResponse.accept(response)));
+                .call(sender, api, version, message, sizeBytes, response -> guarded(() -> onResponse.accept(response)));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.server.api.RecordMemory;
 import io.journalq.server.gateway.http.Caller;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
@@ -25,27 +26,97 @@ import org.junit.jupiter.api.Test;
 class TailTest {
     private static final int MEMORY_FOR_RESPONSES = 16 << 20;
     private static final int BATCH_BYTES = 512 * 1024;
+    private static final int MEMORY_FOR_FETCHED = MEMORY_FOR_RESPONSES / 32;
+    private static final int READ_BYTES = Tail.FETCH_BYTES;
 
     private final Clients clients = new Clients();
 
     @Test
-    void shouldHoldABoundedNumberOfBatchesWhenManyReadersFetch() {
+    void shouldNotExceedTheMemoryWhenManyReadersBeginToFetchAtOnce() {
         List<Tail> tails = new ArrayList<>();
-        for (int i = 0; i < 10; i++) {
+        for (int i = 0; i < 100; i++) {
             Tail tail = tail();
             tails.add(tail);
             tail.fetch(List.of(0), 0, () -> {});
-            clients.respond(BATCH_BYTES);
         }
+        assertThat(clients.memory.responseBytes()).isZero();
 
-        assertThat(clients.memory.responseBytes()).isEqualTo(BATCH_BYTES);
+        // when there are records for all of them, then only as many are read as the memory holds
+        clients.findForAll(READ_BYTES);
+        assertThat(clients.memory.responseBytes()).isEqualTo(MEMORY_FOR_FETCHED);
+        assertThat(clients.read).isEqualTo(MEMORY_FOR_FETCHED / READ_BYTES);
 
-        // when a reader has read its batch, then one of those that wait fetches
+        // and when some have been written, then the next are read
         tails.get(0).drop();
-        clients.runTimers();
-        clients.respond(BATCH_BYTES);
+        tails.get(1).drop();
+        clients.runLoop();
+        assertThat(clients.memory.responseBytes()).isEqualTo(MEMORY_FOR_FETCHED);
+        assertThat(clients.read).isEqualTo(MEMORY_FOR_FETCHED / READ_BYTES + 2);
 
-        assertThat(clients.memory.responseBytes()).isEqualTo(BATCH_BYTES);
+        // and all get their turn
+        for (Tail tail : tails) {
+            tail.drop();
+            clients.runLoop();
+        }
+        assertThat(clients.read).isEqualTo(100);
+        assertThat(clients.memory.responseBytes()).isZero();
+    }
+
+    @Test
+    void shouldReadAgainWhenReadersInFrontHaveLeft() {
+        Tail holder = tail();
+        holder.fetch(List.of(0), 0, () -> {});
+        clients.findForAll(MEMORY_FOR_FETCHED);
+        List<Tail> leaving = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            Tail tail = tail();
+            leaving.add(tail);
+            tail.fetch(List.of(0), 0, () -> {});
+        }
+        boolean[] wokenUp = new boolean[1];
+        tail().fetch(List.of(0), 0, () -> wokenUp[0] = true);
+        clients.findForAll(MEMORY_FOR_FETCHED);
+        leaving.forEach(Tail::close);
+        clients.runLoop();
+        assertThat(wokenUp[0]).isFalse();
+        assertThat(clients.read).isEqualTo(1);
+
+        // when the reader that holds all memory goes on, then those that have left give back what they get
+        holder.drop();
+        clients.runLoop();
+        assertThat(wokenUp[0]).isTrue();
+        assertThat(clients.memory.responseBytes()).isEqualTo(MEMORY_FOR_FETCHED);
+    }
+
+    @Test
+    void shouldHoldWhatWasReadInsteadOfWhatWasReserved() {
+        Tail tail = tail();
+        tail.fetch(List.of(0), 0, () -> {});
+        clients.reserve(READ_BYTES);
+        assertThat(clients.memory.responseBytes()).isEqualTo(READ_BYTES);
+        // an attempt that found nothing, and another one
+        clients.reserve(READ_BYTES);
+        assertThat(clients.memory.responseBytes()).isEqualTo(READ_BYTES);
+        clients.respond(1000);
+        assertThat(clients.memory.responseBytes()).isEqualTo(1000);
+        tail.drop();
+        assertThat(clients.memory.responseBytes()).isZero();
+
+        // records of other brokers are not reserved
+        tail.fetch(List.of(0), 0, () -> {});
+        clients.respond(1000);
+        assertThat(clients.memory.responseBytes()).isEqualTo(1000);
+    }
+
+    @Test
+    void shouldDropRecordsAtOnceWhenOthersWait() {
+        Tail holder = tail();
+        holder.fetch(List.of(0), 0, () -> {});
+        clients.findForAll(MEMORY_FOR_FETCHED - 1000);
+        assertThat(clients.memory.isFullOfFetched()).isFalse();
+        tail().fetch(List.of(0), 0, () -> {});
+        clients.findForAll(READ_BYTES);
+        assertThat(clients.memory.isFullOfFetched()).isTrue();
     }
 
     @Test
@@ -107,16 +178,51 @@ class TailTest {
         private final List<Runnable> timers = new ArrayList<>();
         private final List<Integer> delaysMs = new ArrayList<>();
 
+        private final Queue<RecordMemory> fetches = new ArrayDeque<>();
+        private final Queue<Runnable> enqueued = new ArrayDeque<>();
+        private int read;
+
+        /** All fetches find records, and read them when there is memory. */
+        void findForAll(int sizeBytes) {
+            while (!fetches.isEmpty()) {
+                Consumer<ApiMessage> call = calls.remove();
+                Runnable work = () -> {
+                    read++;
+                    respond(call, sizeBytes);
+                };
+                if (fetches.remove().reserve(sizeBytes, () -> enqueued.add(work))) {
+                    work.run();
+                }
+            }
+        }
+
+        /** The next fetch finds records. */
+        void reserve(int sizeBytes) {
+            assertThat(fetches.element().reserve(sizeBytes, () -> {})).isTrue();
+        }
+
+        void runLoop() {
+            while (!enqueued.isEmpty()) {
+                enqueued.remove().run();
+            }
+        }
+
+        /** The next fetch gets a response without a reservation. */
         void respond(int sizeBytes) {
+            fetches.poll();
             Consumer<ApiMessage> call = calls.poll();
             if (call != null) {
-                call.accept(new FetchResponse()
-                        .setResponses(List.of(new FetchResponse.FetchableTopicResponse()
-                                .setTopic("t")
-                                .setPartitions(List.of(new FetchResponse.PartitionData()
-                                        .setRecords(RecordsData.of(
-                                                Unpooled.buffer(sizeBytes).writeZero(sizeBytes))))))));
+                respond(call, sizeBytes);
             }
+        }
+
+        private static void respond(Consumer<ApiMessage> call, int sizeBytes) {
+            call.accept(new FetchResponse()
+                    .setResponses(List.of(new FetchResponse.FetchableTopicResponse()
+                            .setTopic("t")
+                            .setPartitions(List.of(new FetchResponse.PartitionData()
+                                    .setRecords(RecordsData.of(
+                                            Unpooled.buffer(sizeBytes).writeZero(sizeBytes))))))));
         }
 
         void runTimers() {
@@ -142,8 +248,14 @@ class TailTest {
 
         @Override
         public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public void fetch(int version, FetchRequest request, RecordMemory memory, Consumer<ApiMessage> onResponse) {
             calls.add(onResponse);
-            askedBytes.add(((FetchRequest) message).maxBytes());
+            fetches.add(memory);
+            askedBytes.add(request.maxBytes());
         }
 
         @Override
