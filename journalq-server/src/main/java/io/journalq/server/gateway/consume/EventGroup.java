@@ -67,6 +67,7 @@ final class EventGroup {
         this.caller = first.lasting(this::release, waiting::size);
         this.tail = new Tail(caller, place.topic(), Tail.FETCH_BYTES);
         this.text = new EventText(caller.allocator());
+        text.setPartBytes(first);
         tail.begin(Cursor.parse(place.positions()));
         check = caller.schedule(this::check, UNUSED_MS);
     }
@@ -169,7 +170,7 @@ final class EventGroup {
                         return round(count);
                     }
                 }
-                if (text.sizeBytes() >= RecordLines.PART_BYTES) {
+                if (text.isFull()) {
                     tail.keep();
                     return round(count);
                 }

@@ -1,6 +1,7 @@
 package io.journalq.server.gateway.consume;
 
 import io.journalq.common.record.BatchReader;
+import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.JsonOut;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -31,6 +32,16 @@ final class EventText {
     /** Another writer has written events up to this id for the same reader. */
     void continueAt(String id) {
         lastId = id;
+    }
+
+    /** Sets the size of a part for this client. */
+    void setPartBytes(HttpExchange exchange) {
+        lines.setPartBytes(exchange.partBytes(RecordLines.PART_BYTES));
+    }
+
+    /** Whether the events are a part of a response. */
+    boolean isFull() {
+        return lines.isFull();
     }
 
     int sizeBytes() {

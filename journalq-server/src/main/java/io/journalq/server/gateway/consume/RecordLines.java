@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 
 /** Writes records as lines of JSON into parts of a response. On the loop of the reader. */
 final class RecordLines {
-    /** Size of a part, unless a record is larger. */
+    /** Usual size of a part, unless a record is larger. */
     static final int PART_BYTES = 16 * 1024;
 
     /** Size of parts after which other connections have their turns. */
@@ -17,11 +17,22 @@ final class RecordLines {
     private static final int FIRST_PART_BYTES = 1024;
 
     private final ByteBufAllocator allocator;
+    private int fullBytes = PART_BYTES;
     private int partBytes = FIRST_PART_BYTES;
     private ByteBuf part;
 
     RecordLines(ByteBufAllocator allocator) {
         this.allocator = allocator;
+    }
+
+    /** Sets the size of a part, unless a record is larger. */
+    void setPartBytes(int sizeBytes) {
+        fullBytes = sizeBytes;
+    }
+
+    /** Whether the part has its size. */
+    boolean isFull() {
+        return sizeBytes() >= fullBytes;
     }
 
     /** Size of the part so far. */
@@ -60,7 +71,7 @@ final class RecordLines {
         ByteBuf taken = part;
         if (taken != null) {
             part = null;
-            partBytes = PART_BYTES + PART_BYTES / 4;
+            partBytes = fullBytes + fullBytes / 4;
         }
         return taken;
     }

@@ -103,6 +103,7 @@ final class SseStream implements RequestBody {
         begun = true;
         exchange.counters().onStreamBegun();
         exchange.holdLess();
+        text.setPartBytes(exchange);
         exchange.beginStream(TYPE);
         text.addRetry(RECONNECT_MS);
         text.addId(tail.positions());
@@ -245,7 +246,7 @@ final class SseStream implements RequestBody {
                         return;
                     }
                 }
-                if (text.sizeBytes() >= RecordLines.PART_BYTES) {
+                if (text.isFull()) {
                     turnBytes += text.sizeBytes();
                     send();
                     if (!exchange.isWritable()) {

@@ -40,6 +40,11 @@ public final class HttpDoor implements Door {
     /** The same for streams that do not end. There can be many of them. */
     static final WriteBufferWaterMark UNSENT_OF_STREAM = new WriteBufferWaterMark(1, 16 * 1024);
 
+    /** The same for such a client if there are many of them, and what it is sent in one piece. */
+    static final int PART_BYTES_OF_MANY = 8 * 1024;
+
+    static final WriteBufferWaterMark UNSENT_OF_MANY = new WriteBufferWaterMark(1, PART_BYTES_OF_MANY);
+
     /**
      * What the kernel takes for such a client, besides what it can receive, if there are many of them. Without a limit, it
      * takes some MiB for one that does not read. 1,000 of these reach its limit for all sockets (tcp_mem), and it takes

@@ -41,6 +41,10 @@ public final class HttpExchange implements Caller {
     private Map<String, List<String>> parameters = Map.of();
     private long bodyLength = UNKNOWN_LENGTH;
     private boolean hasResponse;
+
+    /** Whether there were many streams and WebSockets when this one began. */
+    private boolean oneOfMany;
+
     private boolean closed;
 
     /** Whether the credentials of the client expire, and have not yet. */
@@ -341,8 +345,12 @@ public final class HttpExchange implements Caller {
     /** Lets the client hold less that it does not read, because many such clients may stay for long. */
     public void holdLess() {
         if (!closed) {
-            connection.channel().config().setWriteBufferWaterMark(HttpDoor.UNSENT_OF_STREAM);
-            if (counters().openStreams() + counters().openWebSockets() > HttpDoor.FEW_STREAMS) {
+            oneOfMany = counters().openStreams() + counters().openWebSockets() > HttpDoor.FEW_STREAMS;
+            connection
+                    .channel()
+                    .config()
+                    .setWriteBufferWaterMark(oneOfMany ? HttpDoor.UNSENT_OF_MANY : HttpDoor.UNSENT_OF_STREAM);
+            if (oneOfMany) {
                 // Without epoll, there is no limit, and this changes nothing.
                 connection
                         .channel()
@@ -350,6 +358,11 @@ public final class HttpExchange implements Caller {
                         .setOption(EpollChannelOption.TCP_NOTSENT_LOWAT, HttpDoor.KERNEL_BYTES_OF_STREAM);
             }
         }
+    }
+
+    /** Size of a part of a response that does not end, if it usually is {@code usualBytes}. */
+    public int partBytes(int usualBytes) {
+        return oneOfMany ? Math.min(usualBytes, HttpDoor.PART_BYTES_OF_MANY) : usualBytes;
     }
 
     /** Sends a part of the response. Takes ownership of it. */

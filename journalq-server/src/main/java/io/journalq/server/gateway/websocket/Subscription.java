@@ -29,11 +29,11 @@ final class Subscription {
     /** Time until the next fetch if one has found nothing and has not waited. */
     private static final int PAUSE_MS = 100;
 
-    /** Limits of a message of JSON. One record can be larger. A client that stops reading holds one message. */
+    /** Usual limits of a message of JSON. One record can be larger. A client that stops reading holds one message. */
     private static final int MAX_MESSAGE_BYTES = 28 * 1024;
 
-    /** The last record of a message usually fits into its buffer. */
-    private static final int MESSAGE_BUFFER_BYTES = 32 * 1024;
+    /** The last record of a message usually fits into its buffer, which is larger by this part. */
+    private static final int SPARE_PART = 7;
 
     private static final int MAX_MESSAGE_RECORDS = 1_000;
 
@@ -51,6 +51,7 @@ final class Subscription {
     private final StartLookup lookup;
     private final Tail tail;
     private final byte[] prefix;
+    private final int fullBytes;
 
     /** The partitions in the order of their next turns. */
     private final List<Integer> turns = new ArrayList<>();
@@ -82,6 +83,7 @@ final class Subscription {
         this.paused = paused;
         this.lookup = new StartLookup(exchange, start.topic(), this::fail);
         this.tail = new Tail(exchange, start.topic(), owner.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
+        this.fullBytes = exchange.partBytes(MAX_MESSAGE_BYTES);
         this.prefix = ("{\"type\":\"records\",\"topic\":\"" + start.topic() + "\",\"records\":[")
                 .getBytes(StandardCharsets.US_ASCII);
     }
@@ -204,7 +206,7 @@ final class Subscription {
                     case RECORD -> {
                         turnBytes += owner.sendsBatches() ? sendBatches() : add();
                         ready = message == null
-                                || message.readableBytes() >= MAX_MESSAGE_BYTES
+                                || message.readableBytes() >= fullBytes
                                 || messageRecords == MAX_MESSAGE_RECORDS;
                     }
                     case PARTITION -> {
@@ -276,7 +278,7 @@ final class Subscription {
         ByteBuf complete = message;
         message = null;
         complete.writeByte(']').writeByte('}');
-        nextMessageBytes = Math.min(MESSAGE_BUFFER_BYTES, 2 * complete.readableBytes());
+        nextMessageBytes = Math.min(fullBytes + fullBytes / SPARE_PART, 2 * complete.readableBytes());
         exchange.counters().onRead(messageRecords);
         exchange.charge(complete.readableBytes());
         messageRecords = 0;
