@@ -248,7 +248,7 @@ class TailTest {
 
         @Override
         public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("a tail only fetches, and was about to call " + api);
         }
 
         @Override
