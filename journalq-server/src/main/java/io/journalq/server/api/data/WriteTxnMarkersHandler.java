@@ -139,7 +139,8 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
             WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result,
             Runnable done) {
         int partition = host.name().partition();
-        groups.submit(
+        // A coordinator that was replaced may have no offsets of the transaction, while its successor has some.
+        groups.submitConfirmed(
                 partition,
                 (machine, nowMs, replies) -> {
                     Reply<ErrorCode> reply =

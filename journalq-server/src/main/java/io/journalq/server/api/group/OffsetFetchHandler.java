@@ -71,7 +71,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                 results.set(index, lookup.refusal(ErrorCode.GROUP_AUTHORIZATION_FAILED));
                 continue;
             }
-            groups.submitRead(
+            groups.submitConfirmed(
                     group.groupId(),
                     (machine, nowMs, replies) -> replies.<OffsetFetchResponseGroup>to(
                                     result -> results.set(index, result),

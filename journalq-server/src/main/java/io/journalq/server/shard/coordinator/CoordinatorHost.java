@@ -264,12 +264,12 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         return closed ? ErrorCode.NOT_COORDINATOR : ErrorCode.COORDINATOR_LOAD_IN_PROGRESS;
     }
 
-    /** Runs a step that only reads, when no other broker can have changed the state; or reports why it cannot. */
-    void read(Step<M> step, Consumer<ErrorCode> unavailable) {
+    /** Runs a step when no other broker can have changed the state, or reports why it cannot. */
+    void runConfirmed(Step<M> step, Consumer<ErrorCode> unavailable) {
         if (running == null) {
             unavailable.accept(unavailability());
         } else {
-            running.read(step, unavailable);
+            running.runConfirmed(step, unavailable);
         }
     }
 
@@ -314,7 +314,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             scheduleTick(nowMs);
         }
 
-        void read(Step<M> step, Consumer<ErrorCode> unavailable) {
+        void runConfirmed(Step<M> step, Consumer<ErrorCode> unavailable) {
             whenLeading(() -> run(step), unavailable);
         }
 

@@ -174,11 +174,17 @@ public final class Coordinators<M extends CoordinatorMachine> {
     }
 
     /**
-     * Like {@link #submit(String, Step, Consumer)}, for a step that appends nothing, and whose reply must not be older than
-     * what another broker has replied before: first, the brokers that could have replaced this one are asked.
+     * Like {@link #submit(String, Step, Consumer)}, for a step that may append nothing, and whose reply must not follow from
+     * an older state than another broker has: first, the brokers that could have replaced this one are asked. An append
+     * finds that out by itself.
      */
-    public void submitRead(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
-        execute(partitionOf(key), host -> host.read(step, unavailable), unavailable);
+    public void submitConfirmed(String key, Step<M> step, Consumer<ErrorCode> unavailable) {
+        submitConfirmed(partitionOf(key), step, unavailable);
+    }
+
+    /** Like {@link #submitConfirmed(String, Step, Consumer)}, with the machine of a partition of the topic. */
+    public void submitConfirmed(int partition, Step<M> step, Consumer<ErrorCode> unavailable) {
+        execute(partition, host -> host.runConfirmed(step, unavailable), unavailable);
     }
 
     private void execute(int partition, Consumer<CoordinatorHost<M>> action, Consumer<ErrorCode> unavailable) {

@@ -429,7 +429,7 @@ class CoordinatorsTest {
 
     private CompletableFuture<Void> read() {
         CompletableFuture<Void> done = new CompletableFuture<>();
-        coordinators.submitRead(
+        coordinators.submitConfirmed(
                 "key",
                 (machine, nowMs, replies) -> done.complete(null),
                 error -> done.completeExceptionally(new IllegalStateException(error.name())));

@@ -288,7 +288,8 @@ final class MarkerWriter implements Markers {
         }
 
         private void tellGroups(Shard shard, Uuid topicId) {
-            groups.submit(
+            // A coordinator that was replaced may have no offsets of the transaction, while its successor has some.
+            groups.submitConfirmed(
                     partition.partition(),
                     (machine, nowMs, replies) -> {
                         Reply<ErrorCode> reply = replies.to(

@@ -6,6 +6,8 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
+import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest.WritableTxnMarker;
 import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
@@ -14,6 +16,7 @@ import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataMachine;
@@ -27,6 +30,7 @@ import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.coordinator.CoordinatorKind;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
+import io.journalq.server.shard.coordinator.group.GroupCoordinators;
 import io.journalq.server.store.CoordinatorSlice;
 import io.journalq.server.transaction.Markers.MarkerRequest;
 import io.journalq.server.transaction.TransactionLimits;
@@ -46,12 +50,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Markers of a coordinator on this broker for a partition that another broker leads. */
+/** Markers of a coordinator on this broker for partitions that another broker leads. */
 class MarkerWriterTest {
     private static final int LIMIT_SECONDS = 60;
+    private static final long HEAP_BYTES = 1L << 30;
     private static final int HERE = 0;
     private static final int OTHER = 1;
     private static final Uuid TRANSACTIONS = new Uuid(7, 7);
+    private static final Uuid GROUPS = new Uuid(6, 6);
+    private static final MarkerRequest COMMIT_OFFSETS = new MarkerRequest(
+            "copy", 1_000, (short) 3, true, (short) 2, List.of(new TopicPartition(InternalTopics.GROUPS, 0)));
     private static final MarkerRequest COMMIT =
             new MarkerRequest("copy", 1_000, (short) 3, true, (short) 2, List.of(new TopicPartition("orders", 0)));
 
@@ -60,13 +68,14 @@ class MarkerWriterTest {
     private final MetadataMachine metadata = new MetadataMachine(new MetadataMachine.Limits(HERE, 1, 10, 100));
     private final BlockingQueue<Sent> arrived = new LinkedBlockingQueue<>();
     private Shards shards;
+    private GroupCoordinators groups;
     private Coordinators<TransactionMachine> coordinators;
     private MarkerWriter writer;
 
     /** A request that the other broker has not responded to. */
-    private record Sent(WriteTxnMarkersRequest request, PeerChannel.ResponseListener listener) {
+    private record Sent(ApiMessage request, PeerChannel.ResponseListener listener) {
         WritableTxnMarker marker() {
-            return request.markers().get(0);
+            return ((WriteTxnMarkersRequest) request).markers().get(0);
         }
 
         void respond(ErrorCode error) {
@@ -86,7 +95,7 @@ class MarkerWriterTest {
     private final class Channel implements PeerChannel {
         @Override
         public void send(ApiMessage request, int version, int timeoutMs, ResponseListener listener) {
-            arrived.add(new Sent((WriteTxnMarkersRequest) request, listener));
+            arrived.add(new Sent(request, listener));
         }
 
         @Override
@@ -100,14 +109,24 @@ class MarkerWriterTest {
 
     @BeforeEach
     void start() throws Exception {
+        BrokerConfig config =
+                BrokerConfig.defaults().with("data.directories", Path.of("data").toString(), ConfigOrigin.COMMAND_LINE);
+        PeerRequests peers = new PeerRequests(loops.cycles().get(0), broker -> new Channel());
         shards = new Shards(
-                BrokerConfig.defaults().with("data.directories", Path.of("data").toString(), ConfigOrigin.COMMAND_LINE),
+                config,
                 loops.cycles(),
                 new MemoryFileStore(),
                 blockingPool,
                 Clock.systemUTC(),
                 Map.of(),
                 MemoryAccount.UNBOUNDED);
+        groups = new GroupCoordinators(
+                config,
+                new CoordinatorResources(
+                        shards, blockingPool, Clock.systemUTC(), CoordinatorSlice.Provider.NONE, peers),
+                MemoryBudget.of(HEAP_BYTES, part -> 0),
+                () -> new Uuid(5, 5),
+                null);
         coordinators = new Coordinators<>(
                 new CoordinatorKind<>(
                         InternalTopics.TRANSACTIONS,
@@ -121,12 +140,7 @@ class MarkerWriterTest {
                                 MemoryAccount.UNBOUNDED)),
                 new CoordinatorResources(shards, blockingPool, Clock.systemUTC(), CoordinatorSlice.Provider.NONE, null),
                 (partition, machine) -> {});
-        writer = new MarkerWriter(
-                metadata::image,
-                shards,
-                null, // No group is part of the transaction.
-                coordinators,
-                new PeerRequests(loops.cycles().get(0), broker -> new Channel()));
+        writer = new MarkerWriter(metadata::image, shards, groups.coordinators(), coordinators, peers);
         metadata.replay(metadata.format(new Uuid(1, 1)).records());
         TestBrokers.register(metadata, HERE, OTHER);
         metadata.replay(
@@ -140,6 +154,7 @@ class MarkerWriterTest {
     @AfterEach
     void stop() {
         writer.close();
+        groups.coordinators().close().join();
         coordinators.close().join();
         shards.close().join();
         loops.close();
@@ -162,9 +177,13 @@ class MarkerWriterTest {
     }
 
     private void write() throws Exception {
+        write(COMMIT);
+    }
+
+    private void write(MarkerRequest request) throws Exception {
         CompletableFuture<Void> written = new CompletableFuture<>();
         shards.shardOf(TRANSACTIONS, 0).cycle().execute(() -> {
-            writer.write(COMMIT);
+            writer.write(request);
             written.complete(null);
         });
         written.get(LIMIT_SECONDS, TimeUnit.SECONDS);
@@ -225,5 +244,34 @@ class MarkerWriterTest {
             assertThat(arrived).isEmpty();
             again.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
         }
+    }
+
+    @Test // seed 1130154 of 3 brokers
+    void shouldInformTheNextCoordinatorOfAGroupWhenTheOneHereWasReplaced() throws Exception {
+        // given a coordinator of groups without offsets of the transaction, which does not know that it was replaced
+        TopicSpec topic = new TopicSpec(
+                InternalTopics.GROUPS,
+                -1,
+                -1,
+                List.of(List.of(HERE, OTHER)),
+                InternalTopics.groups(1, 2).configs());
+        MetadataDelta delta =
+                metadata.replay(metadata.createTopic(topic, GROUPS).records());
+        shards.partitions().open(delta).join();
+        groups.open(delta).join();
+        write(COMMIT_OFFSETS);
+        Sent question = next();
+        assertThat(question.request()).isInstanceOf(OffsetForLeaderEpochRequest.class);
+
+        // when it learns that
+        metadata.replay(metadata.cluster().fence(List.of(HERE)).records());
+        question.listener()
+                .onResponse(new OffsetForLeaderEpochResponse()
+                        .setTopics(List.of(new OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult()
+                                .setPartitions(List.of(new OffsetForLeaderEpochResponse.EpochEndOffset()
+                                        .setErrorCode(ErrorCode.FENCED_LEADER_EPOCH.code()))))));
+
+        // then the marker goes to its successor
+        assertThat(next().marker().topics().get(0).name()).isEqualTo(InternalTopics.GROUPS);
     }
 }
