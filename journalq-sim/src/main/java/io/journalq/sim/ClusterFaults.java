@@ -1,6 +1,7 @@
 package io.journalq.sim;
 
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.sim.check.ClusterReplicas;
 import io.journalq.sim.disk.SimDisk.CrashKind;
@@ -206,14 +207,17 @@ final class ClusterFaults {
 
     /**
      * A machine loses the replicas of partitions in mode {@code consistent}, as if an administrator had deleted them. Not of
-     * one with a single replica that is getting more: one in-sync replica is sufficient for it until it has them.
+     * one with a single replica that is getting more: one in-sync replica is sufficient for it until it has them. And not
+     * of one that is about to have a single replica, because others may leave as soon as this one was heard from.
      */
     private void loseFiles(SimMachine machine) {
         for (TopicImage topic : promises.metadata().topics()) {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 Path files = ClusterScenario.DATA.resolve(StoredPartition.directoryName(topic.id(), number));
+                PartitionImage partition = topic.partitions().get(number);
                 if ("consistent".equals(topic.configs().get("delivery.mode"))
-                        && topic.partitions().get(number).originalReplicas().size() > 1
+                        && partition.originalReplicas().size() > 1
+                        && partition.targetReplicas().size() > 1
                         && machine.node().disk().isDirectory(files)) {
                     try {
                         machine.node().disk().lose(files);

@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.Message;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.shard.partition.ReplicaStatus;
 import io.journalq.sim.check.AcknowledgedByAllIsKept;
 import io.journalq.sim.check.AcknowledgedIsKept;
@@ -325,13 +326,11 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
     }
 
     private boolean hasOthersInSync(ClusterPartition partition) {
-        return logs.newest()
-                        .topic(partition.topic())
-                        .partitions()
-                        .get(partition.partition())
-                        .inSyncReplicas()
-                        .size()
-                > 1;
+        return stateOf(partition).inSyncReplicas().size() > 1;
+    }
+
+    private PartitionImage stateOf(ClusterPartition partition) {
+        return logs.newest().topic(partition.topic()).partitions().get(partition.partition());
     }
 
     /** The replica of a broker; null if it has none any more. */
@@ -347,7 +346,7 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
     public void onRead(ClusterPartition partition, LogReader.Found found, boolean committed) {
         long offset = found.offset();
         String id = found.id();
-        offsets.onRead(partition, offset, found.leaderEpoch(), id);
+        offsets.onRead(partition, stateOf(partition).recoveryEpoch(), offset, found.leaderEpoch(), id);
         if (committed) {
             committedForGood.onRead(partition, found);
         }

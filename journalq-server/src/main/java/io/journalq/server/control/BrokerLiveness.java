@@ -146,6 +146,11 @@ final class BrokerLiveness {
         return changed;
     }
 
+    /** Number of metadata records that a broker had applied at its last heartbeat; -1 if it was not heard from. */
+    long metadataOffset(int nodeId) {
+        return sessions.metadataOffset(nodeId);
+    }
+
     /** The connection over which a broker sends heartbeats has ended. */
     void onReset(int nodeId) {
         sessions.onReset(nodeId, nowMs.getAsLong());

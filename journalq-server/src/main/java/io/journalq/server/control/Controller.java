@@ -10,6 +10,7 @@ import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.PartitionDecider;
 import io.journalq.server.metadata.QuotaEntity;
 import io.journalq.server.metadata.ResourceId;
 import io.journalq.server.metadata.TopicSpec;
@@ -52,6 +53,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     /** Null for a broker that is alone. */
     private RecoveryElection recoveries;
 
+    /** Null for a broker that is alone. */
+    private ReassignmentCompletion reassignments;
+
     /**
      * Creates a controller; {@link #start} starts it.
      *
@@ -67,8 +71,8 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     }
 
     /**
-     * In its terms, fences brokers that are not heard from, and recovers partitions whose replicas have all lost records.
-     * Called before {@link #start}, for a broker of a cluster.
+     * In its terms, fences brokers that are not heard from, recovers partitions whose replicas have all lost records, and
+     * ends reassignments. Called before {@link #start}, for a broker of a cluster.
      *
      * @param nowMs a clock that never goes back
      * @param timeoutMs a broker is fenced if it is not heard from for this time
@@ -77,9 +81,13 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     public void watchBrokers(LongSupplier nowMs, long timeoutMs, long intervalMs, ReplicaEnds ends) {
         liveness = new BrokerLiveness(
                 nowMs, timeoutMs, intervalMs, decide -> change(decider -> decide.apply(decider.cluster())));
-        recoveries = new RecoveryElection(nowMs, ends, decide -> change(decider -> decide.apply(decider.partitions())));
+        Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes =
+                decide -> change(decider -> decide.apply(decider.partitions()));
+        recoveries = new RecoveryElection(nowMs, ends, changes);
+        reassignments = new ReassignmentCompletion(nowMs, liveness::metadataOffset, changes);
         operations.onTerm(() -> {
             liveness.begin(replica.image());
+            reassignments.begin();
             var unused = change(decider -> decider.cluster().completeElections());
         });
     }
@@ -94,6 +102,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         onBrokers(watch -> {
             watch.onTick(replica.image());
             recoveries.onTick(replica.image());
+            reassignments.onTick(replica.image());
         });
     }
 

@@ -215,12 +215,8 @@ public final class ClusterDecider {
                 PartitionImage partition = topic.partitions().get(number);
                 if (concerned.test(partition)) {
                     KnownBrokers known = brokers.of(topic);
-                    PartitionChange elected = PartitionDecider.settled(
-                            topic,
-                            partition,
-                            LeaderElection.elect(
-                                    partition, ReplicatedTopicRules.requiredInSync(topic, partition), known),
-                            known);
+                    PartitionChange elected = LeaderElection.elect(
+                            partition, ReplicatedTopicRules.requiredInSync(topic, partition), known);
                     if (!elected.isEmpty()) {
                         changes.add(MetadataSnapshot.change(number, elected));
                     }
@@ -240,7 +236,7 @@ public final class ClusterDecider {
 
     /**
      * Gives partitions back to their preferred leaders, for brokers that do not lead more than {@code tolerancePercent} of
-     * the partitions that prefer them. Ends reassignments that can end.
+     * the partitions that prefer them.
      */
     public Decision balanceLeaders(int tolerancePercent) {
         Map<Integer, int[]> preferred = new TreeMap<>();
@@ -258,19 +254,13 @@ public final class ClusterDecider {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
                 int[] counts = preferred.get(partition.preferredLeader());
-                boolean moves = counts[1] * 100L > counts[0] * (long) tolerancePercent
-                        && partition.leader() != partition.preferredLeader();
-                // The settings of the topic may have changed, so that a reassignment can end.
-                PartitionChange elected = PartitionDecider.settled(
-                        topic,
-                        partition,
-                        moves
-                                ? LeaderElection.electPreferred(
-                                        partition, ReplicatedTopicRules.requiredInSync(topic, partition), brokers)
-                                : PartitionChange.NONE,
-                        brokers);
-                if (!elected.isEmpty()) {
-                    changes.add(MetadataSnapshot.change(number, elected));
+                if (partition.leader() != partition.preferredLeader()
+                        && counts[1] * 100L > counts[0] * (long) tolerancePercent) {
+                    PartitionChange elected = LeaderElection.electPreferred(
+                            partition, ReplicatedTopicRules.requiredInSync(topic, partition), brokers);
+                    if (!elected.isEmpty()) {
+                        changes.add(MetadataSnapshot.change(number, elected));
+                    }
                 }
             }
             addChanges(records, topic.id(), changes);

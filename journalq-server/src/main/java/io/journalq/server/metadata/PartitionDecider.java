@@ -139,35 +139,18 @@ public final class PartitionDecider {
         if (refused != null) {
             return refused;
         }
-        int requiredSize = ReplicatedTopicRules.requiredInSync(topic, partition);
-        KnownBrokers brokers = new KnownBrokers(state.brokers(), List.of());
         return change(
                 topic,
                 proposal.partition(),
-                settled(
-                        topic,
+                LeaderElection.propose(
                         partition,
-                        LeaderElection.propose(partition, proposal.nodeIds(), requiredSize, brokers),
-                        brokers));
-    }
-
-    /** A change, and the end of the reassignment if that is possible then. */
-    static PartitionChange settled(
-            TopicImage topic, PartitionImage partition, PartitionChange change, LeaderElection.Brokers brokers) {
-        PartitionImage changed = change.isEmpty() ? partition : partition.after(change);
-        if (!changed.reassignment().isInProgress()) {
-            return change;
-        }
-        PartitionImage settled = ReassignmentSteps.complete(
-                changed,
-                ReplicatedTopicRules.requiredInSync(
-                        topic, changed.targetReplicas().size()),
-                brokers);
-        return settled.equals(changed) ? change : PartitionChange.between(partition, settled);
+                        proposal.nodeIds(),
+                        ReplicatedTopicRules.requiredInSync(topic, partition),
+                        new KnownBrokers(state.brokers(), List.of())));
     }
 
     /**
-     * Moves a partition to other brokers, or cancels such a move (KIP-455).
+     * Begins to move a partition to other brokers, or cancels such a move (KIP-455). {@link #completeReassignments} ends it.
      *
      * @param target the brokers of the replicas in the end, the preferred leader first; null to return to the replicas
      *     before the reassignment in progress
@@ -198,18 +181,51 @@ public final class PartitionDecider {
                     "only the replicas that the reassignment in progress adds have all acknowledged records; try again"
                             + " when another one is in sync");
         }
-        PartitionImage settled = ReassignmentSteps.complete(
-                moved,
-                ReplicatedTopicRules.requiredInSync(
-                        topic, moved.targetReplicas().size()),
-                brokers);
-        Decision decision = change(topic, number, PartitionChange.between(partition, settled));
+        Decision decision = change(topic, number, PartitionChange.between(partition, moved));
         if (target == null || !needsMode(topic, partition, target)) {
             return decision;
         }
         List<Message> records = new ArrayList<>(decision.records());
         records.add(ReplicatedTopicRules.modeRecord(topic, rules.defaultMode(state.resources(), partition.leader())));
         return Decision.append(records);
+    }
+
+    /**
+     * A reassignment whose old replicas may leave.
+     *
+     * @param partitionEpoch of the partition when its in-sync replicas were confirmed
+     */
+    public record ConfirmedReassignment(Uuid topicId, int partition, int partitionEpoch) {}
+
+    /** Removes the old replicas of partitions that move. Partitions that have changed meanwhile stay as they are. */
+    public Decision completeReassignments(List<ConfirmedReassignment> confirmed) {
+        KnownBrokers brokers = new KnownBrokers(state.brokers(), List.of());
+        List<Message> records = new ArrayList<>();
+        for (ConfirmedReassignment one : confirmed) {
+            TopicImage topic = state.topics().byId().find(one.topicId());
+            if (topic == null || !topic.hasPartition(one.partition())) {
+                continue;
+            }
+            PartitionImage partition = topic.partitions().get(one.partition());
+            if (partition.partitionEpoch() == one.partitionEpoch() && canComplete(topic, partition)) {
+                PartitionImage completed =
+                        ReassignmentSteps.complete(partition, requiredOfTarget(topic, partition), brokers);
+                records.addAll(change(topic, one.partition(), PartitionChange.between(partition, completed))
+                        .records());
+            }
+        }
+        return Decision.appendInParts(records);
+    }
+
+    /** Whether a partition moves, and the replicas of its target can do without the others. */
+    public static boolean canComplete(TopicImage topic, PartitionImage partition) {
+        return partition.reassignment().isInProgress()
+                && ReassignmentSteps.canComplete(partition, requiredOfTarget(topic, partition));
+    }
+
+    private static int requiredOfTarget(TopicImage topic, PartitionImage partition) {
+        return ReplicatedTopicRules.requiredInSync(
+                topic, partition.targetReplicas().size());
     }
 
     /** Whether a topic gets several replicas, at least while it moves, and sets no mode. It then keeps its default. */

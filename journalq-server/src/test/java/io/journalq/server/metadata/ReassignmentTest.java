@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.metadata.PartitionDecider.ConfirmedReassignment;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.metadata.partition.InSyncProposal.Member;
 import io.journalq.server.metadata.partition.PartitionImage;
@@ -14,7 +15,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Partitions move to other brokers: new replicas join first, and old ones leave afterwards. */
+/** Partitions move to other brokers: new replicas join first, and old ones leave when the controller has confirmed them. */
 class ReassignmentTest {
     private static final Uuid ORDERS = new Uuid(1, 1);
 
@@ -41,6 +42,19 @@ class ReassignmentTest {
 
     private Decision reassign(Integer... target) {
         return machine.partitions().reassign("orders", 0, List.of(target), true);
+    }
+
+    /** All in-sync replicas were heard from. */
+    private void complete() {
+        apply(completed());
+    }
+
+    private Decision completed() {
+        return completed(ORDERS, partition().partitionEpoch());
+    }
+
+    private Decision completed(Uuid topic, int partitionEpoch) {
+        return machine.partitions().completeReassignments(List.of(new ConfirmedReassignment(topic, 0, partitionEpoch)));
     }
 
     /** The leader proposes these in-sync replicas. */
@@ -73,7 +87,7 @@ class ReassignmentTest {
     }
 
     @Test
-    void shouldRemoveTheOldLeaderInTheBatchInWhichTheLastNewReplicaJoins() {
+    void shouldRemoveTheOldLeaderWhenAllNewReplicasAreInSyncAndConfirmed() {
         apply(reassign(4, 5, 2));
 
         // then the partition has the old and the new replicas, and goes on as before
@@ -85,12 +99,16 @@ class ReassignmentTest {
 
         // when one of them has caught up
         apply(propose(1, 2, 3, 4));
-        assertThat(partition().replicas()).hasSize(5);
+        assertThat(completed().records()).isEmpty();
 
         // and the other one has, too
-        Decision last = propose(1, 2, 3, 4, 5);
-        assertThat(last.records()).hasSize(1);
-        apply(last);
+        apply(propose(1, 2, 3, 4, 5));
+        assertThat(partition().replicas()).hasSize(5);
+        int before = partition().partitionEpoch() - 1;
+        assertThat(completed(ORDERS, before).records())
+                .as("it has changed since its replicas were confirmed")
+                .isEmpty();
+        complete();
 
         // then the old ones leave, and a new one leads
         assertThat(partition().replicas()).containsExactly(4, 5, 2);
@@ -104,6 +122,7 @@ class ReassignmentTest {
     void shouldBeginANewEpochOfTheSameLeaderWhenAnotherReplicaLeaves() {
         apply(reassign(1, 2, 4));
         apply(propose(1, 2, 3, 4));
+        complete();
 
         assertThat(partition().leader()).isEqualTo(1);
         assertThat(partition().leaderEpoch())
@@ -140,8 +159,12 @@ class ReassignmentTest {
     }
 
     @Test
-    void shouldEndAtOnceWhenTheTargetIsInSync() {
+    void shouldEndWhenTheTargetIsInSyncAndConfirmed() {
         apply(reassign(3, 2));
+        assertThat(partition().replicas()).containsExactly(3, 2, 1);
+        assertThat(partition().leader()).isEqualTo(1);
+
+        complete();
 
         assertThat(partition().replicas()).containsExactly(3, 2);
         assertThat(partition().leader()).isEqualTo(3);
@@ -155,11 +178,12 @@ class ReassignmentTest {
         fence(2, 3);
         apply(reassign(4, 2, 3));
         apply(propose(1, 4));
-        assertThat(partition().replicas()).as("min.insync.replicas=2").contains(1);
+        assertThat(completed().records()).as("min.insync.replicas=2").isEmpty();
 
         // when one of them is back
         apply(machine.cluster().unfence(2, epoch(2)));
         apply(propose(1, 4, 2));
+        complete();
 
         // then
         assertThat(partition().replicas()).containsExactly(4, 2, 3);
@@ -180,6 +204,7 @@ class ReassignmentTest {
         assertThat(partition.eligibleLeaders()).isEmpty();
 
         apply(propose(id, 1, 2, 3));
+        apply(completed(id, machine.image().topic(id).partitions().get(0).partitionEpoch()));
         partition = machine.image().topic(id).partitions().get(0);
         assertThat(partition.replicas()).containsExactly(1, 2, 3);
         assertThat(partition.reassignment().isInProgress()).isFalse();
@@ -215,10 +240,11 @@ class ReassignmentTest {
         assertThat(partition().eligibleLeaders()).containsExactly(3);
         apply(machine.cluster().unfence(3, epoch(3)));
         apply(reassign(3));
-        assertThat(partition().replicas()).hasSize(3);
+        assertThat(completed().records()).isEmpty();
 
         // when the leader is gone
         fence(1);
+        complete();
 
         assertThat(partition().replicas()).containsExactly(3);
         assertThat(partition().leader()).isEqualTo(3);
@@ -288,6 +314,7 @@ class ReassignmentTest {
         fence(3);
         assertThat(machine.cluster().unregister(3).reason()).contains("a replica of 1 partition;", "cluster drain 3");
         apply(reassign(1, 2));
+        complete();
 
         apply(machine.cluster().unregister(3));
 

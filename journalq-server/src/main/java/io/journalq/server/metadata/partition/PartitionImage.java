@@ -61,6 +61,15 @@ public record PartitionImage(
         return without(reassignment.removing());
     }
 
+    /** Those of the target replicas that are in sync. */
+    public List<Integer> inSyncTargetReplicas() {
+        return reassignment.isInProgress()
+                ? inSyncReplicas.stream()
+                        .filter(node -> !reassignment.removing().contains(node))
+                        .toList()
+                : inSyncReplicas;
+    }
+
     /** The nodes that were the replicas before the reassignment. */
     public List<Integer> originalReplicas() {
         return without(reassignment.adding());

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * Decides how the replicas of a partition change (KIP-455). First, the partition has the old and the new replicas. When
- * all new ones are in sync, the old ones leave, and if one of these leads, another replica becomes the leader at the same
- * time. Stateless.
+ * all new ones are in sync, the old ones may leave, and if one of these leads, another replica becomes the leader at the
+ * same time. Stateless.
  *
  * <p>When a replica leaves, the next leader epoch begins. A fetch that this replica has sent before is then refused, so
  * that it cannot count for an empty replica that returns to the same node later.
@@ -43,21 +43,23 @@ public final class ReassignmentSteps {
     }
 
     /**
-     * Removes the old replicas if all new ones are in sync, and enough of the target replicas for an acknowledgement.
+     * Whether all new replicas are in sync, and enough of the target replicas for an acknowledgement.
      *
      * @param requiredSize number of in-sync replicas without which nothing is acknowledged afterwards
-     * @return the partition afterwards; the same object if the reassignment is not in progress or has to go on
+     */
+    public static boolean canComplete(PartitionImage partition, int requiredSize) {
+        List<Integer> inSync = partition.inSyncTargetReplicas();
+        return inSync.containsAll(partition.reassignment().adding()) && inSync.size() >= Math.max(1, requiredSize);
+    }
+
+    /**
+     * Removes the old replicas. Only if {@link #canComplete}.
+     *
+     * @param requiredSize as there
+     * @return the partition afterwards; the same object if none of the replicas that would remain can lead
      */
     public static PartitionImage complete(PartitionImage partition, int requiredSize, Brokers brokers) {
-        Reassignment moving = partition.reassignment();
-        List<Integer> target = partition.targetReplicas();
-        List<Integer> inSync = common(partition.inSyncReplicas(), target);
-        if (!moving.isInProgress()
-                || !inSync.containsAll(moving.adding())
-                || inSync.size() < Math.max(1, requiredSize)) {
-            return partition;
-        }
-        PartitionImage done = changed(partition, target, Reassignment.NONE, requiredSize, brokers);
+        PartitionImage done = changed(partition, partition.targetReplicas(), Reassignment.NONE, requiredSize, brokers);
         return done == null ? partition : done;
     }
 
