@@ -138,13 +138,13 @@ enum PlantedClusterBug implements Interference {
             return message instanceof ProduceRequest produce ? produce.setAcks((short) 1) : message;
         }
     },
-    A_LEADER_COUNTS_FETCHES_OF_ANOTHER_REPLICA("LoneAcknowledgementsAreBounded") {
+    A_LEADER_COUNTS_FETCHES_OF_ANOTHER_REPLICA("InSyncReplicasHoldTheCommitted") {
         @SuppressWarnings("ImmutableEnumChecker") // Each fetch replaces what an earlier seed has left.
         private final Map<Integer, Long> epochs = new TreeMap<>();
 
         @Override
         long firstSeed() {
-            return 1_195;
+            return 1_555;
         }
 
         @Override

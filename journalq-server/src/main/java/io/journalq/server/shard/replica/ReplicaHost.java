@@ -29,8 +29,11 @@ public final class ReplicaHost {
     private static final long LATEST_ATTEMPT_MS = 10_000;
 
     private static final int CHECKS_PER_LAG = 2;
-    /** A record is noticed after one check at most, and is too old at another one. */
+    /** A record that is too old is noticed after one check at most. */
     private static final int CHECKS_PER_LONE_TIME = 8;
+
+    /** If a check comes later than this many, the process was paused. */
+    private static final int PAUSED_TICKS = 4;
 
     private final LoopCycle cycle;
     private final ReplicaPeers peers;
@@ -40,6 +43,10 @@ public final class ReplicaHost {
     private final Set<PartitionHost> led = new LinkedHashSet<>();
     private boolean ticks;
     private long lagCheckedMs;
+    private long tickedMs;
+    /** Whether the process was paused before the last check. Fetches that have arrived in the meantime are handled first. */
+    private boolean resumed;
+
     private boolean closed;
 
     /**
@@ -109,6 +116,7 @@ public final class ReplicaHost {
     private void startTicks() {
         if (!ticks) {
             ticks = true;
+            tickedMs = nowMs();
             cycle.loop().schedule(this::tick, tickMs());
         }
     }
@@ -124,8 +132,9 @@ public final class ReplicaHost {
             return;
         }
         long nowMs = nowMs();
-        long maxAgeMs = peers.maxLoneMs() - 2 * tickMs();
-        boolean all = nowMs - lagCheckedMs >= peers.maxLagMs() / CHECKS_PER_LAG;
+        long maxAgeMs = peers.maxLoneMs() - tickMs();
+        boolean all = resumed || nowMs - lagCheckedMs >= peers.maxLagMs() / CHECKS_PER_LAG;
+        resumed = !resumed && nowMs - tickedMs > PAUSED_TICKS * tickMs();
         lagCheckedMs = all ? nowMs : lagCheckedMs;
         List<PartitionHost> behind = new ArrayList<>();
         for (PartitionHost host : led) {
@@ -133,7 +142,9 @@ public final class ReplicaHost {
                 behind.add(host);
             }
         }
-        behind.forEach(this::propose);
+        if (!resumed) {
+            behind.forEach(this::propose);
+        }
         startTicks();
     }
 

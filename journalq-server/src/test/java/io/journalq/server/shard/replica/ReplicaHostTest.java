@@ -22,11 +22,13 @@ import org.junit.jupiter.api.io.TempDir;
 class ReplicaHostTest {
     private static final int OTHER = 2;
     private static final long OTHER_EPOCH = 7;
+    private static final long PAUSE_MS = 5_000;
 
     private final List<IsrProposal> proposed = new ArrayList<>();
     private final List<CompletableFuture<ErrorCode>> outcomes = new ArrayList<>();
     private boolean neverAccepted;
     private SteppedPartition partition;
+    private ReplicaHost replicas;
 
     @BeforeEach
     void leadWithAFollowerThatHasEverything(@TempDir Path directory) throws IOException {
@@ -34,7 +36,7 @@ class ReplicaHostTest {
         int self = SteppedPartition.NODE;
         partition.setReplicas(
                 1, new ReplicaSet(self, 1, 0, List.of(self, OTHER), List.of(self), List.of(), -1, List.of()));
-        ReplicaHost replicas = new ReplicaHost(
+        replicas = new ReplicaHost(
                 partition.cycle(),
                 new ReplicaPeers(
                         self,
@@ -106,5 +108,28 @@ class ReplicaHostTest {
         decide(ErrorCode.INELIGIBLE_REPLICA);
 
         assertThat(isOpen()).isFalse();
+    }
+
+    @Test
+    void shouldHandleFetchesThatArriveDuringAPauseBeforeItRemovesAReplica() {
+        // given a leader that begins when both replicas are in sync, and whose follower then does not fetch
+        int self = SteppedPartition.NODE;
+        partition.setReplicas(
+                2, new ReplicaSet(self, 1, 1, List.of(self, OTHER), List.of(self, OTHER), List.of(), -1, List.of()));
+        replicas.onReplicas(partition.host());
+        partition.append(-1, (short) -1, -1, false, "one");
+        int before = proposed.size();
+
+        // when the process is paused
+        partition.loop().advance(PAUSE_MS);
+        partition.loop().fireTimers();
+
+        // then the follower stays in sync until the next check
+        assertThat(proposed).hasSize(before);
+        partition.loop().fireTimers();
+        assertThat(proposed).hasSize(before + 1);
+        assertThat(proposed.get(before).members())
+                .extracting(IsrProposal.Member::brokerId)
+                .containsExactly(self);
     }
 }
