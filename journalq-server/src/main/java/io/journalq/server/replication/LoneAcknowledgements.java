@@ -15,7 +15,7 @@ final class LoneAcknowledgements {
     /** All in-sync replicas should have everything before this by now. */
     private long lateOffset;
 
-    /** Everything before {@code offset} was acknowledged, and what the mark before does not cover not before a time. */
+    /** The records between the mark before and {@code offset} were acknowledged at {@code fromMs} at the earliest. */
     private record Mark(long offset, long fromMs) {}
 
     /**
