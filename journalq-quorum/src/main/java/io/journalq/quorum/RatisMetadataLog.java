@@ -71,6 +71,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private static final int METADATA_CHECK_MS = 10;
     private static final int REOPEN_DELAY_MIN_MS = 500;
     private static final int REOPEN_DELAY_MAX_MS = 10_000;
+    /** Time after which an entry is added to one that is not committed yet. Committing usually takes a few milliseconds. */
+    private static final int REPEAT_MS = 500;
+
     private static final int FIRST_ELECTION_MAX_MS = 10_000;
 
     /** A server that was open for this long is not expected to fail at once when it is opened again. */
@@ -478,16 +481,8 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         if (!inFlight.compareAndSet(null, proposal)) {
             return CompletableFuture.failedFuture(new IllegalStateException("a metadata proposal is in flight"));
         }
-        RaftClientRequest request = RaftClientRequest.newBuilder()
-                .setClientId(client)
-                .setServerId(self)
-                .setGroupId(group)
-                .setCallId(callIds.incrementAndGet())
-                .setMessage(Message.valueOf(UnsafeByteOperations.unsafeWrap(content)))
-                .setType(RaftClientRequest.writeRequestType())
-                .build();
         try {
-            var unused = now.ratis.submitClientRequestAsync(request).whenComplete((reply, failed) -> {
+            var unused = now.ratis.submitClientRequestAsync(request(content)).whenComplete((reply, failed) -> {
                 if (reply != null && reply.getNotLeaderException() != null) {
                     followAfter(proposedTerm);
                 }
@@ -496,7 +491,37 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         } catch (IOException notRunning) {
             settle(proposal, batch.baseOffset(), null, notRunning);
         }
+        inBackground(() -> repeat(now, proposal, content), REPEAT_MS);
         return proposal;
+    }
+
+    private RaftClientRequest request(byte[] content) {
+        return RaftClientRequest.newBuilder()
+                .setClientId(client)
+                .setServerId(self)
+                .setGroupId(group)
+                .setCallId(callIds.incrementAndGet())
+                .setMessage(Message.valueOf(UnsafeByteOperations.unsafeWrap(content)))
+                .setType(RaftClientRequest.writeRequestType())
+                .build();
+    }
+
+    /**
+     * Adds a second entry with the same batch, which the voters drop. If connections break after the other voters have an
+     * entry, and before their acknowledgements arrive, Ratis does not send it again, and heartbeats do not acknowledge it:
+     * it is committed only with a later entry (RATIS-976).
+     */
+    private void repeat(OpenServer in, CompletableFuture<Void> proposal, byte[] content) {
+        if (inFlight.get() != proposal || server != in) {
+            return;
+        }
+        log.info("a metadata batch is not committed yet, adding another entry");
+        try {
+            var unused = in.ratis.submitClientRequestAsync(request(content));
+        } catch (IOException closing) {
+            log.debug("the server of the metadata quorum is closed", closing);
+        }
+        inBackground(() -> repeat(in, proposal, content), REPEAT_MS);
     }
 
     private IOException refusal() {

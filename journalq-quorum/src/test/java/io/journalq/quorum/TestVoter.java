@@ -40,6 +40,9 @@ final class TestVoter implements AutoCloseable {
     final FileStore store;
     final LogSizes sizes;
     final List<QuorumVoter> founders;
+    /** Where it listens, if the others reach it at another port. */
+    int listenPort;
+
     RecordingReplica replica = new RecordingReplica();
     RatisMetadataLog log;
     volatile Role role;
@@ -53,6 +56,7 @@ final class TestVoter implements AutoCloseable {
         this.store = store;
         this.sizes = sizes;
         this.founders = founders;
+        this.listenPort = voter.port();
     }
 
     static QuorumVoter identity(int nodeId) {
@@ -72,7 +76,7 @@ final class TestVoter implements AutoCloseable {
     }
 
     TestVoter open(boolean lostPower) throws IOException {
-        InetSocketAddress bind = InetSocketAddress.createUnresolved(voter.host(), voter.port());
+        InetSocketAddress bind = InetSocketAddress.createUnresolved(voter.host(), listenPort);
         QuorumConfig config = new QuorumConfig(CLUSTER, voter, bind, founders, directory, lostPower, sizes, null);
         replica = new RecordingReplica();
         role = null;
