@@ -22,6 +22,8 @@ public final class ClusterClients {
     /** The first output of a job is the input of the next one. */
     private static final int PARTITIONS_OF_THE_NEXT = PARTITIONS_OF_A_JOB - 1;
 
+    private static final int RETRY_PAUSE_MS = 60;
+
     private final SimWorld world;
     private final Random random;
     private final ClusterListener listener;
@@ -213,19 +215,24 @@ public final class ClusterClients {
 
     /** Reads all replicas of the partitions that jobs use, from each broker that has one. */
     public void readReplicas() {
-        for (ClusterPartition partition : copied) {
-            ClusterClient client = newClient();
-            client.refresh(() -> {
-                for (int broker : client.replicasOf(partition)) {
-                    Replica replica = new Replica(
-                            new ClusterConsumer(newClient(), listener, partition, new View(true, broker)),
-                            new ClusterConsumer(newClient(), listener, partition, new View(false, broker)));
-                    replicas.add(replica);
-                    replica.committed.start();
-                    replica.everything.start();
-                }
-            });
-        }
+        copied.forEach(partition -> readReplicas(newClient(), partition));
+    }
+
+    private void readReplicas(ClusterClient client, ClusterPartition partition) {
+        client.refresh(() -> {
+            if (client.replicasOf(partition).isEmpty()) {
+                // It had no leader at that moment.
+                client.later(RETRY_PAUSE_MS, () -> readReplicas(client, partition));
+            }
+            for (int broker : client.replicasOf(partition)) {
+                Replica replica = new Replica(
+                        new ClusterConsumer(newClient(), listener, partition, new View(true, broker)),
+                        new ClusterConsumer(newClient(), listener, partition, new View(false, broker)));
+                replicas.add(replica);
+                replica.committed.start();
+                replica.everything.start();
+            }
+        });
     }
 
     /** Whether {@link #readReplicas} has ended. */
