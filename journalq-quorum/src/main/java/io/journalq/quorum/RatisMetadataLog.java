@@ -90,7 +90,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private final ClientId client = ClientId.randomId();
     private final AtomicLong callIds = new AtomicLong();
     private final QuorumMembers quorum;
-    private final AtomicReference<CompletableFuture<Void>> inFlight = new AtomicReference<>();
+    private final AtomicReference<Proposal> inFlight = new AtomicReference<>();
     private final ScheduledExecutorService background =
             Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "journalq-quorum"));
 
@@ -477,12 +477,13 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             return CompletableFuture.failedFuture(new IOException("a metadata batch of " + content.length
                     + " bytes exceeds the limit of " + RatisSettings.MAX_BATCH_BYTES + " bytes"));
         }
-        CompletableFuture<Void> proposal = new CompletableFuture<>();
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        Proposal proposal = new Proposal(Message.valueOf(UnsafeByteOperations.unsafeWrap(content)), result);
         if (!inFlight.compareAndSet(null, proposal)) {
             return CompletableFuture.failedFuture(new IllegalStateException("a metadata proposal is in flight"));
         }
         try {
-            var unused = now.ratis.submitClientRequestAsync(request(content)).whenComplete((reply, failed) -> {
+            var unused = now.ratis.submitClientRequestAsync(request(proposal)).whenComplete((reply, failed) -> {
                 if (reply != null && reply.getNotLeaderException() != null) {
                     followAfter(proposedTerm);
                 }
@@ -491,17 +492,20 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         } catch (IOException notRunning) {
             settle(proposal, batch.baseOffset(), null, notRunning);
         }
-        inBackground(() -> repeat(now, proposal, content), REPEAT_MS);
-        return proposal;
+        inBackground(() -> repeat(now, result), REPEAT_MS);
+        return result;
     }
 
-    private RaftClientRequest request(byte[] content) {
+    /** A batch that may or may not be committed. */
+    private record Proposal(Message batch, CompletableFuture<Void> result) {}
+
+    private RaftClientRequest request(Proposal proposal) {
         return RaftClientRequest.newBuilder()
                 .setClientId(client)
                 .setServerId(self)
                 .setGroupId(group)
                 .setCallId(callIds.incrementAndGet())
-                .setMessage(Message.valueOf(UnsafeByteOperations.unsafeWrap(content)))
+                .setMessage(proposal.batch())
                 .setType(RaftClientRequest.writeRequestType())
                 .build();
     }
@@ -511,17 +515,18 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
      * entry, and before their acknowledgements arrive, Ratis does not send it again, and heartbeats do not acknowledge it:
      * it is committed only with a later entry (RATIS-976).
      */
-    private void repeat(OpenServer in, CompletableFuture<Void> proposal, byte[] content) {
-        if (inFlight.get() != proposal || server != in) {
+    private void repeat(OpenServer in, CompletableFuture<Void> result) {
+        Proposal proposal = inFlight.get();
+        if (proposal == null || proposal.result() != result || server != in) {
             return;
         }
         log.info("a metadata batch is not committed yet, adding another entry");
         try {
-            var unused = in.ratis.submitClientRequestAsync(request(content));
+            var unused = in.ratis.submitClientRequestAsync(request(proposal));
         } catch (IOException closing) {
             log.debug("the server of the metadata quorum is closed", closing);
         }
-        inBackground(() -> repeat(in, proposal, content), REPEAT_MS);
+        inBackground(() -> repeat(in, result), REPEAT_MS);
     }
 
     private IOException refusal() {
@@ -544,30 +549,36 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
     }
 
-    private void settle(CompletableFuture<Void> proposal, long baseOffset, RaftClientReply reply, Throwable failed) {
+    private void settle(Proposal proposal, long baseOffset, RaftClientReply reply, Throwable failed) {
         inFlight.compareAndSet(proposal, null);
         Throwable cause = failed == null && !reply.isSuccess() ? reply.getException() : failed;
         if (cause != null) {
-            proposal.completeExceptionally(new IOException(
-                    "the metadata quorum may or may not commit the batch for offset " + baseOffset + ": "
-                            + cause.getMessage(),
-                    cause));
+            proposal.result()
+                    .completeExceptionally(new IOException(
+                            "the metadata quorum may or may not commit the batch for offset " + baseOffset + ": "
+                                    + cause.getMessage(),
+                            cause));
         } else if (reply.getMessage().getContent().equals(MetadataStateMachine.APPLIED.getContent())) {
-            proposal.complete(null);
+            proposal.result().complete(null);
         } else if (reply.getMessage().getContent().equals(MetadataStateMachine.LEFT_TO_NEXT.getContent())) {
-            proposal.completeExceptionally(new IOException("the batch for offset " + baseOffset
-                    + " is committed, and not applied, because the server of the metadata quorum is being closed"));
+            proposal.result()
+                    .completeExceptionally(
+                            new IOException(
+                                    "the batch for offset " + baseOffset
+                                            + " is committed, and not applied, because the server of the metadata quorum is being closed"));
         } else {
-            proposal.completeExceptionally(new IOException("a batch for offset " + baseOffset
-                    + " does not fit the metadata log, which ends at offset " + applied.endOffset()));
+            proposal.result()
+                    .completeExceptionally(new IOException("a batch for offset " + baseOffset
+                            + " does not fit the metadata log, which ends at offset " + applied.endOffset()));
         }
     }
 
     private void failInFlight(String reason) {
-        CompletableFuture<Void> proposal = inFlight.getAndSet(null);
+        Proposal proposal = inFlight.getAndSet(null);
         if (proposal != null) {
-            proposal.completeExceptionally(
-                    new IOException("the metadata quorum may or may not commit the batch in flight: " + reason));
+            proposal.result()
+                    .completeExceptionally(new IOException(
+                            "the metadata quorum may or may not commit the batch in flight: " + reason));
         }
     }
 
