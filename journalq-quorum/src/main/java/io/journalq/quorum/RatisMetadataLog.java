@@ -72,7 +72,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private static final int REOPEN_DELAY_MIN_MS = 500;
     private static final int REOPEN_DELAY_MAX_MS = 10_000;
     /** Time after which an entry is added to one that is not committed yet. Committing usually takes a few milliseconds. */
-    private static final int REPEAT_MS = 500;
+    private static final int FIRST_REPEAT_MS = 500;
+    /** Time until another one is added. Ratis looks only after a pause whether a leader has lost its majority. */
+    private static final int REPEAT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
 
     private static final int FIRST_ELECTION_MAX_MS = 10_000;
 
@@ -492,7 +494,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         } catch (IOException notRunning) {
             settle(proposal, batch.baseOffset(), null, notRunning);
         }
-        inBackground(() -> repeat(now, result), REPEAT_MS);
+        inBackground(() -> repeat(now, result), FIRST_REPEAT_MS);
         return result;
     }
 
