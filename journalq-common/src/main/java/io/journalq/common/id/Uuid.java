@@ -2,6 +2,7 @@ package io.journalq.common.id;
 
 import java.nio.ByteBuffer;
 import java.util.Base64;
+import java.util.Random;
 
 /**
  * A 128-bit id of a topic, directory or cluster. Its string form is that of Kafka's tools: 22 characters of URL-safe
@@ -35,6 +36,15 @@ public record Uuid(long mostSignificantBits, long leastSignificantBits) implemen
     public int compareTo(Uuid other) {
         int most = Long.compare(mostSignificantBits, other.mostSignificantBits);
         return most != 0 ? most : Long.compare(leastSignificantBits, other.leastSignificantBits);
+    }
+
+    /** A random id. Its text does not begin with "-", so that no command takes it for an option. */
+    public static Uuid random(Random random) {
+        Uuid id;
+        do {
+            id = new Uuid(random.nextLong(), random.nextLong());
+        } while (id.toString().startsWith("-"));
+        return id;
     }
 
     @Override

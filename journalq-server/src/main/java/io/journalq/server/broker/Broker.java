@@ -447,7 +447,7 @@ public final class Broker implements AutoCloseable {
     }
 
     private Uuid newId() {
-        return new Uuid(random.nextLong(), random.nextLong());
+        return Uuid.random(random);
     }
 
     /** @param gateway null when there is none */

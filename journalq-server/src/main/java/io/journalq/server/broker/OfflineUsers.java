@@ -114,7 +114,7 @@ public final class OfflineUsers {
                         Runtime.getRuntime().maxMemory(),
                         part -> config.get(BrokerSettings.MEMORY_MAX_BYTES.get(part.label()))),
                 Clock.systemUTC(),
-                () -> new Uuid(random.nextLong(), random.nextLong()),
+                () -> Uuid.random(random),
                 System::nanoTime,
                 CompletableFuture::join);
         MetadataPublisher metadata = new MetadataPublisher(Runnable::run);
