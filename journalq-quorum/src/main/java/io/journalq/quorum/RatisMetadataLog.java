@@ -1,13 +1,10 @@
 package io.journalq.quorum;
 
-import io.journalq.common.record.RecordBatch;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog;
-import io.journalq.server.control.MetadataLogCodec;
 import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.FileStore;
-import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -21,19 +18,16 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.logging.Level;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
-import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
-import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,11 +65,6 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private static final int METADATA_CHECK_MS = 10;
     private static final int REOPEN_DELAY_MIN_MS = 500;
     private static final int REOPEN_DELAY_MAX_MS = 10_000;
-    /** Time after which an entry is added to one that is not committed yet. Committing usually takes a few milliseconds. */
-    private static final int FIRST_REPEAT_MS = 500;
-    /** Time until another one is added. Ratis looks only after a pause whether a leader has lost its majority. */
-    private static final int REPEAT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
-
     private static final int FIRST_ELECTION_MAX_MS = 10_000;
 
     /** A server that was open for this long is not expected to fail at once when it is opened again. */
@@ -84,7 +73,6 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private final QuorumConfig config;
     private final QuorumProvider.Admission admission;
     private final FileStore store;
-    private final Clock clock;
     private final ByteBufAllocator allocator;
     private final VoterDirectory directory;
     private final RaftPeerId self;
@@ -92,9 +80,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private final ClientId client = ClientId.randomId();
     private final AtomicLong callIds = new AtomicLong();
     private final QuorumMembers quorum;
-    private final AtomicReference<Proposal> inFlight = new AtomicReference<>();
     private final ScheduledExecutorService background =
             Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "journalq-quorum"));
+    private final MetadataProposals proposals;
 
     private Consumer<Role> roleListener = role -> {};
     private AppliedMetadata applied;
@@ -135,7 +123,6 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         this.admission = admission;
         this.config = config;
         this.store = store;
-        this.clock = clock;
         this.allocator = allocator;
         this.directory = VoterDirectory.in(
                 config.dataDirectory().resolve(QuorumProvider.DIRECTORY),
@@ -144,6 +131,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         this.self = QuorumMembers.peerId(config.self());
         this.group = QuorumMembers.groupId(config.clusterId());
         this.quorum = new QuorumMembers(config, client, callIds::incrementAndGet);
+        this.proposals = new MetadataProposals(this::request, clock, allocator, background);
     }
 
     /** A Ratis server and what it reports. */
@@ -323,7 +311,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
         server = null;
         useless.close();
-        failInFlight("the server of the metadata quorum was closed");
+        proposals.fail("the server of the metadata quorum was closed");
         if (System.nanoTime() - useless.openedNanos > TimeUnit.MILLISECONDS.toNanos(STABLE_AFTER_MS)) {
             reopenDelayMs = REOPEN_DELAY_MIN_MS;
             firstElectionMs = RatisSettings.FIRST_ELECTION_TIMEOUT_MS;
@@ -394,7 +382,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             role = Role.FAILED;
             roleListener.accept(Role.FAILED);
         }
-        failInFlight("the metadata log has failed");
+        proposals.fail("the metadata log has failed");
     }
 
     @Override
@@ -474,61 +462,18 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             return CompletableFuture.failedFuture(refusal());
         }
         int proposedTerm = term;
-        byte[] content = encode(batch, proposedTerm);
-        if (content.length > RatisSettings.MAX_BATCH_BYTES) {
-            return CompletableFuture.failedFuture(new IOException("a metadata batch of " + content.length
-                    + " bytes exceeds the limit of " + RatisSettings.MAX_BATCH_BYTES + " bytes"));
-        }
-        CompletableFuture<Void> result = new CompletableFuture<>();
-        Proposal proposal = new Proposal(Message.valueOf(UnsafeByteOperations.unsafeWrap(content)), result);
-        if (!inFlight.compareAndSet(null, proposal)) {
-            return CompletableFuture.failedFuture(new IllegalStateException("a metadata proposal is in flight"));
-        }
-        try {
-            var unused = now.ratis.submitClientRequestAsync(request(proposal)).whenComplete((reply, failed) -> {
-                if (reply != null && reply.getNotLeaderException() != null) {
-                    followAfter(proposedTerm);
-                }
-                settle(proposal, batch.baseOffset(), reply, failed);
-            });
-        } catch (IOException notRunning) {
-            settle(proposal, batch.baseOffset(), null, notRunning);
-        }
-        inBackground(() -> repeat(now, result), FIRST_REPEAT_MS);
-        return result;
+        return proposals.propose(now.ratis, batch, proposedTerm, applied, () -> followAfter(proposedTerm));
     }
 
-    /** A batch that may or may not be committed. */
-    private record Proposal(Message batch, CompletableFuture<Void> result) {}
-
-    private RaftClientRequest request(Proposal proposal) {
+    private RaftClientRequest request(Message batch) {
         return RaftClientRequest.newBuilder()
                 .setClientId(client)
                 .setServerId(self)
                 .setGroupId(group)
                 .setCallId(callIds.incrementAndGet())
-                .setMessage(proposal.batch())
+                .setMessage(batch)
                 .setType(RaftClientRequest.writeRequestType())
                 .build();
-    }
-
-    /**
-     * Adds a second entry with the same batch, which the voters drop. If connections break after the other voters have an
-     * entry, and before their acknowledgements arrive, Ratis does not send it again, and heartbeats do not acknowledge it:
-     * it is committed only with a later entry (RATIS-976).
-     */
-    private void repeat(OpenServer in, CompletableFuture<Void> result) {
-        Proposal proposal = inFlight.get();
-        if (proposal == null || proposal.result() != result || server != in) {
-            return;
-        }
-        log.info("a metadata batch is not committed yet, adding another entry");
-        try {
-            var unused = in.ratis.submitClientRequestAsync(request(proposal));
-        } catch (IOException closing) {
-            log.debug("the server of the metadata quorum is closed", closing);
-        }
-        inBackground(() -> repeat(in, result), REPEAT_MS);
     }
 
     private IOException refusal() {
@@ -536,52 +481,6 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         return reason != null
                 ? new IOException("the metadata log has failed: " + reason.getMessage(), reason)
                 : new IOException("this broker does not lead the metadata quorum");
-    }
-
-    private byte[] encode(MetadataBatch batch, int epoch) {
-        ByteBuf encoded = MetadataLogCodec.batch(batch.records(), applied.level(), clock.millis(), allocator);
-        try {
-            RecordBatch.setBaseOffset(encoded, encoded.readerIndex(), batch.baseOffset());
-            RecordBatch.setLeaderEpoch(encoded, encoded.readerIndex(), epoch);
-            byte[] content = new byte[encoded.readableBytes()];
-            encoded.readBytes(content);
-            return content;
-        } finally {
-            encoded.release();
-        }
-    }
-
-    private void settle(Proposal proposal, long baseOffset, RaftClientReply reply, Throwable failed) {
-        inFlight.compareAndSet(proposal, null);
-        Throwable cause = failed == null && !reply.isSuccess() ? reply.getException() : failed;
-        if (cause != null) {
-            proposal.result()
-                    .completeExceptionally(new IOException(
-                            "the metadata quorum may or may not commit the batch for offset " + baseOffset + ": "
-                                    + cause.getMessage(),
-                            cause));
-        } else if (reply.getMessage().getContent().equals(MetadataStateMachine.APPLIED.getContent())) {
-            proposal.result().complete(null);
-        } else if (reply.getMessage().getContent().equals(MetadataStateMachine.LEFT_TO_NEXT.getContent())) {
-            proposal.result()
-                    .completeExceptionally(
-                            new IOException(
-                                    "the batch for offset " + baseOffset
-                                            + " is committed, and not applied, because the server of the metadata quorum is being closed"));
-        } else {
-            proposal.result()
-                    .completeExceptionally(new IOException("a batch for offset " + baseOffset
-                            + " does not fit the metadata log, which ends at offset " + applied.endOffset()));
-        }
-    }
-
-    private void failInFlight(String reason) {
-        Proposal proposal = inFlight.getAndSet(null);
-        if (proposal != null) {
-            proposal.result()
-                    .completeExceptionally(new IOException(
-                            "the metadata quorum may or may not commit the batch in flight: " + reason));
-        }
     }
 
     @Override
@@ -596,7 +495,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             if (last != null) {
                 last.close();
             }
-            failInFlight("the broker stops");
+            proposals.fail("the broker stops");
             if (applied != null) {
                 applied.close();
             }
