@@ -63,11 +63,9 @@ public record PartitionImage(
 
     /** Those of the target replicas that are in sync. */
     public List<Integer> inSyncTargetReplicas() {
-        return reassignment.isInProgress()
-                ? inSyncReplicas.stream()
-                        .filter(node -> !reassignment.removing().contains(node))
-                        .toList()
-                : inSyncReplicas;
+        return inSyncReplicas.stream()
+                .filter(node -> !reassignment.removing().contains(node))
+                .toList();
     }
 
     /** The nodes that were the replicas before the reassignment. */
