@@ -233,6 +233,13 @@ final class MetadataCluster {
         return quorum.controller() != null && nodeIds.stream().allMatch(nodeId -> image().liveBroker(nodeId) != null);
     }
 
+    /** Whether no partition moves. */
+    boolean movesNothing() {
+        return image().topics().stream()
+                .flatMap(topic -> topic.partitions().stream())
+                .noneMatch(partition -> partition.reassignment().isInProgress());
+    }
+
     boolean areFenced(Collection<Integer> nodeIds) {
         return quorum.controller() != null && nodeIds.stream().allMatch(nodeId -> image().liveBroker(nodeId) == null);
     }

@@ -241,7 +241,10 @@ public final class MetadataSimulation {
                 requireSuccess(begun);
             }
         });
-        measured("its replicas move", cluster::replicasJoin);
+        measured("its replicas move", () -> {
+            cluster.replicasJoin();
+            cluster.await("end of the moves", cluster::movesNothing);
+        });
         measured("remove it", () -> {
             cluster.crash(Set.of(nodeId), true);
             cluster.await("fenced broker", () -> cluster.areFenced(Set.of(nodeId)));
