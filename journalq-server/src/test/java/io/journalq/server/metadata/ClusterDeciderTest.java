@@ -314,7 +314,7 @@ class ClusterDeciderTest {
         // when that one has lost records, too
         restart(3, epoch(3) - 1);
         assertThat(partition().eligibleLeaders()).isEmpty();
-        assertThat(partition().lastKnownEligible()).containsExactly(3);
+        assertThat(partition().lastKnownEligible()).containsExactly(1, 3);
         apply(machine.cluster().unfence(2, epoch(2)));
         recover(3);
         assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
@@ -329,6 +329,74 @@ class ClusterDeciderTest {
         MetadataMachine restored = new MetadataMachine(new MetadataMachine.Limits(LEADER, 1, 100, 250));
         restored.restore(machine.snapshot());
         assertThat(restored.image().topic(ORDERS)).isEqualTo(machine.image().topic(ORDERS));
+    }
+
+    @Test
+    void shouldWaitForAllInSyncReplicasThatHaveLostRecordsWhateverTheOrderInWhichTheyRegister() {
+        // given a cluster that has lost its power. Nobody knows which machine was the first
+        apply(machine.beginTerm(1));
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));
+        loseRecords(1);
+        assertThat(partition().inSyncReplicas()).containsExactly(2, 3);
+        loseRecords(2);
+        assertThat(partition().leader()).isEqualTo(3);
+        loseRecords(3);
+        assertThat(partition().lastKnownEligible()).containsExactly(1, 2, 3);
+
+        // when some of them can serve
+        apply(machine.cluster().unfence(3, epoch(3)));
+        recover(3);
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        apply(machine.cluster().unfence(2, epoch(2)));
+        recover(3);
+        assertThat(partition().leader()).as("broker 1 may have most").isEqualTo(PartitionImage.NO_LEADER);
+
+        // then the partition waits for the last one
+        apply(machine.cluster().unfence(1, epoch(1)));
+        recover(1);
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().lastKnownEligible()).isEmpty();
+    }
+
+    @Test
+    void shouldForgetAReplicaThatHasLostRecordsWhenTheLeaderHasOutlivedIt() {
+        // given a replica that has lost records, and others that may have lost theirs before
+        apply(machine.beginTerm(1));
+        loseRecords(3);
+        assertThat(partition().lastKnownEligible()).containsExactly(3);
+        apply(machine.cluster().fence(List.of(2)));
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().lastKnownEligible()).containsExactly(3);
+
+        // when the leader proposes other in-sync replicas
+        apply(machine.cluster().unfence(2, epoch(2)));
+        apply(machine.partitions().alterPartition(1, epoch(1), proposal(1, 2)));
+        assertThat(partition().lastKnownEligible()).isEmpty();
+
+        // and they lose records later
+        apply(machine.cluster().fence(List.of(2)));
+        loseRecords(1);
+        apply(machine.cluster().unfence(1, epoch(1)));
+        recover(1);
+
+        // then the first one does not matter
+        assertThat(machine.image().broker(3).isLive()).isFalse();
+        assertThat(partition().leader()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotWaitForAReplicaThatHasLostRecordsAndIsInSyncAgain() {
+        apply(machine.beginTerm(1));
+        loseRecords(3);
+        apply(machine.cluster().unfence(3, epoch(3)));
+        apply(machine.partitions().alterPartition(1, epoch(1), proposal(1, 2, 3)));
+
+        assertThat(partition().lastKnownEligible()).isEmpty();
+    }
+
+    /** A broker registers after its machine has lost power. */
+    private void loseRecords(int nodeId) {
+        restart(nodeId, BrokerRegistration.afterPowerLoss(epoch(nodeId)));
     }
 
     @Test

@@ -14,6 +14,10 @@ import java.util.function.IntPredicate;
  * <p>If the last of these nodes have lost records, it is known that no node has all acknowledged records. When all of
  * them are live again, the replica that has most of the records leads all the same, in an epoch that is marked as
  * recovering. Which one that is, the metadata do not say: see {@link #canRecover}.
+ *
+ * <p>Nodes need not register in the order in which they have lost records: the one that is last may have lost its records
+ * first. A node that leaves because it has lost records is therefore among the last ones, too, until a proposal of the
+ * leader shows that a node without losses has outlived it.
  */
 public final class LeaderElection {
     private LeaderElection() {}
@@ -58,7 +62,7 @@ public final class LeaderElection {
     }
 
     /**
-     * Whether no node is eligible, and all that were eligible last are live.
+     * Whether no node is eligible, and all that were eligible last are live: any of them may have most of the records.
      *
      * @param isLive whether the broker with an id is not fenced
      */
@@ -124,10 +128,19 @@ public final class LeaderElection {
                 partition, canLead ? preferred : partition.leader(), partition.inSyncReplicas(), requiredSize, brokers);
     }
 
-    /** The change that a proposal of the leader makes. */
+    /**
+     * The change that a proposal of the leader makes. The leader runs and has everything that was acknowledged, so that
+     * nodes which lost records before do not matter any more.
+     */
     public static PartitionChange propose(
             PartitionImage partition, List<Integer> inSyncReplicas, int requiredSize, Brokers brokers) {
-        return change(partition, partition.leader(), inSyncReplicas, requiredSize, brokers);
+        return PartitionChange.of(
+                partition,
+                PartitionChange.SAME_EPOCH,
+                inSyncReplicas,
+                eligible(partition, inSyncReplicas, requiredSize, brokers),
+                List.of(),
+                false);
     }
 
     /**
@@ -137,25 +150,44 @@ public final class LeaderElection {
      */
     static PartitionChange change(
             PartitionImage partition, int leader, List<Integer> inSync, int requiredSize, Brokers brokers) {
-        List<Integer> eligible = new ArrayList<>();
-        List<Integer> wereSafe = new ArrayList<>();
-        for (int node : partition.replicas()) {
-            if (partition.inSyncReplicas().contains(node)
-                    || partition.eligibleLeaders().contains(node)) {
-                wereSafe.add(node);
-                if (inSync.size() < requiredSize && !inSync.contains(node) && brokers.keepsRecords(node)) {
-                    eligible.add(node);
-                }
-            }
-        }
-        boolean isOver = leader == PartitionImage.NO_LEADER && inSync.isEmpty() && eligible.isEmpty();
-        List<Integer> last = isOver && !wereSafe.isEmpty() ? wereSafe : partition.lastKnownEligible();
         return PartitionChange.of(
                 partition,
                 leader == partition.leader() ? PartitionChange.SAME_EPOCH : leader,
                 inSync,
-                eligible,
-                leader == PartitionImage.NO_LEADER ? last : List.of(),
+                eligible(partition, inSync, requiredSize, brokers),
+                lastKnownEligible(partition, inSync, brokers),
                 false);
+    }
+
+    private static List<Integer> eligible(
+            PartitionImage partition, List<Integer> inSync, int requiredSize, Brokers brokers) {
+        List<Integer> eligible = new ArrayList<>();
+        for (int node : partition.replicas()) {
+            if (inSync.size() < requiredSize
+                    && !inSync.contains(node)
+                    && wasSafe(partition, node)
+                    && brokers.keepsRecords(node)) {
+                eligible.add(node);
+            }
+        }
+        return eligible;
+    }
+
+    private static List<Integer> lastKnownEligible(PartitionImage partition, List<Integer> inSync, Brokers brokers) {
+        List<Integer> last = new ArrayList<>();
+        for (int node : partition.replicas()) {
+            boolean hasLostRecords = wasSafe(partition, node)
+                    ? !brokers.keepsRecords(node)
+                    : partition.lastKnownEligible().contains(node);
+            if (hasLostRecords && !inSync.contains(node)) {
+                last.add(node);
+            }
+        }
+        return last;
+    }
+
+    private static boolean wasSafe(PartitionImage partition, int node) {
+        return partition.inSyncReplicas().contains(node)
+                || partition.eligibleLeaders().contains(node);
     }
 }

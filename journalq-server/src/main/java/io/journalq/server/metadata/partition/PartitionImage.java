@@ -13,7 +13,8 @@ import java.util.List;
  * @param inSyncReplicas nodes that have all acknowledged records
  * @param eligibleLeaders nodes outside the in-sync replicas that have all acknowledged records, because nothing was
  *     acknowledged since they left the in-sync replicas (KIP-966)
- * @param lastKnownEligible nodes that were in sync or eligible last, and have lost records since then
+ * @param lastKnownEligible nodes that were in sync or eligible, and have lost records since then. Any of them may have most
+ *     of the records: it is not known that a node which still is in sync or eligible had not lost its records before
  * @param recoveryEpoch the last leader epoch that began without some acknowledged records; {@link #NO_RECOVERY} if none
  *     did. A replica whose records are all older may remove records that consumers have seen
  * @param reassignment the change of the replicas that is in progress
