@@ -2,23 +2,7 @@ package io.journalq.bench.load;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.ProcessUsage;
-import io.journalq.common.protocol.ApiMessage;
-import io.journalq.common.protocol.MessageReader;
-import io.journalq.common.protocol.frame.Frames;
-import io.journalq.common.protocol.message.ApiMessages;
-import io.journalq.common.protocol.message.SaslAuthenticateRequest;
-import io.journalq.common.protocol.message.SaslAuthenticateResponse;
-import io.journalq.common.protocol.message.SaslHandshakeRequest;
-import io.journalq.common.protocol.message.SaslHandshakeResponse;
-import io.journalq.common.sasl.ScramMechanism;
-import io.journalq.common.sasl.ScramMessages;
-import io.journalq.common.sasl.ScramMessages.ClientFinal;
-import io.journalq.common.sasl.ScramMessages.ClientFirst;
-import io.journalq.common.sasl.ScramMessages.ServerFirst;
 import io.netty.bootstrap.Bootstrap;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
@@ -27,16 +11,12 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
-import io.netty.util.ReferenceCounted;
 import io.netty.util.concurrent.Future;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -46,9 +26,6 @@ import javax.net.ssl.SSLSocket;
 
 /** Opens connections one after the other on several threads, each up to the end of a handshake or a login. */
 public final class ConnectionLoad {
-    private static final short HANDSHAKE_VERSION = 1;
-    private static final short AUTHENTICATE_VERSION = 2;
-    private static final String NONCE = "0123456789abcdefghijklmn";
     private static final int TIMEOUT_MS = 30_000;
     private static final double MICROS_PER_NANO = 1e-3;
 
@@ -173,61 +150,16 @@ public final class ConnectionLoad {
         }
     }
 
-    /** Logins by SCRAM-SHA-256 without TLS. The client computes the salted password once. */
+    /** Logins by SCRAM-SHA-256 without TLS. */
     public static Attempts logins(InetSocketAddress address, String user, String password) {
-        return () -> new Attempt() {
-            private byte[] salt;
-            private byte[] salted;
-
-            @Override
-            public void run() throws IOException {
+        return () -> {
+            ScramLogin login = new ScramLogin(user, password);
+            return () -> {
                 try (Socket socket = connect(address)) {
-                    call(
-                            socket,
-                            new SaslHandshakeRequest().setMechanism("SCRAM-SHA-256"),
-                            HANDSHAKE_VERSION,
-                            SaslHandshakeResponse.class);
-                    ClientFirst first = ClientFirst.of(user, NONCE);
-                    ServerFirst challenge = ServerFirst.parse(send(socket, first.text()));
-                    if (!Arrays.equals(salt, challenge.salt())) {
-                        salt = challenge.salt();
-                        salted = ScramMechanism.SCRAM_SHA_256.saltedPassword(
-                                password.getBytes(StandardCharsets.UTF_8), salt, challenge.iterations());
-                    }
-                    String unproven = ClientFinal.unproven(first.gs2Header(), challenge.nonce());
-                    byte[] proof = ScramMechanism.SCRAM_SHA_256.clientProof(
-                            salted, ScramMessages.authMessage(first, challenge, unproven));
-                    send(socket, ClientFinal.text(unproven, proof));
+                    login.run(socket);
                 }
-            }
+            };
         };
-    }
-
-    private static String send(Socket socket, String message) throws IOException {
-        SaslAuthenticateRequest request =
-                new SaslAuthenticateRequest().setAuthBytes(Unpooled.copiedBuffer(message, StandardCharsets.UTF_8));
-        SaslAuthenticateResponse response = call(socket, request, AUTHENTICATE_VERSION, SaslAuthenticateResponse.class);
-        if (response.errorCode() != 0) {
-            throw new IOException("the login was refused with error " + response.errorCode());
-        }
-        return response.authBytes().toString(StandardCharsets.UTF_8);
-    }
-
-    private static <T extends ApiMessage> T call(Socket socket, ApiMessage request, short version, Class<T> type)
-            throws IOException {
-        List<ReferenceCounted> parts =
-                Frames.request(UnpooledByteBufAllocator.DEFAULT, 1, "connection-load", request, version);
-        ByteBuf frame = Unpooled.wrappedBuffer(parts.toArray(new ByteBuf[0]));
-        byte[] bytes = new byte[frame.readableBytes()];
-        frame.readBytes(bytes);
-        frame.release();
-        socket.getOutputStream().write(bytes);
-        DataInputStream in = new DataInputStream(socket.getInputStream());
-        byte[] response = new byte[in.readInt()];
-        in.readFully(response);
-        MessageReader reader = new MessageReader(Unpooled.wrappedBuffer(response));
-        Frames.readResponseHeader(reader, request.apiKey(), version);
-        return type.cast(ApiMessages.readResponse(request.apiKey(), reader, version));
     }
 
     /** Closes with a reset, so that no port stays in TIME_WAIT. */
