@@ -69,6 +69,22 @@ final class ProducerTest {
     }
 
     @Test
+    void shouldSendThroughTheEventLoopWhenTheBrokerDoesNotRespondToAnotherConnection() throws Exception {
+        try (Producer producer =
+                producer().connectTimeout(Duration.ofMillis(100)).build()) {
+            // given a connection of the event loop, and none of the caller
+            producer.sendAsync(to(0, "first")).get(10, TimeUnit.SECONDS);
+            cluster.ignoreNewConnections();
+            // when
+            for (int i = 1; i <= 3; i++) {
+                assertThat(producer.send(to(0, "value " + i)).offset()).isEqualTo(i);
+            }
+            // then
+            assertThat(producer.metrics().directSends()).isZero();
+        }
+    }
+
+    @Test
     void shouldGiveEachOfManySendersItsOwnOffset() throws Exception {
         // given
         int threads = 20;

@@ -11,10 +11,15 @@ import io.journalq.client.admin.NewTopic;
 import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.TlsFailedException;
+import io.journalq.client.internal.network.BlockingConnection;
+import io.journalq.client.internal.network.ClientConfig;
+import io.journalq.client.internal.network.HostAndPort;
+import io.journalq.client.internal.network.TlsClient;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
 import io.journalq.client.security.TlsConfig;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.server.broker.TestBroker;
 import io.journalq.server.broker.TestKeys;
 import io.netty.pkitesting.CertificateBuilder;
@@ -34,6 +39,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLServerSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -42,6 +48,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The client at encrypted listeners of the real broker. */
 @Timeout(120)
@@ -117,6 +124,7 @@ class ClientTlsTest {
             for (CompletableFuture<RecordMetadata> each : sent) {
                 each.get(60, TimeUnit.SECONDS);
             }
+            assertThat(producer.metrics().directSends()).isPositive();
         }
 
         // then
@@ -162,6 +170,45 @@ class ClientTlsTest {
         assertFailsAtOnce(trusting(), "127.0.0.1", broker.port(), "does not name the host 127.0.0.1");
         assertFailsAtOnce(trusting(), "localhost", broker.port(), "does not name the host localhost");
         createTopic(trusting().verifyHostName(false).build());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "localhost"})
+    void shouldVerifyTheHostNameWhenTheCallerItselfConnects(String host) throws Exception {
+        // given
+        keys.write(
+                "broker",
+                keys.sign(new CertificateBuilder().subject("CN=broker").addSanDnsName("localhost")));
+        broker.start();
+        HostAndPort address = new HostAndPort(host, broker.port());
+        ClientConfig.Backoff backoff = new ClientConfig.Backoff(10, 10);
+        ClientConfig config = new ClientConfig(
+                Producer.class,
+                List.of(address),
+                new TlsClient(trusting().build()),
+                null,
+                "test",
+                10_000,
+                10_000,
+                10_000,
+                10_000,
+                backoff,
+                backoff);
+
+        // when
+        BlockingConnection connection = new BlockingConnection(address, config);
+        try {
+            if (host.equals("localhost")) {
+                connection.open();
+                // then
+                assertThat(connection.version(ApiKey.PRODUCE, (short) 9)).isEqualTo((short) 9);
+            } else {
+                assertThatThrownBy(connection::open).isInstanceOf(SSLException.class);
+            }
+        } finally {
+            connection.close();
+            connection.release();
+        }
     }
 
     @Test

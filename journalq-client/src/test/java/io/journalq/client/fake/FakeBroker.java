@@ -170,7 +170,9 @@ final class FakeBroker {
     private Fault decide(ApiKey key) {
         Fault fault = Fault.NONE;
         synchronized (cluster) {
-            if (key != ApiKey.API_VERSIONS) {
+            if (key == ApiKey.API_VERSIONS) {
+                fault = cluster.ignoresNewConnections ? Fault.DEAF : Fault.NONE;
+            } else {
                 cluster.requests++;
                 fault = cluster.faults.apply(key);
             }

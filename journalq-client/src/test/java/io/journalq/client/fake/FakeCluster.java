@@ -41,6 +41,7 @@ public final class FakeCluster implements AutoCloseable {
     final List<String> transactionalIds = new ArrayList<>();
     short transactionVersion;
     boolean refusesNewApiVersions;
+    boolean ignoresNewConnections;
     int requests;
 
     /** Starts brokers with ids from 0. */
@@ -142,6 +143,11 @@ public final class FakeCluster implements AutoCloseable {
     /** Decides, for each Produce and Fetch, what goes wrong. */
     public synchronized void faults(Function<ApiKey, Fault> decide) {
         this.faults = decide;
+    }
+
+    /** Reads nothing more from connections that are opened from now on, as a frozen process. */
+    public synchronized void ignoreNewConnections() {
+        ignoresNewConnections = true;
     }
 
     /** Responds to Metadata requests for a topic with an error. */

@@ -32,48 +32,43 @@ public final class BlockingConnection implements AutoCloseable {
     private static final int MAX_RESPONSE_BYTES = 1024 * 1024;
     private static final short ANY_VERSIONS_VERSION = 0;
 
-    private final SocketChannel socket;
-    private final String clientId;
     private final HostAndPort address;
+    private final ClientConfig config;
+    private final SocketChannel socket;
     private final ByteBuf in = ByteBufAllocator.DEFAULT.directBuffer(FIRST_BUFFER_BYTES, MAX_RESPONSE_BYTES);
+    /** Null without TLS. */
+    private BlockingTls tls;
+
     private VersionTable versions;
     private int nextCorrelationId;
     private boolean released;
 
-    private BlockingConnection(SocketChannel socket, String clientId, HostAndPort address) {
-        this.socket = socket;
-        this.clientId = clientId;
+    /**
+     * Makes a connection, which {@link #open} opens.
+     *
+     * @throws IOException if there is no socket left
+     */
+    public BlockingConnection(HostAndPort address, ClientConfig config) throws IOException {
         this.address = address;
+        this.config = config;
+        this.socket = SocketChannel.open();
     }
 
     /**
-     * Connects and negotiates the API versions.
+     * Connects, encrypts the connection if the client is configured so, and negotiates the API versions. Logs nobody in.
      *
-     * @throws IOException if the broker cannot be reached or closes the connection
+     * @throws IOException if the broker cannot be reached or trusted, closes the connection, or if {@link #close} is called
      */
-    public static BlockingConnection open(HostAndPort address, ClientConfig config) throws IOException {
-        SocketChannel socket = SocketChannel.open();
-        boolean ready = false;
-        try {
-            socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
-            socket.socket().connect(new InetSocketAddress(address.host(), address.port()), config.connectTimeoutMs());
-            BlockingConnection connection = new BlockingConnection(socket, config.clientId(), address);
-            try {
-                ApiVersionsResponse served = (ApiVersionsResponse)
-                        connection.exchange(ApiKey.API_VERSIONS, ANY_VERSIONS_VERSION, new ApiVersionsRequest());
-                connection.versions = new VersionTable(served);
-                ready = true;
-                return connection;
-            } finally {
-                if (!ready) {
-                    connection.release();
-                }
-            }
-        } finally {
-            if (!ready) {
-                socket.close();
-            }
+    public void open() throws IOException {
+        socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        socket.socket().connect(new InetSocketAddress(address.host(), address.port()), config.connectTimeoutMs());
+        if (config.tls() != null) {
+            tls = new BlockingTls(socket, config.tls().engine(address));
+            tls.shakeHands();
         }
+        ApiVersionsResponse served =
+                (ApiVersionsResponse) exchange(ApiKey.API_VERSIONS, ANY_VERSIONS_VERSION, new ApiVersionsRequest());
+        versions = new VersionTable(served);
     }
 
     /**
@@ -100,7 +95,8 @@ public final class BlockingConnection implements AutoCloseable {
      */
     public ApiMessage exchange(ApiKey key, short version, ApiMessage request) throws IOException {
         int correlationId = nextCorrelationId++;
-        write(RequestFrame.encode(ByteBufAllocator.DEFAULT, key, version, correlationId, clientId, request, 0));
+        write(RequestFrame.encode(
+                ByteBufAllocator.DEFAULT, key, version, correlationId, config.clientId(), request, 0));
         ByteBuf frame = readFrame();
         try {
             MessageReader reader = new MessageReader(frame);
@@ -128,31 +124,32 @@ public final class BlockingConnection implements AutoCloseable {
         if (!released) {
             released = true;
             in.release();
+            if (tls != null) {
+                tls.release();
+            }
         }
     }
 
     private void write(List<ReferenceCounted> parts) throws IOException {
         try {
-            if (parts.size() == 1) {
-                writeFully(((ByteBuf) parts.get(0)).nioBuffer());
-                return;
-            }
             ByteBuffer[] buffers = new ByteBuffer[parts.size()];
             for (int i = 0; i < buffers.length; i++) {
                 buffers[i] = ((ByteBuf) parts.get(i)).nioBuffer();
             }
-            ByteBuffer last = buffers[buffers.length - 1];
-            while (last.hasRemaining()) {
-                socket.write(buffers);
-            }
+            writeFully(buffers);
         } finally {
             parts.forEach(ReferenceCountUtil::release);
         }
     }
 
-    private void writeFully(ByteBuffer buffer) throws IOException {
-        while (buffer.hasRemaining()) {
-            socket.write(buffer);
+    private void writeFully(ByteBuffer... buffers) throws IOException {
+        if (tls != null) {
+            tls.write(buffers);
+            return;
+        }
+        ByteBuffer last = buffers[buffers.length - 1];
+        while (last.hasRemaining()) {
+            socket.write(buffers);
         }
     }
 
@@ -171,7 +168,7 @@ public final class BlockingConnection implements AutoCloseable {
         while (in.writerIndex() < sizeBytes) {
             // The buffer grows with the received bytes, not with the announced size.
             in.ensureWritable(Math.min(FIRST_BUFFER_BYTES, MAX_RESPONSE_BYTES - in.writerIndex()));
-            int count = in.writeBytes(socket, in.writableBytes());
+            int count = tls == null ? in.writeBytes(socket, in.writableBytes()) : tls.read(in);
             if (count < 0) {
                 throw new EOFException(address + " closed the connection");
             }

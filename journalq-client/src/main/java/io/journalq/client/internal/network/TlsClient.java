@@ -1,12 +1,14 @@
 package io.journalq.client.internal.network;
 
 import io.journalq.client.security.TlsConfig;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.handler.ssl.OpenSsl;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.handler.ssl.SslProvider;
+import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLException;
 
 /**
@@ -34,6 +36,11 @@ public final class TlsClient {
         } catch (SSLException refused) {
             throw new IllegalArgumentException("cannot use " + config + ": " + refused.getMessage(), refused);
         }
+    }
+
+    /** Returns the engine for a connection to {@code address} that has no event loop. The caller releases it. */
+    SSLEngine engine(HostAndPort address) {
+        return context.newEngine(ByteBufAllocator.DEFAULT, address.host(), address.port());
     }
 
     /** Returns the handler for a connection to {@code address}. */

@@ -38,8 +38,10 @@ final class DirectSender {
     private final BufferMemory memory;
     private final AtomicBoolean busy = new AtomicBoolean();
     private volatile BlockingConnection connection;
-    private volatile long startedNanos;
-    private volatile boolean inExchange;
+    /** Until when what the sender waits for must end. */
+    private volatile long deadlineNanos;
+
+    private volatile boolean waits;
 
     // Guarded by the busy flag.
     private final BatchBuilder builder;
@@ -90,24 +92,23 @@ final class DirectSender {
         return sent;
     }
 
-    /** Aborts an exchange that exceeds the request timeout. On the event loop. */
+    /** Aborts what takes too long: an exchange, or the opening of the connection. On the event loop. */
     void checkTimeout(long nowNanos) {
         BlockingConnection current = connection;
-        long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(config.client().requestTimeoutMs());
-        if (current != null && inExchange && nowNanos - startedNanos > timeoutNanos) {
+        if (current != null && waits && nowNanos - deadlineNanos > 0) {
             current.close();
         }
     }
 
     /** Closes the connection. A running send fails or completes first. */
     void close() {
-        BlockingConnection current = connection;
-        if (current != null && inExchange) {
-            current.close();
-        }
-        while (!busy.compareAndSet(false, true)) {
+        do {
+            BlockingConnection current = connection;
+            if (current != null && waits) {
+                current.close();
+            }
             Thread.onSpinWait();
-        }
+        } while (!busy.compareAndSet(false, true));
         try {
             closed = true;
             disconnect();
@@ -132,8 +133,10 @@ final class DirectSender {
         }
         ClientConfig client = config.client();
         try {
-            BlockingConnection opened = BlockingConnection.open(leader, client);
+            BlockingConnection opened = new BlockingConnection(leader, client);
             connection = opened;
+            waitAtMost(client.connectTimeoutMs());
+            opened.open();
             version = opened.version(ApiKey.PRODUCE, ProduceCall.NEWEST_VERSION);
             connectedTo = leader;
             connectFailures = 0;
@@ -145,7 +148,14 @@ final class DirectSender {
             noConnectBeforeNanos = System.nanoTime()
                     + TimeUnit.MILLISECONDS.toNanos(client.reconnectBackoff().delayMs(connectFailures));
             return false;
+        } finally {
+            waits = false;
         }
+    }
+
+    private void waitAtMost(long timeoutMs) {
+        deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        waits = true;
     }
 
     private void disconnect() {
@@ -227,8 +237,7 @@ final class DirectSender {
         try {
             counters.requests.increment();
             counters.sentBytes.add(batch.payload().readableBytes());
-            startedNanos = System.nanoTime();
-            inExchange = true;
+            waitAtMost(config.client().requestTimeoutMs());
             response = (ProduceResponse) connection.exchange(
                     ApiKey.PRODUCE,
                     version,
@@ -240,7 +249,7 @@ final class DirectSender {
             handOver(lane, batch, new ConnectionFailedException("the connection broke: " + e.getMessage(), e));
             return null;
         } finally {
-            inExchange = false;
+            waits = false;
         }
         return accept(lane, batch, partitionOf(response), timestampMs);
     }

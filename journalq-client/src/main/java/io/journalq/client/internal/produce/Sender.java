@@ -66,10 +66,9 @@ public final class Sender implements AutoCloseable {
         this.deliveryTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs());
         this.clientLoop = ClientLoop.acquire();
         this.loop = new ProduceLoop(config, topics.values(), counters, clientLoop.eventLoop(), memory, gate);
-        // The direct path writes to a socket itself, which it cannot do through TLS or before a login.
+        // The direct path does not log in.
         this.direct = loop.expectsResponses()
                         && !config.transactional()
-                        && config.client().tls() == null
                         && config.client().sasl() == null
                 ? new DirectSender(loop, config, counters, memory)
                 : null;
