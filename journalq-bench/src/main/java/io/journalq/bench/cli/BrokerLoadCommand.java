@@ -5,6 +5,7 @@ import io.journalq.bench.compare.Side;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.SpawnedBroker;
 import io.journalq.bench.load.BrokerLoad;
+import io.journalq.bench.load.LoadListener;
 import io.journalq.bench.measure.Statistics;
 import io.journalq.bench.option.EncryptionOption;
 import io.journalq.bench.option.OptionTypes;
@@ -148,8 +149,9 @@ final class BrokerLoadCommand implements Callable<Integer> {
     private Map<String, Object> measure(BrokerDriver driver, String shardCount, PayloadPool pool) throws IOException {
         driver.createTopic("broker-load", partitions);
         BrokerLoad.Result result = new BrokerLoad(
-                        Side.address(driver.bootstrap()),
-                        driver.security().loadContext(),
+                        LoadListener.of(
+                                Side.address(driver.bootstrap()),
+                                driver.security().loadContext()),
                         "broker-load",
                         partitions,
                         partitionsPerRequest,

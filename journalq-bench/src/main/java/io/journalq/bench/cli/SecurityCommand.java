@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -21,14 +22,21 @@ import picocli.CommandLine.Option;
         sortOptions = false,
         description = {
             "Measures what encryption, logins and sealing cost.",
-            "Starts each broker with a plain listener, one with TLS (key ECDSA P-256) and one with logins. Each round measures"
-                    + " each broker once: the produce cases over the plain listener, over TLS and, with JournalQ, sealed;"
-                    + " then TLS handshakes, resumed ones, and logins by SCRAM-SHA-256. The medians of all rounds are"
-                    + " compared. The other broker is frozen.",
-            "TLS 1.3 is measured twice: with the key exchange that BoringSSL prefers, which is post-quantum"
-                    + " (X25519MLKEM768) if the broker has it, and with P-256.",
-            "A round takes (--warmup + --duration) for each of 6 + 5 measurements of JournalQ and 4 + 5 of Kafka, with the"
-                    + " default cases.",
+            "Starts each broker with a plain listener, two with TLS (keys ECDSA P-256 and RSA 2048) and one with logins. Each"
+                    + " round measures each broker once. The medians of all rounds are compared. The other broker is"
+                    + " frozen.",
+            "cases: the produce cases over the plain listener, over TLS and, with JournalQ, sealed.",
+            "caller: one caller that waits for each message, over the plain listener and over TLS.",
+            "reads: a consumer that reads 1 GiB again and again, over the plain listener and over TLS.",
+            "requests: prebuilt Produce requests with one message each, over the plain listener, after a login, and after a"
+                    + " login with 10,000 ACLs.",
+            "connections: TLS handshakes, resumed ones, and logins by SCRAM-SHA-256. TLS 1.3 is measured twice: with the key"
+                    + " exchange that BoringSSL prefers, which is post-quantum (X25519MLKEM768) if the broker has it, and"
+                    + " with P-256.",
+            "storm: Produce requests over one plain connection, one at a time, alone and beside as many TLS handshakes with"
+                    + " the key RSA as --threads can open.",
+            "A round takes (--warmup + --duration) for each of 19 measurements of JournalQ and 17 of Kafka, with the default"
+                    + " cases.",
             "Exit code: 0 on success, 1 if a check failed, 2 if the command line is wrong."
         },
         footer = {
@@ -36,7 +44,7 @@ import picocli.CommandLine.Option;
             "Examples:",
             "  journalq-bench security --brokers journalq --rounds 1 --duration 2s",
             "  journalq-bench security --brokers journalq,kafka --rounds 3",
-            "  journalq-bench security --cases none --rounds 5 --first-warmup 20s"
+            "  journalq-bench security --measure connections --rounds 5 --first-warmup 20s"
         })
 final class SecurityCommand implements Callable<Integer> {
     @Option(
@@ -48,10 +56,18 @@ final class SecurityCommand implements Callable<Integer> {
     private List<BrokerChoice> brokers;
 
     @Option(
+            names = "--measure",
+            split = ",",
+            defaultValue = "cases,caller,reads,requests,connections,storm",
+            paramLabel = "PART",
+            description = "What is measured (default: all, which are ${DEFAULT-VALUE}).")
+    private Set<SecuredBroker.Part> parts;
+
+    @Option(
             names = "--cases",
             defaultValue = "1,3",
             paramLabel = "LIST",
-            description = "Cases of journalq-bench produce, or none (default: ${DEFAULT-VALUE}).")
+            description = "Cases of journalq-bench produce (default: ${DEFAULT-VALUE}).")
     private WorkloadOptions.Cases cases;
 
     @Option(
@@ -107,7 +123,7 @@ final class SecurityCommand implements Callable<Integer> {
     @Override
     public Integer call() throws InterruptedException {
         SecurityResults results = new SecurityResults();
-        SecuredBroker.Plan plan = new SecuredBroker.Plan(cases.list(), payload, threads, duration);
+        SecuredBroker.Plan plan = new SecuredBroker.Plan(parts, cases.required("--cases"), payload, threads, duration);
         List<SecuredBroker> all = new ArrayList<>();
         PayloadPool pool = plan.pool();
         try {
@@ -126,6 +142,7 @@ final class SecurityCommand implements Callable<Integer> {
         }
         Map<String, Object> settings = new LinkedHashMap<>();
         settings.put("rounds", rounds);
+        settings.put("measured", parts.toString());
         settings.put("payload", payload);
         settings.put("connection_threads", threads);
         settings.put("first_warmup", warmup(0).toString());

@@ -12,7 +12,12 @@ import java.util.Map;
 final class SecurityResults {
     static final String RATE = "per_s";
     static final String P50_US = "p50_us";
+    static final String P99_US = "p99_us";
     static final String CPU_US = "broker_cpu_us";
+    /** What 999 in 1,000 iterations of the broker's event loops took at most. */
+    static final String LOOP_P999_US = "loop_p999_us";
+
+    private static final List<String> COLUMNS = List.of(RATE, P50_US, P99_US, CPU_US, LOOP_P999_US);
 
     /** By broker, measurement and column, one value for each round. */
     private final Map<String, Map<String, Map<String, List<Double>>>> values = new LinkedHashMap<>();
@@ -31,7 +36,7 @@ final class SecurityResults {
         run.put("measurement", name);
         run.put("round", round + 1);
         run.put("warmup_ms", warmup.toMillis());
-        for (String column : List.of(RATE, P50_US, CPU_US)) {
+        for (String column : COLUMNS) {
             Double value = measured.get(column);
             if (value != null) {
                 run.put(column, Statistics.tenths(value));
@@ -58,9 +63,11 @@ final class SecurityResults {
             row.put("measurement", name);
             row.put(RATE, Math.round(median(columns, RATE)));
             row.put("range", range(columns, RATE));
-            row.put(P50_US, columns.containsKey(P50_US) ? Statistics.tenths(median(columns, P50_US)) : "");
-            row.put(CPU_US, Statistics.tenths(median(columns, CPU_US)));
+            row.put(P50_US, tenths(columns, P50_US));
+            row.put(P99_US, tenths(columns, P99_US));
+            row.put(CPU_US, tenths(columns, CPU_US));
             row.put("broker_cpu_range", range(columns, CPU_US));
+            row.put(LOOP_P999_US, tenths(columns, LOOP_P999_US));
             row.put("of_plain", ratio(measurements.get(plainOf(name)), columns));
             Map<String, Map<String, List<Double>>> ofKafka =
                     values.getOrDefault(BrokerChoice.KAFKA.toString(), Map.of());
@@ -70,9 +77,13 @@ final class SecurityResults {
         return rows;
     }
 
-    /** The measurement without encryption; the name itself if there is none. */
+    /** The same measurement over plain connections, if there is one. */
     private static String plainOf(String name) {
-        return name.startsWith("case ") ? name.substring(0, name.lastIndexOf(' ')) + " plain" : "none";
+        return name.substring(0, name.lastIndexOf(' ')) + " plain";
+    }
+
+    private static Object tenths(Map<String, List<Double>> columns, String column) {
+        return columns.containsKey(column) ? Statistics.tenths(median(columns, column)) : "";
     }
 
     private static Object ratio(Map<String, List<Double>> base, Map<String, List<Double>> columns) {

@@ -5,6 +5,7 @@ import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ConnectionSecurity;
 import io.journalq.bench.driver.KafkaClientsDriver;
 import io.journalq.bench.load.BrokerLoad;
+import io.journalq.bench.load.LoadListener;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceRun;
@@ -78,8 +79,9 @@ public final class Side {
             broker.createTopic(topic, partitions);
             System.err.println(broker.name() + " single-message requests without a client library");
             return new BrokerLoad(
-                            address(broker.bootstrap()),
-                            broker.security().loadContext(),
+                            LoadListener.of(
+                                    address(broker.bootstrap()),
+                                    broker.security().loadContext()),
                             topic,
                             partitions,
                             1,

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The key of a broker on this machine (ECDSA, P-256) with a certificate that it has signed itself, and the password of
- * its user {@value #USER}. Both exist as long as the benchmark runs.
+ * The keys of a broker on this machine (ECDSA P-256, and RSA with 2,048 bits) with certificates that it has signed itself,
+ * and the password of its user {@value #USER}. All exist as long as the benchmark runs.
  */
 final class BrokerKeys {
     static final String USER = "bench";
@@ -29,24 +29,33 @@ final class BrokerKeys {
         } catch (IOException e) {
             throw new BenchException("cannot write " + directory, "check the temporary directory", e);
         }
-        keytool(
-                "-genkeypair",
-                "-keyalg",
-                "EC",
-                "-groupname",
-                "secp256r1",
-                "-dname",
-                "CN=broker",
-                "-ext",
-                "san=dns:localhost,ip:127.0.0.1",
-                "-storetype",
-                "PKCS12");
-        keytool("-exportcert", "-rfc", "-file", authority().toString());
+        String certificates = make(keystore(), "-keyalg", "EC", "-groupname", "secp256r1")
+                + make(rsaKeystore(), "-keyalg", "RSA", "-keysize", "2048");
+        try {
+            Files.writeString(authority(), certificates);
+        } catch (IOException e) {
+            throw new BenchException("cannot write " + directory, "check the temporary directory", e);
+        }
     }
 
-    /** PKCS12, with the password of {@link #passwordFile}. */
+    /** Makes a key, and returns its certificate. */
+    private String make(Path keystore, String... kind) {
+        List<String> generate = new ArrayList<>(List.of("-genkeypair"));
+        generate.addAll(List.of(kind));
+        generate.addAll(
+                List.of("-dname", "CN=broker", "-ext", "san=dns:localhost,ip:127.0.0.1", "-storetype", "PKCS12"));
+        keytool(keystore, generate);
+        return keytool(keystore, List.of("-exportcert", "-rfc"));
+    }
+
+    /** PKCS12 with the key ECDSA, with the password of {@link #passwordFile}. */
     Path keystore() {
         return directory.resolve("broker.p12");
+    }
+
+    /** As {@link #keystore}, with the key RSA. */
+    Path rsaKeystore() {
+        return directory.resolve("broker-rsa.p12");
     }
 
     Path passwordFile() {
@@ -58,13 +67,14 @@ final class BrokerKeys {
         return directory.resolve("authority.pem");
     }
 
-    private void keytool(String... options) {
+    /** Returns what it prints. */
+    private String keytool(Path keystore, List<String> options) {
         List<String> command = new ArrayList<>();
         command.add(System.getProperty("java.home") + "/bin/keytool");
-        command.addAll(List.of(options));
+        command.addAll(options);
         command.addAll(List.of(
                 "-keystore",
-                keystore().toString(),
+                keystore.toString(),
                 "-storepass:file",
                 passwordFile().toString()));
         try {
@@ -74,6 +84,7 @@ final class BrokerKeys {
             if (keytool.waitFor() != 0) {
                 throw new BenchException("keytool cannot make keys: " + output.strip(), "check the JDK");
             }
+            return output;
         } catch (IOException e) {
             throw new BenchException("cannot run keytool", "use a JDK", e);
         } catch (InterruptedException e) {

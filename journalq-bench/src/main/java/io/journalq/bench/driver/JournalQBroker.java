@@ -27,6 +27,9 @@ public final class JournalQBroker extends SpawnedBroker {
     private static final String HEAP = "512m";
 
     private static final String ADMIN = "admin.listener";
+    /** Without an ACL for a resource, everybody may use it. */
+    private static final Map<String, String> RIGHTS = Map.of(
+            "authorization.enabled", "true", "allow.everyone.if.no.acl.found", "true", "super.users", "User:ANONYMOUS");
     /** Settings that differ between the brokers of a cluster. */
     private static final Set<String> OF_EACH_BROKER = Set.of(
             "node.id",
@@ -57,9 +60,9 @@ public final class JournalQBroker extends SpawnedBroker {
         this.hasMetrics = hasMetrics;
     }
 
-    /** A broker that also has listeners with TLS and with logins. */
-    public static JournalQBroker secured(Map<String, String> extra) {
-        return new JournalQBroker(ClusterShape.SINGLE, extra, false, true);
+    /** A broker with metrics that also has listeners with TLS and with logins, and to which ACLs can be added. */
+    public static JournalQBroker secured() {
+        return new JournalQBroker(ClusterShape.SINGLE, RIGHTS, true, true);
     }
 
     /** A broker that serves metrics at a free port, unless {@code extra} sets the address. */
@@ -121,6 +124,10 @@ public final class JournalQBroker extends SpawnedBroker {
         if (keys() != null) {
             settings.put("ssl.keystore.location", keys().keystore().toString());
             settings.put("ssl.keystore.password.file", keys().passwordFile().toString());
+            settings.put("listener.security.protocol.map", SECURED_LISTENERS);
+            settings.put(
+                    "listener.name.rsa.ssl.keystore.location",
+                    keys().rsaKeystore().toString());
             addUser(settings.get("data.directories"));
         }
         if (shape().isCluster()) {

@@ -42,6 +42,15 @@ public final class KafkaBroker extends SpawnedBroker {
     private static final Set<String> OF_EACH_BROKER =
             Set.of("node.id", "listeners", "advertised.listeners", "controller.quorum.voters", "log.dirs");
 
+    /** Without an ACL for a resource, everybody may use it. */
+    private static final Map<String, String> RIGHTS = Map.of(
+            "authorizer.class.name",
+            "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "allow.everyone.if.no.acl.found",
+            "true",
+            "super.users",
+            "User:ANONYMOUS");
+
     private static final String SESSION_TIMEOUT = "broker.session.timeout.ms";
 
     private final Map<String, String> extra;
@@ -61,9 +70,9 @@ public final class KafkaBroker extends SpawnedBroker {
         this.extra = Map.copyOf(extra);
     }
 
-    /** A broker that also has listeners with TLS and with logins. */
-    public static KafkaBroker secured(Map<String, String> extra) {
-        return new KafkaBroker(ClusterShape.SINGLE, extra, true);
+    /** A broker that also has listeners with TLS and with logins, and to which ACLs can be added. */
+    public static KafkaBroker secured() {
+        return new KafkaBroker(ClusterShape.SINGLE, RIGHTS, true);
     }
 
     @Override
@@ -152,12 +161,15 @@ public final class KafkaBroker extends SpawnedBroker {
         properties.put("controller.listener.names", "CONTROLLER");
         properties.put("log.dirs", node.dataDirectory().toString());
         if (keys() != null) {
-            properties.put(
-                    "listener.security.protocol.map",
-                    "PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT");
+            properties.put("listener.security.protocol.map", SECURED_LISTENERS + ",CONTROLLER:PLAINTEXT");
             properties.put("ssl.keystore.type", "PKCS12");
             properties.put("ssl.keystore.location", keys().keystore().toString());
             properties.put("ssl.keystore.password", BrokerKeys.PASSWORD);
+            properties.put("listener.name.rsa.ssl.keystore.type", "PKCS12");
+            properties.put(
+                    "listener.name.rsa.ssl.keystore.location",
+                    keys().rsaKeystore().toString());
+            properties.put("listener.name.rsa.ssl.keystore.password", BrokerKeys.PASSWORD);
             properties.put("sasl.enabled.mechanisms", "SCRAM-SHA-256");
             properties.put(
                     "listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config",

@@ -13,6 +13,9 @@ import java.util.stream.Collectors;
 
 /** A broker that this program starts in processes of its own, with its data in temporary directories. */
 public abstract class SpawnedBroker extends KafkaProtocolBroker {
+    /** The protocols of the listeners with TLS and with logins, as both brokers name them. */
+    static final String SECURED_LISTENERS = "PLAINTEXT:PLAINTEXT,SSL:SSL,RSA:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT";
+
     private final ClusterShape shape;
     private final List<SpawnedNode> nodes = new ArrayList<>();
     /** Whether it also has listeners with TLS, and with logins by SCRAM. */
@@ -94,6 +97,11 @@ public abstract class SpawnedBroker extends KafkaProtocolBroker {
     /** The listener with TLS. */
     public final InetSocketAddress tlsAddress() {
         return new InetSocketAddress("localhost", first().tlsPort());
+    }
+
+    /** The listener with TLS that has a key of RSA with 2,048 bits. */
+    public final InetSocketAddress rsaAddress() {
+        return new InetSocketAddress("localhost", first().rsaPort());
     }
 
     /** Name and password of the user who can log in. */

@@ -11,6 +11,7 @@ final class SpawnedNode implements AutoCloseable {
     private final int id;
     private final int port = LoopbackPorts.next();
     private final int tlsPort = LoopbackPorts.next();
+    private final int rsaPort = LoopbackPorts.next();
     private final int loginPort = LoopbackPorts.next();
     /** At which the processes agree on metadata. */
     private final int quorumPort = LoopbackPorts.next();
@@ -31,6 +32,11 @@ final class SpawnedNode implements AutoCloseable {
 
     int tlsPort() {
         return tlsPort;
+    }
+
+    /** Of the listener with TLS that has a key of RSA. */
+    int rsaPort() {
+        return rsaPort;
     }
 
     int loginPort() {
@@ -56,7 +62,10 @@ final class SpawnedNode implements AutoCloseable {
     /** The listeners for clients, as both brokers name them. */
     String listeners(boolean secured) {
         String plain = "PLAINTEXT://localhost:" + port;
-        return secured ? plain + ",SSL://localhost:" + tlsPort + ",SASL_PLAINTEXT://localhost:" + loginPort : plain;
+        return secured
+                ? plain + ",SSL://localhost:" + tlsPort + ",RSA://localhost:" + rsaPort + ",SASL_PLAINTEXT://localhost:"
+                        + loginPort
+                : plain;
     }
 
     /** The address for clients, as {@code host:port}. */

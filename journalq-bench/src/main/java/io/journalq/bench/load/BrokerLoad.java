@@ -14,10 +14,8 @@ import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.handler.ssl.SslContext;
 import io.netty.util.ReferenceCounted;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -46,8 +44,7 @@ public final class BrokerLoad {
 
     private static final ByteBuffer EMPTY = ByteBuffer.allocate(0);
 
-    private final InetSocketAddress address;
-    private final SslContext tls;
+    private final LoadListener listener;
     private final ByteBuffer[] requests;
     private final int partitionsPerRequest;
     private final int inFlight;
@@ -59,21 +56,18 @@ public final class BrokerLoad {
     /**
      * Prepares the requests.
      *
-     * @param tls null for plain connections
      * @param topic an existing topic with {@code partitions} partitions
      * @param partitionsPerRequest number of consecutive partitions that a request writes to, at most {@code partitions}
      * @param inFlight requests in flight on each connection
      */
     public BrokerLoad(
-            InetSocketAddress address,
-            SslContext tls,
+            LoadListener listener,
             String topic,
             int partitions,
             int partitionsPerRequest,
             PayloadPool pool,
             int inFlight) {
-        this.address = address;
-        this.tls = tls;
+        this.listener = listener;
         this.partitionsPerRequest = partitionsPerRequest;
         this.inFlight = inFlight;
         this.requests = new ByteBuffer[partitions];
@@ -190,7 +184,7 @@ public final class BrokerLoad {
         private int nextPartition;
 
         Connection(Selector selector, int number) throws IOException {
-            socket = LoadSocket.connect(address, tls);
+            socket = listener.connect();
             socket.set(StandardSocketOptions.TCP_NODELAY, true);
             nextPartition = number * SPREAD % requests.length;
             key = socket.register(selector, this);

@@ -63,6 +63,19 @@ final class LoadSocket implements AutoCloseable {
         }
     }
 
+    /** Connects without TLS, and logs in. */
+    static LoadSocket loggedIn(InetSocketAddress address, ScramLogin login) throws IOException {
+        SocketChannel channel = SocketChannel.open(address);
+        try {
+            login.run(channel.socket());
+            channel.configureBlocking(false);
+            return new LoadSocket(channel, null);
+        } catch (IOException | RuntimeException failed) {
+            channel.close();
+            throw failed;
+        }
+    }
+
     /** While the channel blocks. */
     private void shakeHands() throws IOException {
         ByteBuffer nothing = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize());

@@ -6,10 +6,13 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.stream.Stream;
 
 /** The metrics of a broker, in the Prometheus format. A page that cannot be read never fails the run. One thread. */
 public final class MetricsPage {
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+    private static final String BOUND = "le=\"";
 
     private final HttpRequest request;
     private final HttpClient http;
@@ -48,6 +51,33 @@ public final class MetricsPage {
         return sum(begin, "");
     }
 
+    /** The bounds of a histogram's buckets in seconds, from the lowest to infinity; none if the page could not be read. */
+    Stream<Double> bounds(String buckets) {
+        return buckets(buckets).map(MetricsPage::bound).distinct().sorted();
+    }
+
+    /** How many values of a histogram are at most {@code boundS}, which is one of its bounds; 0 if it could not be read. */
+    long upTo(String buckets, double boundS) {
+        return (long) buckets(buckets)
+                .filter(line -> bound(line) == boundS)
+                .mapToDouble(MetricsPage::value)
+                .sum();
+    }
+
+    private Stream<String> buckets(String name) {
+        return text == null ? Stream.of() : text.lines().filter(line -> line.startsWith(name));
+    }
+
+    private static double bound(String line) {
+        int start = line.indexOf(BOUND) + BOUND.length();
+        String bound = line.substring(start, line.indexOf('"', start));
+        return bound.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(bound);
+    }
+
+    private static double value(String line) {
+        return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
+    }
+
     /** As {@link #sum(String)}, of the samples that also contain {@code label}. */
     long sum(String begin, String label) {
         if (text == null) {
@@ -55,7 +85,7 @@ public final class MetricsPage {
         }
         return (long) text.lines()
                 .filter(line -> line.startsWith(begin) && line.contains(label))
-                .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+                .mapToDouble(MetricsPage::value)
                 .sum();
     }
 }

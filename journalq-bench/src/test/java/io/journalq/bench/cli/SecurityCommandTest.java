@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SecurityCommandTest {
     @Test
     @Tag("long")
-    void shouldMeasureEncryptionLoginsAndSealing(@TempDir Path directory) throws Exception {
+    void shouldMeasureEachPart(@TempDir Path directory) throws Exception {
         Path file = directory.resolve("result.json");
 
         int exitCode = BenchMain.commandLine()
@@ -43,17 +43,31 @@ class SecurityCommandTest {
         for (JsonNode result : results) {
             measured.add(result.get("measurement").asText());
             assertThat(result.get("per_s").asDouble()).as("%s", result).isPositive();
+            boolean lone = result.get("measurement").asText().matches("storm (plain|RSA)");
+            assertThat(result.get("loop_p999_us").asDouble() > 0)
+                    .as("%s", result)
+                    .isEqualTo(lone);
         }
         assertThat(measured)
                 .containsExactly(
                         "case 3 plain",
                         "case 3 tls",
                         "case 3 sealed",
+                        "caller plain",
+                        "caller tls",
+                        "reads plain",
+                        "reads tls",
+                        "requests plain",
+                        "requests login",
+                        "requests ACLs",
                         "handshake TLS 1.3",
                         "handshake TLS 1.3 P-256",
                         "handshake TLS 1.2",
                         "handshake TLS 1.2 resumed",
-                        "login SCRAM-SHA-256");
+                        "login SCRAM-SHA-256",
+                        "storm plain",
+                        "storm RSA",
+                        "storm handshakes");
         for (JsonNode run : all.get("runs")) {
             assertThat(run.get("warmup_ms").asInt())
                     .as("%s", run)
