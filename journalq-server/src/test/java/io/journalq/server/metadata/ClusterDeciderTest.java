@@ -389,6 +389,8 @@ class ClusterDeciderTest {
         apply(machine.beginTerm(1));
         loseRecords(3);
         apply(machine.cluster().unfence(3, epoch(3)));
+        assertThat(partition().lastKnownEligible()).containsExactly(3);
+
         apply(machine.partitions().alterPartition(1, epoch(1), proposal(1, 2, 3)));
 
         assertThat(partition().lastKnownEligible()).isEmpty();
