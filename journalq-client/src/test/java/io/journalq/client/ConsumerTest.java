@@ -453,6 +453,27 @@ final class ConsumerTest {
         }
     }
 
+    @Test
+    void shouldReadFromTheLeaderThatARefusalNames() throws Exception {
+        cluster.nameLeaders();
+        fill(0, 0, 10);
+        Duration pause = Duration.ofSeconds(5); // until metadata are requested again, and until a fetch is
+        try (Consumer consumer = consumer()
+                .retryBackoff(pause, pause)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
+            for (int move = 0; move < 2; move++) {
+                long startNanos = System.nanoTime();
+                cluster.moveLeader(FIRST, 1 - cluster.leader(FIRST));
+                fill(0, 10 + move, 1);
+                assertThat(consumer.poll(LONG).count()).isOne();
+                assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(pause.dividedBy(2));
+            }
+        }
+    }
+
     private static final List<Fault> FETCH_FAULTS =
             List.of(Fault.DROP_BEFORE, Fault.DROP_AFTER, Fault.DROP_IN_RESPONSE, Fault.NOT_LEADER, Fault.DELAY);
 

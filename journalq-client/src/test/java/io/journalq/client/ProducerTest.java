@@ -282,6 +282,24 @@ final class ProducerTest {
     }
 
     @Test
+    void shouldSendToTheLeaderThatARefusalNames() throws Exception {
+        Duration pause = Duration.ofSeconds(5); // until metadata are requested again, and until a batch is
+        try (FakeCluster two = new FakeCluster(2).topic("orders", 1).nameLeaders();
+                Producer producer = producer()
+                        .bootstrapServers(two.bootstrapServers())
+                        .retryBackoff(pause, pause)
+                        .build()) {
+            producer.sendAsync(to(0, "first")).get(20, TimeUnit.SECONDS);
+            for (int move = 0; move < 2; move++) {
+                long startNanos = System.nanoTime();
+                two.moveLeader(FIRST, 1 - two.leader(FIRST));
+                producer.sendAsync(to(0, "next")).get(20, TimeUnit.SECONDS);
+                assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(pause.dividedBy(2));
+            }
+        }
+    }
+
+    @Test
     void shouldGoOnUnderANewEpochWhenTheBrokerLostTrackOfTheProducer() {
         try (Producer producer = producer().build()) {
             for (int i = 0; i < 5; i++) {

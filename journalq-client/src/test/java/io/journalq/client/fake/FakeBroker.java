@@ -292,10 +292,20 @@ final class FakeBroker {
             for (ProduceRequest.PartitionProduceData data : topic.partitionData()) {
                 FakePartition.Response response =
                         append(topic.name(), data.index(), data.records().buffer(), fault);
-                partitions.add(new ProduceResponse.PartitionProduceResponse()
+                ProduceResponse.PartitionProduceResponse result = new ProduceResponse.PartitionProduceResponse()
                         .setIndex(data.index())
                         .setErrorCode(response.error().code())
-                        .setBaseOffset(response.baseOffset()));
+                        .setBaseOffset(response.baseOffset());
+                partitions.add(result);
+                synchronized (cluster) {
+                    if (cluster.namesLeaders && response.error() == ErrorCode.NOT_LEADER_OR_FOLLOWER) {
+                        FakePartition partition =
+                                cluster.topics.get(topic.name()).get(data.index());
+                        result.setCurrentLeader(new ProduceResponse.LeaderIdAndEpoch()
+                                .setLeaderId(partition.leader)
+                                .setLeaderEpoch(partition.leaderEpoch));
+                    }
+                }
             }
             topics.add(new ProduceResponse.TopicProduceResponse()
                     .setName(topic.name())
@@ -404,6 +414,11 @@ final class FakeBroker {
             FakePartition partition = cluster.topics.get(topic).get(asked.partition());
             boolean follows = partition.follower == id;
             if ((partition.leader != id && !follows) || fault == Fault.NOT_LEADER) {
+                if (cluster.namesLeaders) {
+                    data.setCurrentLeader(new FetchResponse.LeaderIdAndEpoch()
+                            .setLeaderId(partition.leader)
+                            .setLeaderEpoch(partition.leaderEpoch));
+                }
                 read.add(data.setErrorCode(ErrorCode.NOT_LEADER_OR_FOLLOWER.code()));
             } else if (follows && partition.followerError != ErrorCode.NONE) {
                 read.add(data.setErrorCode(partition.followerError.code()));

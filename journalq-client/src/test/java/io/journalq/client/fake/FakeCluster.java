@@ -42,6 +42,7 @@ public final class FakeCluster implements AutoCloseable {
     short transactionVersion;
     boolean refusesNewApiVersions;
     boolean ignoresNewConnections;
+    boolean namesLeaders;
     int requests;
 
     /** Starts brokers with ids from 0. */
@@ -168,6 +169,12 @@ public final class FakeCluster implements AutoCloseable {
     /** Behaves like a broker that knows only the oldest ApiVersions. */
     public synchronized void refuseNewApiVersions() {
         refusesNewApiVersions = true;
+    }
+
+    /** Brokers name the leaders of partitions that they do not lead. */
+    public synchronized FakeCluster nameLeaders() {
+        namesLeaders = true;
+        return this;
     }
 
     public synchronized void moveLeader(TopicPartition id, int leader) {

@@ -274,6 +274,20 @@ final class FetchLoop implements Cluster.Listener {
             session.unconsumed.incrementAndGet();
             handOver.accept(new FetchResult(session, frame.retain(), parts));
         }
+        nameLeaders(response);
+    }
+
+    /** Moves partitions to the leaders that the broker names instead of itself. */
+    private void nameLeaders(FetchResponse response) {
+        for (FetchResponse.FetchableTopicResponse topic : response.responses()) {
+            for (FetchResponse.PartitionData data : topic.partitions()) {
+                FetchResponse.LeaderIdAndEpoch leader = data.currentLeader();
+                // Responses of these versions contain no addresses.
+                cluster.metadata()
+                        .onNamedLeader(
+                                topic.topic(), data.partitionIndex(), leader.leaderId(), leader.leaderEpoch(), null);
+            }
+        }
     }
 
     private void accept(

@@ -3,6 +3,7 @@ package io.journalq.client.internal.network;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -38,6 +39,26 @@ public record ClusterView(
             return new UnknownTopicException("topic " + name + " has no partition " + partition + "; it has "
                     + leaders.length + ", numbered from 0");
         }
+    }
+
+    /**
+     * Returns this view with another leader of a partition.
+     *
+     * @param known the topic
+     * @param address of the leader, which counts if its address is unknown; null if it is known
+     */
+    ClusterView withLeader(Topic known, int partition, int leader, int leaderEpoch, HostAndPort address) {
+        int[] leaders = known.leaders.clone();
+        int[] leaderEpochs = known.leaderEpochs.clone();
+        leaders[partition] = leader;
+        leaderEpochs[partition] = leaderEpoch;
+        Map<String, Topic> newTopics = new HashMap<>(topics);
+        newTopics.put(known.name, new Topic(known.name, known.id, leaders, leaderEpochs));
+        Map<Integer, HostAndPort> newBrokers = new HashMap<>(brokers);
+        if (address != null) {
+            newBrokers.putIfAbsent(leader, address);
+        }
+        return new ClusterView(clusterId, controllerId, Map.copyOf(newBrokers), Map.copyOf(newTopics), errors);
     }
 
     /** Returns the broker id of the leader of a partition, or -1 if there is none or the partition is unknown. */

@@ -249,6 +249,22 @@ public final class Metadata {
         failed.forEach(waiter -> waiter.completeExceptionally(cause));
     }
 
+    /**
+     * A broker that refuses requests for a partition names the leader (KIP-951). Changes the view if that leader is newer
+     * than the one of the view, and its address is known.
+     *
+     * @param address of the leader; null if the response does not contain it
+     */
+    public void onNamedLeader(String topic, int partition, int leader, int leaderEpoch, HostAndPort address) {
+        ClusterView.Topic known = view.topics().get(topic);
+        boolean exists = known != null && partition >= 0 && partition < known.partitionCount();
+        boolean reachable = address != null || view.brokers().containsKey(leader);
+        if (leader >= 0 && exists && reachable && leaderEpoch > known.leaderEpochs()[partition]) {
+            view = view.withLeader(known, partition, leader, leaderEpoch, address);
+            listener.onView(view);
+        }
+    }
+
     private void accept(MetadataResponse response) {
         Map<Integer, HostAndPort> brokers = new HashMap<>();
         for (MetadataResponse.MetadataResponseBroker broker : response.brokers()) {

@@ -3,6 +3,7 @@ package io.journalq.client.internal.produce;
 import io.journalq.client.error.DeliveryTimedOutException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.internal.network.Errors;
+import io.journalq.client.internal.network.HostAndPort;
 import io.journalq.client.record.RecordMetadata;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceResponse;
@@ -39,6 +40,11 @@ final class BatchCompletion implements ProduceCall.Outcome {
     }
 
     @Override
+    public void onNamedLeader(String topic, int partition, int leader, int leaderEpoch, HostAndPort address) {
+        loop.cluster().metadata().onNamedLeader(topic, partition, leader, leaderEpoch, address);
+    }
+
+    @Override
     public void onResponse(ProduceCall call, PendingBatch batch, ProduceResponse.PartitionProduceResponse response) {
         batch.lane.inFlight.remove(batch);
         ErrorCode error = ErrorCode.of(response.errorCode());
@@ -59,7 +65,9 @@ final class BatchCompletion implements ProduceCall.Outcome {
                 JournalQException cause = responseError(batch, error, response);
                 if (error.retriable()) {
                     batch.outcomeUnknown |= mayHaveAppended(error);
-                    loop.cluster().metadata().requestUpdate();
+                    if (!loop.hasNewLeader(batch.lane)) {
+                        loop.cluster().metadata().requestUpdate();
+                    }
                     again(batch, cause);
                 } else {
                     end(batch, cause);

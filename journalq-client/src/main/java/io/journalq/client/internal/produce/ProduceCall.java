@@ -2,6 +2,8 @@ package io.journalq.client.internal.produce;
 
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.internal.network.Call;
+import io.journalq.client.internal.network.HostAndPort;
+import io.journalq.client.internal.network.Metadata;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.MessageWriter;
@@ -25,6 +27,9 @@ final class ProduceCall extends Call {
 
     /** Handles the results of the batches. */
     interface Outcome {
+        /** Called before the results of the batches. Another broker leads the partition, see {@link Metadata#onNamedLeader}. */
+        void onNamedLeader(String topic, int partition, int leader, int leaderEpoch, HostAndPort address);
+
         void onResponse(ProduceCall call, PendingBatch batch, ProduceResponse.PartitionProduceResponse response);
 
         /**
@@ -155,6 +160,7 @@ final class ProduceCall extends Call {
     protected void onResponse(ApiMessage response, ByteBuf frame, short version) {
         if (response != null) {
             responded = true;
+            nameLeaders((ProduceResponse) response);
             Cursor cursor = new Cursor();
             for (ProduceResponse.TopicProduceResponse topic : ((ProduceResponse) response).responses()) {
                 for (ProduceResponse.PartitionProduceResponse partition : topic.partitionResponses()) {
@@ -169,6 +175,23 @@ final class ProduceCall extends Call {
             batches.forEach(batch -> outcome.onNoResponse(this, batch, null));
         }
         outcome.onDone(this);
+    }
+
+    private void nameLeaders(ProduceResponse response) {
+        for (ProduceResponse.TopicProduceResponse topic : response.responses()) {
+            for (ProduceResponse.PartitionProduceResponse partition : topic.partitionResponses()) {
+                ProduceResponse.LeaderIdAndEpoch leader = partition.currentLeader();
+                if (leader.leaderId() >= 0) {
+                    HostAndPort address = response.nodeEndpoints().stream()
+                            .filter(node -> node.nodeId() == leader.leaderId())
+                            .map(node -> new HostAndPort(node.host(), node.port()))
+                            .findFirst()
+                            .orElse(null);
+                    outcome.onNamedLeader(
+                            topic.name(), partition.index(), leader.leaderId(), leader.leaderEpoch(), address);
+                }
+            }
+        }
     }
 
     @Override
