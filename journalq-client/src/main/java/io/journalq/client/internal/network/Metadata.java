@@ -253,13 +253,17 @@ public final class Metadata {
      * A broker that refuses requests for a partition names the leader (KIP-951). Changes the view if that leader is newer
      * than the one of the view, and its address is known.
      *
+     * @param leader negative if the response names none
      * @param address of the leader; null if the response does not contain it
      */
     public void onNamedLeader(String topic, int partition, int leader, int leaderEpoch, HostAndPort address) {
+        if (leader < 0) {
+            return;
+        }
         ClusterView.Topic known = view.topics().get(topic);
         boolean exists = known != null && partition >= 0 && partition < known.partitionCount();
         boolean reachable = address != null || view.brokers().containsKey(leader);
-        if (leader >= 0 && exists && reachable && leaderEpoch > known.leaderEpochs()[partition]) {
+        if (exists && reachable && leaderEpoch > known.leaderEpochs()[partition]) {
             view = view.withLeader(known, partition, leader, leaderEpoch, address);
             listener.onView(view);
         }
