@@ -21,8 +21,11 @@ const (
 	printEvery = 5 * time.Millisecond
 	// The client accepts no less. It sends up to five requests to a frozen broker, one after the other, and opens two
 	// connections for each. It waits for this time on each of them.
-	overhead     = 100 * time.Millisecond
-	mostInFlight = 90_000
+	overhead = 100 * time.Millisecond
+	// Longer than brokers need to elect another leader of a frozen one, which are 3 s, and than it takes until the client
+	// knows it. A shorter time-out begins the requests above earlier, and the client goes on when all of them have failed.
+	produceTimeout = 3500 * time.Millisecond
+	mostInFlight   = 90_000
 )
 
 func number(at int) int {
@@ -40,7 +43,7 @@ func main() {
 		kgo.SeedBrokers(strings.Split(os.Args[1], ",")...),
 		kgo.DefaultProduceTopic(topic),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.ProduceRequestTimeout(timeout-overhead),
+		kgo.ProduceRequestTimeout(produceTimeout-overhead),
 		kgo.RequestTimeoutOverhead(overhead),
 		kgo.DialTimeout(timeout),
 		// By default, a client asks for new leaders at most every 5 s after failures, and every 5 min without one.
