@@ -133,6 +133,7 @@ final class HandlerTable {
                 registry,
                 config,
                 new ClusterBrokers(nodeId, metadata::current),
+                metadata::newest,
                 shards,
                 blockingPool,
                 transactionGate,

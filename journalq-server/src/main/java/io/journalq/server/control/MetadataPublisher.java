@@ -23,7 +23,7 @@ public final class MetadataPublisher {
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
     private volatile MetadataImage current = MetadataImage.EMPTY;
     /** The last image that is published or being prepared. */
-    private MetadataImage newestImage = MetadataImage.EMPTY;
+    private volatile MetadataImage newestImage = MetadataImage.EMPTY;
 
     private volatile CompletableFuture<Void> newest = CompletableFuture.completedFuture(null);
 
@@ -52,6 +52,11 @@ public final class MetadataPublisher {
 
     public MetadataImage current() {
         return current;
+    }
+
+    /** The last image that the log has committed. Listeners may already act on it before it is published. */
+    public MetadataImage newest() {
+        return newestImage;
     }
 
     /**

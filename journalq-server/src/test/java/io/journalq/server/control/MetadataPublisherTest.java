@@ -71,6 +71,16 @@ class MetadataPublisherTest {
     }
 
     @Test
+    void shouldKnowTheNewestImageWhenItIsStillBeingPrepared() {
+        publisher.addListener(new Preparing());
+
+        MetadataImage image = publishTopic(1);
+
+        assertThat(publisher.newest()).isSameAs(image);
+        assertThat(publisher.current()).isNotSameAs(image);
+    }
+
+    @Test
     void shouldPublishInTheOrderOfTheLogWhenALaterImageIsPreparedFirst() {
         publisher.addListener(new Preparing());
         MetadataImage first = publishTopic(1);

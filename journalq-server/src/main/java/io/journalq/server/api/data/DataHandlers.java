@@ -23,6 +23,7 @@ public final class DataHandlers {
     /**
      * Registers the handlers.
      *
+     * @param newest supplies the last image of the log, which may not be published yet
      * @param transactions admits the batches of transactions
      * @param groups hold the offsets that were committed in transactions
      * @param sessionMemory is charged for fetch sessions
@@ -34,6 +35,7 @@ public final class DataHandlers {
             HandlerRegistry registry,
             BrokerConfig config,
             ClusterBrokers brokers,
+            Supplier<MetadataImage> newest,
             Shards shards,
             Executor blockingPool,
             TransactionGate transactions,
@@ -43,8 +45,10 @@ public final class DataHandlers {
             DamageListener damage,
             PeerGate gate) {
         Supplier<MetadataImage> images = brokers.images();
+        LeaderHints hints = new LeaderHints(new ClusterBrokers(brokers.nodeId(), newest));
         FetchHandler fetch = new FetchHandler(
-                brokers,
+                images,
+                hints,
                 shards,
                 blockingPool,
                 config.get(BrokerSettings.FETCH_MAX_BYTES),
@@ -55,7 +59,7 @@ public final class DataHandlers {
                 gate != null && ReplicationSettings.isRackAware(config.get(ReplicationSettings.REPLICA_SELECTOR_CLASS))
                         ? new NearestReplica(brokers)
                         : null);
-        registry.register(new ProduceHandler(brokers, shards, transactions, refusals));
+        registry.register(new ProduceHandler(images, hints, shards, transactions, refusals));
         registry.register(fetch);
         registry.register(new ListOffsetsHandler(images, shards, blockingPool));
         registry.register(new DeleteRecordsHandler(images, shards));

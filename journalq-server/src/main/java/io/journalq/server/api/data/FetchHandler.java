@@ -6,7 +6,6 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.AccessRule;
-import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.peer.PeerGate;
@@ -63,7 +62,8 @@ public final class FetchHandler implements Handler<FetchRequest> {
     /**
      * Serves fetches.
      *
-     * @param brokers the brokers of the newest image
+     * @param images supplies the newest image
+     * @param hints name other leaders
      * @param blockingPool reads records that are not in memory
      * @param maxResponseSizeBytes maximum size of a response, even if the client requests more, unless a single batch
      *     is larger
@@ -73,8 +73,9 @@ public final class FetchHandler implements Handler<FetchRequest> {
      * @param gate admits the fetches of other replicas; null for a broker that is alone, where they read like consumers
      * @param nearest chooses the replicas of consumers; null if they read from leaders
      */
-    public FetchHandler(
-            ClusterBrokers brokers,
+    FetchHandler(
+            Supplier<MetadataImage> images,
+            LeaderHints hints,
             Shards shards,
             Executor blockingPool,
             int maxResponseSizeBytes,
@@ -83,8 +84,8 @@ public final class FetchHandler implements Handler<FetchRequest> {
             DamageListener damage,
             PeerGate gate,
             NearestReplica nearest) {
-        this.images = brokers.images();
-        this.hints = new LeaderHints(brokers);
+        this.images = images;
+        this.hints = hints;
         this.shards = shards;
         this.blockingPool = blockingPool;
         this.maxResponseSizeBytes = maxResponseSizeBytes;

@@ -15,7 +15,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Names the leaders of partitions that another broker leads, so that clients need not ask for them (KIP-951). */
+/**
+ * Names the leaders of partitions that another broker leads, so that clients need not ask for them (KIP-951). By the last
+ * image of the log: a broker stops leading a partition before that image is published.
+ */
 record LeaderHints(ClusterBrokers brokers) {
     private static final short FIRST_PRODUCE_VERSION = 10;
     private static final short FIRST_FETCH_VERSION = 12;

@@ -4,7 +4,6 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.server.api.AccessRule;
-import io.journalq.server.api.ClusterBrokers;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
@@ -41,13 +40,19 @@ public final class ProduceHandler implements Handler<ProduceRequest> {
     /**
      * Creates the handler.
      *
-     * @param brokers the brokers of the newest image
+     * @param images supplies the newest image
+     * @param hints name other leaders
      * @param transactions must admit the records of a transaction before they are appended
      * @param refusals logs invalid batches
      */
-    public ProduceHandler(ClusterBrokers brokers, Shards shards, TransactionGate transactions, RefusalLog refusals) {
-        this.images = brokers.images();
-        this.hints = new LeaderHints(brokers);
+    ProduceHandler(
+            Supplier<MetadataImage> images,
+            LeaderHints hints,
+            Shards shards,
+            TransactionGate transactions,
+            RefusalLog refusals) {
+        this.images = images;
+        this.hints = hints;
         this.shards = shards;
         this.transactions = transactions;
         this.refusals = refusals;

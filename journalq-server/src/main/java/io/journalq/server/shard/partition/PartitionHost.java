@@ -212,6 +212,7 @@ public final class PartitionHost {
      * same way as markers do ({@link LoopCycle#execute}), so that the batches of a transaction arrive before its marker.
      */
     public void append(Append append) {
+        role.beforeAppend();
         appends.append(append);
     }
 

@@ -35,6 +35,9 @@ final class PartitionRole implements PartitionReplication.Partition {
 
     private static final int NO_EPOCH = -1;
 
+    /** For so long after it has led, appends are for the leader that this replica was. They are refused at once. */
+    private static final int JUST_LED_MS = 500;
+
     private final TopicPartition name;
     private final Loop loop;
     private final Journal journal;
@@ -50,6 +53,9 @@ final class PartitionRole implements PartitionReplication.Partition {
     /** Null while no leadership is pending. */
     private PendingLeadership pending;
 
+    /** Null unless appends wait because this replica may be about to lead. */
+    private ExpectedLeadership expected;
+
     private Runnable leadingListener = () -> {};
 
     private boolean leaderResponds = true;
@@ -59,6 +65,9 @@ final class PartitionRole implements PartitionReplication.Partition {
 
     /** The end of the log when it ended. */
     private long lastLedEnd;
+
+    /** When it ended. */
+    private long lastLedMs;
 
     private PartitionSettings settings;
     private ReplicaSet replicas;
@@ -95,6 +104,7 @@ final class PartitionRole implements PartitionReplication.Partition {
      * @param lastLeaderLives whether the broker that led before a change of leader still runs, as far as is known
      */
     void follow(PartitionSettings newSettings, ReplicaSet newReplicas, boolean lastLeaderLives) {
+        int lastEpoch = replicas == null ? NO_EPOCH : replicas.leaderEpoch();
         settings = newSettings;
         throttledLeader = newSettings.throttled().hasLeader(name.partition(), nodeId);
         throttledFollower = newSettings.throttled().hasFollower(name.partition(), nodeId);
@@ -119,6 +129,34 @@ final class PartitionRole implements PartitionReplication.Partition {
             }
         }
         durability.follow(deliveryMode() == DeliveryMode.CONSISTENT, newSettings.flushIntervalMs());
+        if (replicas.leaderEpoch() != lastEpoch) {
+            endExpected();
+        }
+    }
+
+    /** An append arrives. It waits for a moment if this replica may be about to lead. */
+    void beforeAppend() {
+        if (expected == null && mayBeElected()) {
+            expected = new ExpectedLeadership(loop, appends, this::endExpected);
+        }
+    }
+
+    /** Whether the newest metadata may say that this replica leads, although it has not learned that yet. */
+    private boolean mayBeElected() {
+        return replica.role() instanceof FollowerRole following
+                && following.leaderEpoch() == replicas.leaderEpoch()
+                && (lastLedEpoch == NO_EPOCH || nowMs() - lastLedMs >= JUST_LED_MS)
+                && isInSync()
+                && !offline
+                && !closed;
+    }
+
+    private void endExpected() {
+        if (expected != null) {
+            ExpectedLeadership ended = expected;
+            expected = null;
+            ended.end(pending == null);
+        }
     }
 
     /**
@@ -181,6 +219,7 @@ final class PartitionRole implements PartitionReplication.Partition {
             writer.endLeading();
             lastLedEpoch = replica.leaderEpoch();
             lastLedEnd = journal.endOffset();
+            lastLedMs = nowMs();
         }
         replica.follow(replicas.leader(), replicas.leaderEpoch());
         if (led) {
@@ -247,6 +286,7 @@ final class PartitionRole implements PartitionReplication.Partition {
         offline = true;
         admission.refuseAll(availability());
         cancelPending();
+        endExpected();
     }
 
     /** Whether the partition's files cannot be used any more. */
@@ -259,6 +299,7 @@ final class PartitionRole implements PartitionReplication.Partition {
         closed = true;
         admission.refuseAll(availability());
         cancelPending();
+        endExpected();
     }
 
     /** Whether the partition has left the shard. Any thread. */

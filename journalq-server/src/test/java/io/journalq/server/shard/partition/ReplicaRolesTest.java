@@ -244,6 +244,76 @@ class ReplicaRolesTest {
         assertThat(first.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
     }
 
+    /** Follows, has not led for a while, and gets an append from a client that may know more. */
+    private Outcome appendToFollower() {
+        follow(2);
+        append(0, 2, 0);
+        partition.loop().advance(1_000);
+        return partition.append(1, PRODUCER_EPOCH, 0, false, "early");
+    }
+
+    @Test
+    void shouldAppendWhatArrivesBeforeItLearnsThatItLeads() {
+        // given
+        Outcome early = appendToFollower();
+        assertThat(early.error()).isNull();
+
+        // when
+        lead(3, SteppedPartition.NODE);
+        Outcome next = partition.append(1, PRODUCER_EPOCH, 1, false, "next");
+
+        // then
+        assertThat(early.error()).isEqualTo(ErrorCode.NONE);
+        assertThat(early.offset()).isEqualTo(1);
+        assertThat(next.offset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldAppendWhatArrivesBeforeItLearnsThatItWillLeadAfterTheLastLeader() {
+        // given
+        Outcome early = appendToFollower();
+        partition.setLastLeaderLives(true);
+        lead(3, SteppedPartition.NODE);
+        assertThat(early.error()).isNull();
+
+        // when
+        partition.host().replication().onLeaderRefusal();
+        partition.loop().fireTimers();
+
+        // then
+        assertThat(early.error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldRejectAppendsWhenItStillFollowsAfterAMoment() {
+        Outcome early = appendToFollower();
+
+        partition.loop().fireTimers();
+
+        assertThat(early.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    @Test
+    void shouldRejectAppendsWhenItIsClosedOrAThirdBrokerLeadsBeforeAMomentHasPassed() {
+        Outcome early = appendToFollower();
+        follow(3);
+        assertThat(early.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+
+        Outcome next = partition.append(1, PRODUCER_EPOCH, 1, false, "next");
+        assertThat(next.error()).isNull();
+        partition.host().close();
+
+        assertThat(next.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    @Test
+    void shouldRejectAppendsAtOnceWhenItIsNotInSync() {
+        partition.setReplicas(1, new ReplicaSet(OTHER, 2, ++partitionEpoch, REPLICAS, List.of(OTHER)));
+
+        assertThat(partition.append(1, PRODUCER_EPOCH, 0, false, "a").error())
+                .isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
     @Test
     void shouldForgetAnEpochWithoutRecordsWhenAnotherBrokerLeads() {
         lead(3, SteppedPartition.NODE, OTHER);
