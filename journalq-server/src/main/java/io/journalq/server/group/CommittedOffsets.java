@@ -2,6 +2,7 @@ package io.journalq.server.group;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
 import io.journalq.server.group.consumer.EmbeddedProtocol;
@@ -212,27 +213,33 @@ public final class CommittedOffsets {
      * Offsets of a later epoch belong to a later transaction and stay, also if the end of the earlier one arrives a second
      * time. Offsets of an older epoch belong to a transaction that lost its end in a power loss, and are discarded.
      *
-     * @param producerEpoch epoch of the marker
      * @param transactionVersion 2 if the epoch was incremented with the decision (KIP-890), less otherwise
      * @param number of the marker: earlier confirmations of the transaction are outdated
+     * @return TRANSACTION_COORDINATOR_FENCED if the coordinator was replaced; nothing has changed then
      */
-    public void onTransactionEnd(
-            long producerId, short producerEpoch, int transactionVersion, boolean committed, long number) {
-        ended.onEnd(producerId, producerEpoch, transactionVersion, number);
-        int epoch = transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS ? producerEpoch : producerEpoch - 1;
+    ErrorCode onTransactionEnd(TransactionMarker marker, int transactionVersion, long number) {
+        if (ended.isFenced(marker)) {
+            return ErrorCode.TRANSACTION_COORDINATOR_FENCED;
+        }
+        ended.onEnd(marker, transactionVersion, number);
+        long producerId = marker.producerId();
+        int epoch = transactionVersion < FIRST_VERSION_WITH_GROWING_EPOCHS
+                ? marker.producerEpoch()
+                : marker.producerEpoch() - 1;
         List<CoordinatorRecord> records = new ArrayList<>();
         pending.forEachOf(producerId, (place, id, held) -> {
             if (held.producerEpoch() > epoch) {
                 return;
             }
             records.add(PendingOffsets.tombstone(place, id));
-            if (committed && held.producerEpoch() == epoch) {
+            if (marker.commit() && held.producerEpoch() == epoch) {
                 records.add(new CoordinatorRecord(
                         key(place.groupId(), place.topic(), place.partition()),
                         held.offset().toRecord()));
             }
         });
         outbox.append(records);
+        return ErrorCode.NONE;
     }
 
     void replay(OffsetCommitKey key, OffsetCommitValue value) {

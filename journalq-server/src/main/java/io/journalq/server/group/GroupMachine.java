@@ -14,6 +14,7 @@ import io.journalq.common.protocol.message.LeaveGroupResponse;
 import io.journalq.common.protocol.message.ListGroupsResponse.ListedGroup;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupResponse;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
@@ -430,21 +431,15 @@ public final class GroupMachine implements CoordinatorMachine {
 
     /**
      * Ends a transaction: the offsets that its producer committed with it, in any group, take effect or are discarded.
-     * The reply is sent when that is safe, or at once if there was nothing to do.
+     * The reply is sent when that is safe, or at once if there was nothing to do. It is TRANSACTION_COORDINATOR_FENCED if
+     * a later coordinator has ended a transaction of the producer.
      *
-     * @param producerEpoch epoch of the transaction's markers
-     * @param transactionVersion 2 if that epoch is one more than in the transaction (KIP-890), less otherwise
+     * @param transactionVersion 2 if the marker's epoch is one more than in the transaction (KIP-890), less otherwise
      * @param number of the marker: earlier confirmations of the transaction are outdated
      */
     public void onTransactionEnd(
-            long producerId,
-            short producerEpoch,
-            int transactionVersion,
-            boolean committed,
-            long number,
-            Reply<ErrorCode> reply) {
-        offsets.onTransactionEnd(producerId, producerEpoch, transactionVersion, committed, number);
-        reply.send(ErrorCode.NONE);
+            TransactionMarker marker, int transactionVersion, long number, Reply<ErrorCode> reply) {
+        reply.send(offsets.onTransactionEnd(marker, transactionVersion, number));
     }
 
     /** The response to a rejected JoinGroup request. */

@@ -8,6 +8,7 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.LeaveGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupRequest;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
@@ -236,7 +237,10 @@ class GroupMemoryTest {
                             reply(responses -> {}));
                 default ->
                     machine.onTransactionEnd(
-                            random.nextInt(3), (short) 0, 1, random.nextBoolean(), 0, reply(response -> {}));
+                            new TransactionMarker(random.nextInt(3), (short) 0, random.nextBoolean(), 0),
+                            1,
+                            0,
+                            reply(response -> {}));
             }
             if (step % 500 == 250) {
                 restart();

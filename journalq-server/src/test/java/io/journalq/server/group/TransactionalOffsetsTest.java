@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.coordinator.RetentionTime;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TransactionalOffsetsTest {
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, 10_000, 1_000);
     private static final Uuid TOPIC = new Uuid(1, 1);
+    private static final int COORDINATOR_EPOCH = 4;
     private static final CommittedOffsets.Committer ANYBODY = new CommittedOffsets.Committer("", null, -1);
 
     private final List<List<CoordinatorRecord>> journal = new ArrayList<>();
@@ -109,9 +111,14 @@ class TransactionalOffsetsTest {
     }
 
     private void end(long producerId, int epoch, int transactionVersion, boolean commit) {
+        assertThat(end(new TransactionMarker(producerId, (short) epoch, commit, COORDINATOR_EPOCH), transactionVersion))
+                .isEqualTo(ErrorCode.NONE);
+    }
+
+    private ErrorCode end(TransactionMarker marker, int transactionVersion) {
         Response<ErrorCode> response = new Response<>();
-        machine.onTransactionEnd(producerId, (short) epoch, transactionVersion, commit, number, response);
-        assertThat(response.value).isEqualTo(ErrorCode.NONE);
+        machine.onTransactionEnd(marker, transactionVersion, number, response);
+        return response.value;
     }
 
     @Test
@@ -319,6 +326,29 @@ class TransactionalOffsetsTest {
         end(7, 4, 2, true);
         assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.COORDINATOR_NOT_AVAILABLE);
         assertThat(commit("group", ANYBODY, 7, 4, 0, 10)).containsExactly(ErrorCode.NONE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRefuseTheEndOfAnEarlierTransactionWhenItsCoordinatorWasReplaced(boolean committed) {
+        // given: in transaction version 1, all transactions of a producer have the same epoch
+        commit("g", ANYBODY, 11, 0, 4, 9);
+        end(11, 0, 1, true);
+        commit("g", ANYBODY, 11, 0, 4, 12);
+
+        // when: the coordinator that was replaced ends the first one again
+        ErrorCode error = end(new TransactionMarker(11, (short) 0, committed, COORDINATOR_EPOCH - 1), 1);
+
+        // then
+        assertThat(error).isEqualTo(ErrorCode.TRANSACTION_COORDINATOR_FENCED);
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(9);
+        assertThat(machine.offsets().isPending("g", "t", 4)).isTrue();
+
+        // when
+        end(11, 0, 1, true);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(12);
     }
 
     @Test

@@ -111,14 +111,17 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
             WriteTxnMarkersRequest.WritableTxnMarker wanted,
             WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult result,
             Runnable done) {
-        TransactionMarker marker = new TransactionMarker(
-                wanted.producerId(), wanted.producerEpoch(), wanted.transactionResult(), wanted.coordinatorEpoch());
-        host.append(new MarkerAppend(marker, wanted.transactionVersion()) {
+        host.append(new MarkerAppend(marker(wanted), wanted.transactionVersion()) {
             @Override
             protected void onDecided() {
                 flush(host, error(), result, done);
             }
         });
+    }
+
+    private static TransactionMarker marker(WriteTxnMarkersRequest.WritableTxnMarker wanted) {
+        return new TransactionMarker(
+                wanted.producerId(), wanted.producerEpoch(), wanted.transactionResult(), wanted.coordinatorEpoch());
     }
 
     private static void flush(
@@ -146,10 +149,8 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
                     Reply<ErrorCode> reply =
                             replies.to(error -> flush(host, error, result, done), error -> end(result, error, done));
                     machine.onTransactionEnd(
-                            wanted.producerId(),
-                            wanted.producerEpoch(),
+                            marker(wanted),
                             wanted.transactionVersion(),
-                            wanted.transactionResult(),
                             shards.shardOf(host.topicId(), partition).guards().onMarker(),
                             reply);
                 },

@@ -200,6 +200,10 @@ final class MarkerWriter implements Markers {
                     });
         }
 
+        TransactionMarker marker() {
+            return new TransactionMarker(request.producerId(), request.producerEpoch(), request.commit(), leaderEpoch);
+        }
+
         private WriteTxnMarkersRequest message(List<Delivery> deliveries) {
             Map<String, List<Integer>> byTopic = new TreeMap<>();
             for (Delivery delivery : deliveries) {
@@ -295,10 +299,8 @@ final class MarkerWriter implements Markers {
                         Reply<ErrorCode> reply = replies.to(
                                 done -> shard.cycle().execute(() -> onTold(shard, topicId)), this::onFailure);
                         machine.onTransactionEnd(
-                                task.request.producerId(),
-                                task.request.producerEpoch(),
+                                task.marker(),
                                 task.request.transactionVersion(),
-                                task.request.commit(),
                                 shard.guards().onMarker(),
                                 reply);
                     },
@@ -362,13 +364,7 @@ final class MarkerWriter implements Markers {
             private final Uuid topicId;
 
             Marker(Shard shard, Uuid topicId) {
-                super(
-                        new TransactionMarker(
-                                task.request.producerId(),
-                                task.request.producerEpoch(),
-                                task.request.commit(),
-                                task.leaderEpoch),
-                        task.request.transactionVersion());
+                super(task.marker(), task.request.transactionVersion());
                 this.shard = shard;
                 this.topicId = topicId;
             }
