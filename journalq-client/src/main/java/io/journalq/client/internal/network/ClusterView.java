@@ -3,6 +3,9 @@ package io.journalq.client.internal.network;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.MetadataResponse.MetadataResponsePartition;
+import io.journalq.common.protocol.message.MetadataResponse.MetadataResponseTopic;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -30,6 +33,41 @@ public record ClusterView(
      */
     @SuppressWarnings("ArrayRecordComponent") // read on every send; shared by reference and never compared
     public record Topic(String name, Uuid id, int[] leaders, int[] leaderEpochs) {
+        /**
+         * Reads a topic of a response. The broker that responds may be behind: a leader that is known already stays if its
+         * epoch is later.
+         *
+         * @param before what was known of the topic of that name; null if nothing was
+         */
+        static Topic of(MetadataResponseTopic topic, Topic before) {
+            int count = 0;
+            for (MetadataResponsePartition partition : topic.partitions()) {
+                count = Math.max(
+                        count,
+                        Math.min(partition.partitionIndex(), topic.partitions().size() - 1) + 1);
+            }
+            int[] leaders = new int[count];
+            int[] epochs = new int[count];
+            Arrays.fill(leaders, NO_LEADER);
+            Arrays.fill(epochs, NO_LEADER);
+            for (MetadataResponsePartition partition : topic.partitions()) {
+                int index = partition.partitionIndex();
+                if (index >= 0 && index < count) {
+                    leaders[index] = partition.leaderId();
+                    epochs[index] = partition.leaderEpoch();
+                }
+            }
+            if (before != null && before.id.equals(topic.topicId())) {
+                for (int i = 0; i < Math.min(count, before.leaders.length); i++) {
+                    if (epochs[i] >= 0 && epochs[i] < before.leaderEpochs[i]) {
+                        leaders[i] = before.leaders[i];
+                        epochs[i] = before.leaderEpochs[i];
+                    }
+                }
+            }
+            return new Topic(topic.name(), topic.topicId(), leaders, epochs);
+        }
+
         public int partitionCount() {
             return leaders.length;
         }

@@ -12,7 +12,6 @@ import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -281,8 +280,9 @@ public final class Metadata {
         for (MetadataResponse.MetadataResponseTopic topic : response.topics()) {
             ErrorCode error = ErrorCode.of(topic.errorCode());
             if (error == ErrorCode.NONE) {
-                ClusterView.Topic current = topicOf(topic);
+                ClusterView.Topic current = ClusterView.Topic.of(topic, known.get(topic.name()));
                 known.put(topic.name(), current);
+                keepAddresses(current, brokers);
                 complete &= hasLeaders(current);
             } else {
                 errors.put(topic.name(), error);
@@ -310,25 +310,14 @@ public final class Metadata {
                 Map.copyOf(errors));
     }
 
-    private static ClusterView.Topic topicOf(MetadataResponse.MetadataResponseTopic topic) {
-        int count = 0;
-        for (MetadataResponse.MetadataResponsePartition partition : topic.partitions()) {
-            count = Math.max(
-                    count,
-                    Math.min(partition.partitionIndex(), topic.partitions().size() - 1) + 1);
-        }
-        int[] leaders = new int[count];
-        int[] epochs = new int[count];
-        Arrays.fill(leaders, ClusterView.NO_LEADER);
-        Arrays.fill(epochs, ClusterView.NO_LEADER);
-        for (MetadataResponse.MetadataResponsePartition partition : topic.partitions()) {
-            int index = partition.partitionIndex();
-            if (index >= 0 && index < count) {
-                leaders[index] = partition.leaderId();
-                epochs[index] = partition.leaderEpoch();
+    /** A leader that the responding broker does not know yet keeps its address. */
+    private void keepAddresses(ClusterView.Topic topic, Map<Integer, HostAndPort> brokers) {
+        for (int leader : topic.leaders()) {
+            HostAndPort address = view.brokers().get(leader);
+            if (address != null) {
+                brokers.putIfAbsent(leader, address);
             }
         }
-        return new ClusterView.Topic(topic.name(), topic.topicId(), leaders, epochs);
     }
 
     private static boolean hasLeaders(ClusterView.Topic topic) {
