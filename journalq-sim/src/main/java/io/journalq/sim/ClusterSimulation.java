@@ -38,8 +38,8 @@ public final class ClusterSimulation {
     /** Everything has to be served again this long after the last fault. */
     private static final long HEALED_MS = 20_000;
 
-    /** A broker that could not heal a segment tries again after 30 s. */
-    private static final long LONGEST_HEALING_MS = 35_000;
+    /** A broker that could not heal a segment tries again after 1 s, 2 s, 4 s and so on. */
+    private static final long LONGEST_HEALING_MS = 20_000;
 
     /** All requests have ended this long after the clients have stopped. */
     private static final long QUIET_MS = 3_000;

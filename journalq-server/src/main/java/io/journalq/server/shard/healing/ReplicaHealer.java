@@ -36,11 +36,14 @@ import org.slf4j.LoggerFactory;
 public final class ReplicaHealer implements DamageListener {
     private static final Logger log = LoggerFactory.getLogger(ReplicaHealer.class);
 
-    /** Time until the second attempt. It doubles: another broker may be down, or the segment not closed yet. */
-    private static final long FIRST_RETRY_MS = 30_000;
+    /**
+     * Time until the second attempt, which is enough if a connection has broken. It doubles: another broker may be down, or
+     * the segment not closed yet.
+     */
+    private static final long FIRST_RETRY_MS = 1_000;
 
     private static final long LAST_RETRY_MS = 3_600_000;
-    private static final int MOST_DOUBLINGS = 10;
+    private static final int MOST_DOUBLINGS = 12;
 
     /** Maximum number of known places of damage. Further ones are found again later. */
     private static final int MAX_PLACES = 1_000;
