@@ -127,11 +127,14 @@ class ClientSaslTest {
             long connections = 0;
             while (System.nanoTime() < endNanos) {
                 producer.send(ProducerRecord.of("t", new byte[10]));
-                connections = connections == 0 ? acceptedConnections() : connections;
+                boolean isDirect = producer.metrics().directSends() > 0;
+                connections = connections == 0 && isDirect ? acceptedConnections() : connections;
                 Thread.sleep(20);
             }
 
+            // Neither the event loop nor the caller, which sends all records in the end, has connected again.
             assertThat(acceptedConnections()).isEqualTo(connections);
+            assertThat(producer.metrics().retriedBatches()).isZero();
         }
     }
 
@@ -167,6 +170,7 @@ class ClientSaslTest {
                 assertThat(producer.send(ProducerRecord.of("t", new byte[100])).offset())
                         .isEqualTo(i);
             }
+            assertThat(producer.metrics().directSends()).isPositive();
         }
     }
 

@@ -21,6 +21,7 @@ import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A connection on which the calling thread itself writes the request and reads the response. For a single synchronous
@@ -41,6 +42,8 @@ public final class BlockingConnection implements AutoCloseable {
 
     private VersionTable versions;
     private int nextCorrelationId;
+    private boolean sessionEnds;
+    private long nextLoginNanos;
     private boolean released;
 
     /**
@@ -55,9 +58,11 @@ public final class BlockingConnection implements AutoCloseable {
     }
 
     /**
-     * Connects, encrypts the connection if the client is configured so, and negotiates the API versions. Logs nobody in.
+     * Connects, negotiates the API versions, and encrypts the connection and logs in if the client is configured so.
      *
-     * @throws IOException if the broker cannot be reached or trusted, closes the connection, or if {@link #close} is called
+     * @throws IOException if the broker cannot be reached or trusted, refuses the login, closes the connection, or if
+     *     {@link #close} is called
+     * @throws JournalQException if the broker supports no login
      */
     public void open() throws IOException {
         socket.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -69,6 +74,28 @@ public final class BlockingConnection implements AutoCloseable {
         ApiVersionsResponse served =
                 (ApiVersionsResponse) exchange(ApiKey.API_VERSIONS, ANY_VERSIONS_VERSION, new ApiVersionsRequest());
         versions = new VersionTable(served);
+        if (config.sasl() != null) {
+            logIn();
+        }
+    }
+
+    /** Whether the session of the login is about to end (KIP-368), so that {@link #logIn} has to be called. */
+    public boolean needsLogin() {
+        return sessionEnds && System.nanoTime() - nextLoginNanos > 0;
+    }
+
+    /**
+     * Logs in, also again.
+     *
+     * @throws IOException if the login fails, the connection breaks, or {@link #close} is called; the connection cannot be
+     *     used afterwards
+     * @throws JournalQException if the broker supports no login
+     */
+    public void logIn() throws IOException {
+        long sessionLifetimeMs = new BlockingLogin(this, config.sasl()).run();
+        sessionEnds = sessionLifetimeMs > 0;
+        nextLoginNanos = System.nanoTime()
+                + (long) (TimeUnit.MILLISECONDS.toNanos(sessionLifetimeMs) * BrokerConnection.SESSION_PART);
     }
 
     /**

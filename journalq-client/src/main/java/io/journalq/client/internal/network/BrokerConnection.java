@@ -59,7 +59,7 @@ public final class BrokerConnection {
     }
 
     /** A client logs in again before its session ends, when this part of its lifetime has passed. */
-    private static final double SESSION_PART = 0.85;
+    static final double SESSION_PART = 0.85;
 
     private enum State {
         /** Also while the client logs in again. */

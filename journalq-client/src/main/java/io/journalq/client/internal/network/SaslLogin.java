@@ -13,7 +13,7 @@ import java.util.Base64;
 import java.util.regex.Pattern;
 
 /**
- * The side of the client in one login: the messages of a mechanism, in order. Belongs to the event loop.
+ * The side of the client in one login: the messages of a mechanism, in order. One thread.
  *
  * <p>Sources: RFC 5802, RFC 4616, RFC 7628.
  */

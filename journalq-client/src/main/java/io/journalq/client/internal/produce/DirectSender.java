@@ -124,21 +124,22 @@ final class DirectSender {
         if (leader == null) {
             return false;
         }
-        if (connection != null && leader.equals(connectedTo)) {
+        if (!leader.equals(connectedTo)) {
+            disconnect();
+        } else if (!connection.needsLogin()) {
             return true;
         }
-        disconnect();
         if (System.nanoTime() - noConnectBeforeNanos < 0) {
             return false;
         }
         ClientConfig client = config.client();
+        waitAtMost(client.connectTimeoutMs());
         try {
-            BlockingConnection opened = new BlockingConnection(leader, client);
-            connection = opened;
-            waitAtMost(client.connectTimeoutMs());
-            opened.open();
-            version = opened.version(ApiKey.PRODUCE, ProduceCall.NEWEST_VERSION);
-            connectedTo = leader;
+            if (connection == null) {
+                open(leader);
+            } else {
+                connection.logIn();
+            }
             connectFailures = 0;
             return true;
         } catch (IOException | JournalQException e) {
@@ -151,6 +152,14 @@ final class DirectSender {
         } finally {
             waits = false;
         }
+    }
+
+    private void open(HostAndPort leader) throws IOException {
+        BlockingConnection opened = new BlockingConnection(leader, config.client());
+        connection = opened;
+        opened.open();
+        version = opened.version(ApiKey.PRODUCE, ProduceCall.NEWEST_VERSION);
+        connectedTo = leader;
     }
 
     private void waitAtMost(long timeoutMs) {

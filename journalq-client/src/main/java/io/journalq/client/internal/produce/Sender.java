@@ -52,7 +52,7 @@ public final class Sender implements AutoCloseable {
     private final long deliveryTimeoutNanos;
     private volatile boolean closed;
     /** Updated without synchronization, so it can be slightly wrong. */
-    private int loneSends = LONE_SENDS_BEFORE_DIRECT;
+    private int loneSends;
 
     /**
      * Creates a sender and starts its event loop.
@@ -66,12 +66,11 @@ public final class Sender implements AutoCloseable {
         this.deliveryTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs());
         this.clientLoop = ClientLoop.acquire();
         this.loop = new ProduceLoop(config, topics.values(), counters, clientLoop.eventLoop(), memory, gate);
-        // The direct path does not log in.
-        this.direct = loop.expectsResponses()
-                        && !config.transactional()
-                        && config.client().sasl() == null
+        this.direct = loop.expectsResponses() && !config.transactional()
                 ? new DirectSender(loop, config, counters, memory)
                 : null;
+        // A login costs time, and fails on the event loop first, where the application learns why.
+        this.loneSends = config.client().sasl() == null ? LONE_SENDS_BEFORE_DIRECT : 0;
         loop.setDirect(direct);
         loop.cluster().metadata().allowAutoCreation();
         loop.cluster().start();
