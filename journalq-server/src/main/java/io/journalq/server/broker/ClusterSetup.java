@@ -110,7 +110,7 @@ final class ClusterSetup {
 
     /** Passes requests of clients on to the active controller. */
     EnvelopeForwarder forwarder(Controller controller) {
-        return new EnvelopeForwarder(nodeId, controller::members, this::addressOf, peers);
+        return new EnvelopeForwarder(nodeId, controller::members, requests());
     }
 
     /**

@@ -4,12 +4,10 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EnvelopeResponse;
 import io.journalq.server.api.RequestContext;
-import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.MetadataLog.Members;
-import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.peer.PeerRequests;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /** Passes requests on to the controller in envelopes. Any thread. */
@@ -20,33 +18,29 @@ public final class EnvelopeForwarder implements ForwardingHandler.Forwarder {
 
     private final int nodeId;
     private final Supplier<Members> members;
-    private final IntFunction<ListenerAddress> addresses;
-    private final PeerChannels channels;
+    private final PeerRequests requests;
 
     /**
      * Creates a forwarder.
      *
      * @param members name the leader of the quorum, which is the controller
-     * @param addresses of the listeners of the brokers for each other; null if unknown
+     * @param requests for envelopes only: the controller must not keep back its responses to heartbeats until it has
+     *     responded to an envelope that waits for one
      */
-    public EnvelopeForwarder(
-            int nodeId, Supplier<Members> members, IntFunction<ListenerAddress> addresses, PeerChannels channels) {
+    public EnvelopeForwarder(int nodeId, Supplier<Members> members, PeerRequests requests) {
         this.nodeId = nodeId;
         this.members = members;
-        this.addresses = addresses;
-        this.channels = channels;
+        this.requests = requests;
     }
 
     @Override
     public CompletableFuture<ApiMessage> forward(RequestContext context, ApiMessage request) {
         int leader = members.get().leaderId();
-        ListenerAddress controller = leader == nodeId || leader == Members.NO_LEADER ? null : addresses.apply(leader);
-        if (controller == null) {
+        if (leader == nodeId || leader == Members.NO_LEADER) {
             return null;
         }
         short version = context.apiVersion();
-        return channels.send(
-                        controller.host(), controller.port(), Envelopes.request(context, request), VERSION, TIMEOUT_MS)
+        return requests.send(leader, Envelopes.request(context, request), VERSION, TIMEOUT_MS)
                 .thenCompose(response -> opened((EnvelopeResponse) response, request, version));
     }
 
