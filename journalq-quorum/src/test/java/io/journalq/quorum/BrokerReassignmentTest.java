@@ -2,9 +2,12 @@ package io.journalq.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
+import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.peer.NettyPeerChannels;
 import io.journalq.server.process.LoopbackPorts;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,6 +58,7 @@ class BrokerReassignmentTest {
     private static final int THROTTLED_RATE = 2_000_000;
 
     private static final int THROTTLED_RECORDS = 120;
+    private static final int CANCELLATIONS = 10;
     private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
 
     private final Map<Integer, Integer> ports = new TreeMap<>();
@@ -269,6 +273,49 @@ class BrokerReassignmentTest {
                 () -> !isMoving() && ids(describe().replicas()).equals(List.of(1, 2)));
         start(3);
         awaitNoFiles(3);
+    }
+
+    @Test
+    void shouldReturnToTheReplicasBeforeWhenAReplicaThatHasJoinedMustLeave() throws Exception {
+        // given a partition that cannot move, because one of the new replicas is down
+        stop(3);
+        int controller = admin.describeCluster()
+                .controller()
+                .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                .id();
+        int other = 3 - controller;
+        create(other);
+        try (NettyPeerChannels channels = new NettyPeerChannels("test", null)) {
+            for (int round = 0; round < CANCELLATIONS; round++) {
+                reassign(controller, 3);
+                ProcessCluster.await("two in sync", () -> ids(describe().isr()).equals(List.of(1, 2)));
+
+                // when it is cancelled, at the controller and through the other broker
+                int broker = round % 2 == 0 ? controller : other;
+                AlterPartitionReassignmentsResponse response = (AlterPartitionReassignmentsResponse)
+                        channels.send("127.0.0.1", ports.get(broker), cancellation(), 0, WAIT_SECONDS * 1_000)
+                                .get(WAIT_SECONDS, TimeUnit.SECONDS);
+
+                // then it is, when the response arrives
+                assertThat(response.errorCode()).as(response.errorMessage()).isZero();
+                assertThat(response.responses().get(0).partitions().get(0).errorCode())
+                        .isZero();
+                assertThat(isMoving()).isFalse();
+                ProcessCluster.await(
+                        "the replica before", () -> ids(describe().replicas()).equals(List.of(other)));
+            }
+        }
+        awaitNoFiles(controller);
+    }
+
+    private static AlterPartitionReassignmentsRequest cancellation() {
+        return new AlterPartitionReassignmentsRequest()
+                .setTimeoutMs(WAIT_SECONDS * 1_000)
+                .setTopics(List.of(new AlterPartitionReassignmentsRequest.ReassignableTopic()
+                        .setName(TOPIC)
+                        .setPartitions(List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()
+                                .setPartitionIndex(0)
+                                .setReplicas(null)))));
     }
 
     private void alter(ConfigResource.Type type, String resource, Map<String, String> settings) throws Exception {

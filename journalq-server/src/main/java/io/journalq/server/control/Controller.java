@@ -56,6 +56,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     /** Null for a broker that is alone. */
     private ReassignmentCompletion reassignments;
 
+    /** Null for a broker that is alone. */
+    private ReassignmentRequests reassignmentRequests;
+
     /**
      * Creates a controller; {@link #start} starts it.
      *
@@ -85,9 +88,11 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 decide -> change(decider -> decide.apply(decider.partitions()));
         recoveries = new RecoveryElection(nowMs, ends, changes);
         reassignments = new ReassignmentCompletion(nowMs, liveness::metadataOffset, changes);
+        reassignmentRequests = new ReassignmentRequests(operations, liveness::metadataOffset, timeoutMs);
         operations.onTerm(() -> {
             liveness.begin(replica.image());
             reassignments.begin();
+            reassignmentRequests.begin();
             var unused = change(decider -> decider.cluster().completeElections());
         });
     }
@@ -104,6 +109,9 @@ public final class Controller implements ControllerOperations, AutoCloseable {
             recoveries.onTick(replica.image());
             reassignments.onTick(replica.image());
         });
+        if (reassignmentRequests != null) {
+            reassignmentRequests.onTick();
+        }
     }
 
     /** The connection over which a broker has sent heartbeats has ended. */
@@ -263,19 +271,14 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                         decider.partitions().electPreferredLeader(partition.topic(), partition.partition()), null));
     }
 
-    /** Moves partitions to other brokers, or cancels that; one outcome each, in order. */
+    /**
+     * Moves partitions to other brokers, or cancels that; one outcome each, in order. In a cluster, this can wait for
+     * heartbeats, see {@link ReassignmentRequests}.
+     */
     public CompletableFuture<List<Outcome>> reassign(List<ReassignmentSpec> specs) {
-        return operations.forEach(
-                specs,
-                false,
-                (decider, spec) -> new Step(
-                        decider.partitions()
-                                .reassign(
-                                        spec.partition().topic(),
-                                        spec.partition().partition(),
-                                        spec.target(),
-                                        spec.changesFactor()),
-                        null));
+        return reassignmentRequests == null
+                ? operations.forEach(specs, false, ReassignmentRequests::decide)
+                : reassignmentRequests.reassign(specs);
     }
 
     /** Adds ACLs; one outcome each, in order. */

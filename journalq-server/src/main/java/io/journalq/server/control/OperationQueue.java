@@ -189,18 +189,7 @@ final class OperationQueue {
         if (items.isEmpty()) {
             return CompletableFuture.completedFuture(List.of());
         }
-        return submit(
-                draft -> {
-                    List<Outcome> outcomes = new ArrayList<>(items.size());
-                    for (T item : items) {
-                        outcomes.add(draft.add(decide.apply(draft.decider, item), validateOnly));
-                    }
-                    return outcomes;
-                },
-                outcomes -> {
-                    outcomes.replaceAll(outcome -> outcome.error() == ErrorCode.NONE ? logFailure() : outcome);
-                    return outcomes;
-                });
+        return submit(draft -> draft.addEach(items, validateOnly, decide), OperationQueue::logFailures);
     }
 
     /**
@@ -321,6 +310,12 @@ final class OperationQueue {
         throw new UncheckedIOException(new IOException("cannot write the metadata log"));
     }
 
+    /** The outcomes of the items of an operation that was not committed. */
+    static List<Outcome> logFailures(List<Outcome> uncommitted) {
+        uncommitted.replaceAll(outcome -> outcome.error() == ErrorCode.NONE ? logFailure() : outcome);
+        return uncommitted;
+    }
+
     private static Outcome logFailure() {
         return new Outcome(ErrorCode.KAFKA_STORAGE_ERROR, "cannot write the metadata log; see the broker's log", null);
     }
@@ -402,6 +397,15 @@ final class OperationQueue {
                 decider.replay(decision.records());
             }
             return new Outcome(ErrorCode.NONE, null, step.topicId());
+        }
+
+        /** Adds a decision on each item; one outcome each, in order. */
+        <T> List<Outcome> addEach(List<T> items, boolean validateOnly, BiFunction<MetadataMachine, T, Step> decide) {
+            List<Outcome> outcomes = new ArrayList<>(items.size());
+            for (T item : items) {
+                outcomes.add(add(decide.apply(decider, item), validateOnly));
+            }
+            return outcomes;
         }
 
         /** A log without elections takes batches of any size. */

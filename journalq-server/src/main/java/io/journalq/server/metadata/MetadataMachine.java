@@ -165,6 +165,11 @@ public final class MetadataMachine {
                 elected.equals(state.controller()) ? List.of() : List.of(MetadataSnapshot.controllerRecord(elected)));
     }
 
+    /** Appends a record that changes nothing. A broker that has applied it was alive after this decision. */
+    public Decision mark() {
+        return Decision.append(List.of(MetadataSnapshot.controllerRecord(state.controller())));
+    }
+
     /** Decides on the registrations of brokers. */
     public RegistrationDecider registrations() {
         return new RegistrationDecider(state);

@@ -191,6 +191,19 @@ public final class PartitionDecider {
     }
 
     /**
+     * The in-sync replicas that have to be alive before {@link #reassign}, because replicas leave at once; empty if none
+     * leaves that may be needed.
+     *
+     * @param target as there
+     */
+    public List<Integer> needed(String topicName, int number, List<Integer> target) {
+        TopicImage topic = state.topics().byName().find(topicName);
+        return topic == null || !topic.hasPartition(number)
+                ? List.of()
+                : ReassignmentSteps.needed(topic.partitions().get(number), target);
+    }
+
+    /**
      * A reassignment whose old replicas may leave.
      *
      * @param partitionEpoch of the partition when its in-sync replicas were confirmed

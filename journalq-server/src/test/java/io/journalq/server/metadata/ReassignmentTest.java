@@ -147,6 +147,28 @@ class ReassignmentTest {
     }
 
     @Test
+    void shouldNeedTheInSyncReplicasThatRemainWhenAReplicaLeavesThatMayHaveTheOnlyCopy() {
+        assertThat(needed()).isEmpty();
+        apply(reassign(1, 4, 5));
+        assertThat(needed()).as("none of those that leave has a copy").isEmpty();
+
+        apply(propose(1, 2, 3, 4));
+        assertThat(needed()).containsExactly(1, 2, 3);
+        assertThat(machine.partitions().needed("orders", 0, List.of(3, 5))).containsExactly(1, 2, 3);
+        assertThat(machine.partitions().needed("orders", 0, List.of(3, 4))).isEmpty();
+
+        fence(2, 3);
+        fence(4);
+        assertThat(partition().eligibleLeaders()).contains(4);
+        assertThat(needed()).containsExactly(1);
+        assertThat(machine.partitions().needed("orders", 1, null)).isEmpty();
+    }
+
+    private List<Integer> needed() {
+        return machine.partitions().needed("orders", 0, null);
+    }
+
+    @Test
     void shouldForgetTheFirstTargetWhenAnotherOneReplacesIt() {
         apply(reassign(1, 2, 4));
 

@@ -43,6 +43,26 @@ public final class ReassignmentSteps {
     }
 
     /**
+     * The in-sync replicas that remain if nodes leave at once which may have the only copy of acknowledged records; empty
+     * if no such node leaves.
+     *
+     * @param target as in {@link #begin}; null for {@link #cancel}
+     */
+    public static List<Integer> needed(PartitionImage partition, List<Integer> target) {
+        List<Integer> adding = partition.reassignment().adding();
+        List<Integer> leaving = target == null ? adding : without(adding, target);
+        boolean dropsCopy = leaving.stream()
+                .anyMatch(node -> partition.inSyncReplicas().contains(node) || mayBeNewest(partition, node));
+        return dropsCopy ? without(partition.inSyncReplicas(), leaving) : List.of();
+    }
+
+    /** Whether a node outside the in-sync replicas may have the only copy of the newest acknowledged records. */
+    private static boolean mayBeNewest(PartitionImage partition, int node) {
+        return partition.eligibleLeaders().contains(node)
+                || partition.lastKnownEligible().contains(node);
+    }
+
+    /**
      * Whether all new replicas are in sync, and enough of the target replicas for an acknowledgement.
      *
      * @param requiredSize number of in-sync replicas without which nothing is acknowledged afterwards
@@ -73,10 +93,7 @@ public final class ReassignmentSteps {
         List<Integer> inSync = common(partition.inSyncReplicas(), replicas);
         int leader = partition.leader();
         if (!partition.hasLeader()) {
-            // One of these nodes may have the only copy of the newest acknowledged records.
-            if (leaving.stream()
-                    .anyMatch(node -> partition.eligibleLeaders().contains(node)
-                            || partition.lastKnownEligible().contains(node))) {
+            if (leaving.stream().anyMatch(node -> mayBeNewest(partition, node))) {
                 return null;
             }
         } else if (leaving.contains(leader)) {

@@ -23,7 +23,7 @@ import java.util.List;
 /**
  * AlterPartitionReassignments, versions 0 and 1 (KIP-455): begins to move partitions to other brokers, and cancels that.
  * A partition can get more or fewer replicas, unless a request of version 1 does not allow it. The response comes when
- * the reassignments have begun.
+ * the reassignments have begun or are cancelled. If replicas leave for that, it can wait for heartbeats of the others.
  */
 public final class AlterPartitionReassignmentsHandler implements Handler<AlterPartitionReassignmentsRequest> {
     private final Controller controller;
