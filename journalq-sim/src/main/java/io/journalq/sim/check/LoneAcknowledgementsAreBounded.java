@@ -21,6 +21,7 @@ import java.util.TreeMap;
  */
 public final class LoneAcknowledgementsAreBounded {
     private static final String INVARIANT = "LoneAcknowledgementsAreBounded";
+    private static final int NO_EPOCH = -1;
 
     private final Violations violations;
     private final PowerLosses losses;
@@ -33,6 +34,9 @@ public final class LoneAcknowledgementsAreBounded {
 
     /** The partition epochs in which only one replica was in sync, by the name of the partition. */
     private final Map<String, Set<Integer>> epochsAlone = new HashMap<>();
+
+    /** The newest leader epochs, by the name of the partition. */
+    private final Map<String, Integer> leaderEpochs = new HashMap<>();
 
     private long records;
 
@@ -98,6 +102,7 @@ public final class LoneAcknowledgementsAreBounded {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
                 String name = topic.name() + "-" + number;
+                leaderEpochs.put(name, partition.leaderEpoch());
                 if (partition.replicas().size() > 1
                         && partition.inSyncReplicas().size() == 1
                         && epochsAlone
@@ -121,7 +126,11 @@ public final class LoneAcknowledgementsAreBounded {
         Kept before = ofPartition.get(offset);
         // A leader that was frozen, and does not lead any more, can acknowledge what newer ones have replaced already.
         // Then its own record is lost. If a consumer gets a record of an older epoch again, that is a violation.
-        if (before != null && !before.id().equals(now.id()) && now.leader() != null && now.epoch() < before.epoch()) {
+        int newestEpoch = leaderEpochs.getOrDefault(partition.name(), NO_EPOCH);
+        if (before != null
+                && !before.id().equals(now.id())
+                && now.leader() != null
+                && now.epoch() < Math.max(before.epoch(), newestEpoch)) {
             onLost(partition, offset, now, "holds " + before);
             return;
         }

@@ -39,6 +39,30 @@ class LoneAcknowledgementsAreBoundedTest {
         assertThat(violations.found()).isEmpty();
     }
 
+    @Test // seed 1310240 of 5 brokers
+    void shouldAllowThatALeaderThatWasFrozenAcknowledgesInAnEpochThatIsOver() {
+        // given a record of the first epoch, which a consumer gets from the third leader
+        check.onMetadata(metadata(new PartitionState().setLeaderEpoch(NEW_EPOCH).setReplicas(List.of(1, 2))));
+        check.onRead(PARTITION, OFFSET, OLD_EPOCH - 1, "first", 100);
+
+        // when the second leader acknowledges another record there
+        acknowledgeOld(OFFSET, 50);
+
+        // then the record of the third leader counts
+        check.onRead(PARTITION, OFFSET, OLD_EPOCH - 1, "first", 300);
+        check.check();
+        assertThat(violations.found()).isEmpty();
+    }
+
+    @Test
+    void shouldReportASeenRecordThatTheCurrentLeaderReplaces() {
+        check.onMetadata(metadata(new PartitionState().setLeaderEpoch(OLD_EPOCH).setReplicas(List.of(1, 2))));
+        check.onRead(PARTITION, OFFSET, OLD_EPOCH - 1, "first", 100);
+        acknowledgeOld(OFFSET, 50);
+
+        assertThat(violations.found()).singleElement().asString().contains("has lost what a consumer has seen");
+    }
+
     @Test
     void shouldCountWhatItAcknowledgesLateAsLost() {
         check.onRead(PARTITION, OFFSET, NEW_EPOCH, "new", 100);
@@ -82,11 +106,14 @@ class LoneAcknowledgementsAreBoundedTest {
 
     /** The metadata of a partition that has begun an epoch without some acknowledged records. */
     private static MetadataImage recovered() {
-        PartitionState state = new PartitionState()
+        return metadata(new PartitionState()
                 .setLeader(1)
                 .setReplicas(List.of(1, 2))
                 .setInSyncReplicas(List.of(1))
-                .setRecoveryEpoch(NEW_EPOCH);
+                .setRecoveryEpoch(NEW_EPOCH));
+    }
+
+    private static MetadataImage metadata(PartitionState state) {
         Uuid topic = new Uuid(1, 1);
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(0, 1, 100, 100));
         machine.replay(List.of(
