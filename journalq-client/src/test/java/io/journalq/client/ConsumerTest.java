@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.error.CorruptBatchException;
 import io.journalq.client.error.InterruptedWaitException;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.OffsetOutOfRangeException;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.fake.Fault;
@@ -294,6 +295,42 @@ final class ConsumerTest {
             // and the rest when it is repaired
             cluster.corrupt(FIRST, 1);
             assertThat(consumer.poll(LONG).iterator().next().offset()).isEqualTo(10);
+        }
+    }
+
+    /** Partitions 0 and 2 have the same leader, so that one response contains both. */
+    @Test
+    void shouldReadEveryRecordOfAPartitionWhenAnotherOneOfTheResponseFails() {
+        TopicPartition third = new TopicPartition("orders", 2);
+        fill(0, 0, 10);
+        fill(2, 0, 10);
+        cluster.corrupt(FIRST, 0);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST, third));
+            assertThatThrownBy(() -> consumer.poll(LONG)).isInstanceOf(CorruptBatchException.class);
+            consumer.pause(List.of(FIRST));
+            fill(2, 10, 10);
+            // then
+            assertThat(consumer.poll(LONG).iterator().next().offset()).isZero();
+        }
+    }
+
+    /** A lookup of the first offset gets no response in time. */
+    @Test
+    void shouldLookAPositionUpAgainInALaterPollWhenThatFails() {
+        fill(0, 0, 10);
+        try (Consumer consumer = consumer()
+                .startAt(Consumer.Start.BEGINNING)
+                .callTimeout(Duration.ofMillis(300))
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
+            cluster.faults(key -> key == ApiKey.LIST_OFFSETS ? Fault.DROP_BEFORE : Fault.NONE);
+            consumer.seek(FIRST, 1_000);
+            assertThatThrownBy(() -> consumer.poll(LONG)).isInstanceOf(JournalQException.class);
+            cluster.faults(key -> Fault.NONE);
+            // then
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
         }
     }
 

@@ -154,6 +154,19 @@ final class GroupMemberTest {
     }
 
     @Test
+    void shouldCommitWhatItKeptWhenItClosesAfterItGaveAnotherPartitionUp() {
+        join(builder().autoCommitInterval(Duration.ofHours(1)));
+        await(() -> read() == 20);
+        coordinator.assign(List.of(SECOND));
+        await(() -> consumer.assignment().equals(Set.of(SECOND)));
+        // when
+        consumer.close();
+        // then
+        assertThat(coordinator.committed(FIRST)).isEqualTo(10);
+        assertThat(coordinator.committed(SECOND)).isEqualTo(10);
+    }
+
+    @Test
     void shouldCommitUnderTheNewEpochWhenTheOldOneIsStale() {
         join(builder().autoCommit(false));
         await(() -> consumer.assignment().size() == 2);

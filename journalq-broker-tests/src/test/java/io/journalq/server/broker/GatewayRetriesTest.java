@@ -231,6 +231,26 @@ class GatewayRetriesTest {
         assertThat(again.body()).isEqualTo(first.body());
     }
 
+    /** A client goes back to an older state, and sends everything from there again. */
+    @Test
+    void shouldContinueBehindRepetitionsThatAreOlderThanWhatThePartitionRemembers() throws Exception {
+        broker.createTopic("t", 1, Map.of());
+        String first = producer("t");
+        String producer = first;
+        for (int i = 0; i < 20; i++) {
+            producer = next(send("t", producer, BYTES, "value " + i));
+        }
+
+        String again = first;
+        for (int i = 0; i < 21; i++) {
+            again = next(send("t", again, BYTES, "value " + i));
+        }
+
+        assertThat(values("t", 1, 21))
+                .containsExactlyElementsOf(
+                        IntStream.range(0, 21).mapToObj(i -> "value " + i).toList());
+    }
+
     @Test
     void shouldAppendNothingWhenTheProducerIsNotWhereTheRequestContinues() throws Exception {
         broker.createTopic("t", 1, Map.of());

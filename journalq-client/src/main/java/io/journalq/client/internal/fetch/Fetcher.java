@@ -380,12 +380,14 @@ public final class Fetcher implements AutoCloseable {
         while (pendingFailure == null && !results.isEmpty()) {
             FetchResult result = results.remove();
             int before = fetched.size();
+            int taken = 0;
             try {
-                for (FetchResult.Part part : result.parts()) {
-                    take(part, fetched);
+                while (taken < result.parts().size()) {
+                    take(result.parts().get(taken++), fetched);
                 }
             } catch (JournalQException e) {
                 pendingFailure = e;
+                readAgain(result.parts().subList(taken, result.parts().size()));
             } finally {
                 if (opener == null && fetched.size() > before) {
                     lent.add(result.frame());
@@ -399,6 +401,16 @@ public final class Fetcher implements AutoCloseable {
             throwPending();
         }
         return fetched;
+    }
+
+    /** Fetches partitions of a response again that were not taken, because another one has failed. */
+    private void readAgain(List<FetchResult.Part> parts) {
+        for (FetchResult.Part part : parts) {
+            Position position = positions.get(part.id());
+            if (position != null && position.generation == part.generation()) {
+                moveTo(Map.of(part.id(), position.offset));
+            }
+        }
     }
 
     /** Throws a pending error once the application has received all data before it. */
@@ -418,7 +430,13 @@ public final class Fetcher implements AutoCloseable {
         if (part.error() == ErrorCode.OFFSET_OUT_OF_RANGE) {
             OffsetSpec spec = configuredStart("offset " + part.offset() + " of " + part.id()
                     + " does not exist; seek to one between beginningOffsets and endOffsets, or set startAt");
-            moveTo(find(List.of(part.id()), spec));
+            try {
+                moveTo(find(List.of(part.id()), spec));
+            } catch (JournalQException e) {
+                // A later poll looks the offset up again.
+                moveTo(Map.of(part.id(), position.offset));
+                throw e;
+            }
         } else if (part.error() != ErrorCode.NONE) {
             throw Errors.of(part.error(), "fetch from " + part.id() + " at offset " + part.offset(), null);
         } else {

@@ -164,9 +164,9 @@ public final class GroupConsumer {
         Collection<TopicPartition> partitions = partitions(revoked);
         fetcher.pause(partitions);
         if (config.autoCommit()) {
-            Map<TopicPartition, CommittedOffset> offsets = uncommitted();
+            Map<TopicPartition, CommittedOffset> offsets = fetcher.consumed();
             offsets.keySet().retainAll(partitions);
-            commitQuietly(offsets, timeoutMs);
+            commitQuietly(uncommitted(offsets), timeoutMs);
         }
         try {
             if (membership.status().state() == State.LOST) {
@@ -258,11 +258,15 @@ public final class GroupConsumer {
     }
 
     private Map<TopicPartition, CommittedOffset> uncommitted() {
+        return uncommitted(fetcher.consumed());
+    }
+
+    /** Returns those of these offsets that are not committed. They count as committed from here. */
+    private Map<TopicPartition, CommittedOffset> uncommitted(Map<TopicPartition, CommittedOffset> offsets) {
         if (autoCommitFailed) {
             autoCommitFailed = false;
             autoCommitted.clear();
         }
-        Map<TopicPartition, CommittedOffset> offsets = fetcher.consumed();
         offsets.entrySet().removeIf(entry -> {
             Long before = autoCommitted.put(entry.getKey(), entry.getValue().offset());
             return before != null && before == entry.getValue().offset();

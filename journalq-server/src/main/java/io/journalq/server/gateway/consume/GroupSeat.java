@@ -65,6 +65,10 @@ public final class GroupSeat {
     private boolean fetchesOffsets;
     private boolean topicsChanged;
     private boolean ownedChanged;
+
+    /** Whether partitions of topics are assigned that this broker has not heard of yet. */
+    private boolean awaitsTopics;
+
     private boolean ended;
     private Runnable onLeft = () -> {};
 
@@ -298,8 +302,11 @@ public final class GroupSeat {
                 setTarget(response.assignment());
             }
             reconcile();
+            if (awaitsTopics) {
+                ownedChanged = true; // the coordinator then sends the assignment again
+            }
             if (timer == null) {
-                beatIn(topicsChanged || ownedChanged ? 0 : intervalMs);
+                beatIn(awaitsTopics ? RETRY_MS : topicsChanged || ownedChanged ? 0 : intervalMs);
             }
         } else if (ended) {
             leave();
@@ -336,8 +343,10 @@ public final class GroupSeat {
 
     private void setTarget(ConsumerGroupHeartbeatResponse.Assignment assignment) {
         target.clear();
+        awaitsTopics = false;
         for (ConsumerGroupHeartbeatResponse.TopicPartitions partitions : assignment.topicPartitions()) {
             TopicImage topic = images.get().topic(partitions.topicId());
+            awaitsTopics |= topic == null;
             if (topic != null && (hasPattern() || topics.contains(topic.name()))) {
                 target.put(topic.name(), new TreeSet<>(partitions.partitions()));
             }

@@ -59,6 +59,9 @@ final class RecordSink implements JsonRecord.Receiver {
     private final int maxBatchBytes;
     private final Map<Integer, Batches> open = new TreeMap<>();
     private final Map<Integer, List<Range>> appended = new TreeMap<>();
+    /** Records by partition that were appended, now or by an earlier request. */
+    private final Map<Integer, Integer> accepted = new TreeMap<>();
+
     private int records;
     private long appendedRecords;
     private long bufferedBytes;
@@ -341,7 +344,7 @@ final class RecordSink implements JsonRecord.Receiver {
     private void onResult(Sent sent, ProduceResponse.PartitionProduceResponse result) {
         ErrorCode error = ErrorCode.of(result.errorCode());
         if (error == ErrorCode.DUPLICATE_SEQUENCE_NUMBER) {
-            appendedRecords += sent.records(); // by an earlier request; their offsets are not known any more
+            accept(sent); // by an earlier request; their offsets are not known any more
             return;
         }
         if (error != ErrorCode.NONE) {
@@ -349,7 +352,7 @@ final class RecordSink implements JsonRecord.Receiver {
             failure = problem(error, "partition " + sent.partition() + ": " + error.words() + reason);
             return;
         }
-        appendedRecords += sent.records();
+        accept(sent);
         exchange.counters().onAppended(sent.records());
         List<Range> ranges = appended.computeIfAbsent(sent.partition(), partition -> new ArrayList<>(1));
         long first = result.baseOffset();
@@ -360,6 +363,11 @@ final class RecordSink implements JsonRecord.Receiver {
         } else {
             ranges.add(new Range(first, last));
         }
+    }
+
+    private void accept(Sent sent) {
+        appendedRecords += sent.records();
+        accepted.merge(sent.partition(), sent.records(), Integer::sum);
     }
 
     private Problem problem(ErrorCode error, String detail) {
@@ -424,7 +432,7 @@ final class RecordSink implements JsonRecord.Receiver {
 
     private void respondIfDone() {
         if (!sending && inFlight == 0 && !exchange.isClosed()) {
-            owner.onDone(failure, failure != null && appended.isEmpty() ? null : this::writeAppended);
+            owner.onDone(failure, failure != null && accepted.isEmpty() ? null : this::writeAppended);
         }
     }
 
@@ -450,13 +458,8 @@ final class RecordSink implements JsonRecord.Receiver {
     private ProducerToken nextProducer() {
         ProducerToken before = target.producer();
         Map<Integer, Integer> sequences = new TreeMap<>(before.sequences());
-        appended.forEach((partition, ranges) -> {
-            long count = 0;
-            for (Range range : ranges) {
-                count += range.last() - range.first() + 1;
-            }
-            sequences.put(partition, ProducerToken.next(before.sequence(partition), (int) count));
-        });
+        accepted.forEach(
+                (partition, count) -> sequences.put(partition, ProducerToken.next(before.sequence(partition), count)));
         return new ProducerToken(before.id(), before.epoch(), target.partitions(), sequences);
     }
 

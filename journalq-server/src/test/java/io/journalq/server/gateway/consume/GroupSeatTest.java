@@ -1,0 +1,165 @@
+package io.journalq.server.gateway.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FindCoordinatorResponse;
+import io.journalq.common.protocol.message.OffsetFetchRequest;
+import io.journalq.common.protocol.message.OffsetFetchResponse;
+import io.journalq.server.api.RecordMemory;
+import io.journalq.server.gateway.http.Caller;
+import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.loop.Loop;
+import io.journalq.server.loop.LoopCycle;
+import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
+import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.network.SharedMemory;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+class GroupSeatTest {
+    private static final int NODE = 3;
+    private static final Uuid TOPIC = new Uuid(1, 1);
+
+    private final Coordinator coordinator = new Coordinator();
+    private final List<String> assigned = new ArrayList<>();
+    private MetadataImage image = MetadataImage.EMPTY;
+
+    /** The coordinator is another broker, which has heard of the topic before. */
+    @Test
+    void shouldTakePartitionsOfATopicThatThisBrokerHearsOfLater() {
+        GroupSeat seat = new GroupSeat(coordinator, () -> image, "g", new GroupSeat.Reader() {
+            @Override
+            public void onJoined(Collection<String> wanted) {}
+
+            @Override
+            public void onAssigned(String topic, Map<Integer, Long> committed) {
+                assigned.add(topic + committed.keySet());
+            }
+
+            @Override
+            public void onRevoked(String topic, Set<Integer> partitions) {}
+
+            @Override
+            public void onEnd(Problem problem) {}
+        });
+        seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(5);
+        assertThat(assigned).isEmpty();
+        // when
+        image = imageWithTopic();
+        coordinator.runTimers(20);
+        // then
+        assertThat(assigned).containsExactly("t[0]");
+    }
+
+    private static MetadataImage imageWithTopic() {
+        MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
+        TestBrokers.register(machine, NODE);
+        return machine.replay(machine.createTopic(new TopicSpec("t", 1, 1, List.of(), Map.of()), TOPIC)
+                        .records())
+                .now();
+    }
+
+    /** A coordinator that assigns one partition to its only member, and says so as {@code ConsumerGroups} does. */
+    private static final class Coordinator implements Caller {
+        private final List<Runnable> timers = new ArrayList<>();
+
+        void runTimers(int rounds) {
+            for (int i = 0; i < rounds; i++) {
+                List<Runnable> due = List.copyOf(timers);
+                timers.clear();
+                due.forEach(Runnable::run);
+            }
+        }
+
+        @Override
+        public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+            onResponse.accept(
+                    switch (api) {
+                        case FIND_COORDINATOR -> new FindCoordinatorResponse();
+                        case CONSUMER_GROUP_HEARTBEAT -> heartbeat((ConsumerGroupHeartbeatRequest) message);
+                        case OFFSET_FETCH -> offsets((OffsetFetchRequest) message);
+                        default -> throw new AssertionError(api);
+                    });
+        }
+
+        private static ConsumerGroupHeartbeatResponse heartbeat(ConsumerGroupHeartbeatRequest request) {
+            ConsumerGroupHeartbeatResponse response = new ConsumerGroupHeartbeatResponse()
+                    .setMemberId(request.memberId())
+                    .setMemberEpoch(1)
+                    .setHeartbeatIntervalMs(5_000);
+            return request.memberEpoch() == 0 || request.topicPartitions() != null
+                    ? response.setAssignment(new ConsumerGroupHeartbeatResponse.Assignment()
+                            .setTopicPartitions(List.of(new ConsumerGroupHeartbeatResponse.TopicPartitions()
+                                    .setTopicId(TOPIC)
+                                    .setPartitions(List.of(0)))))
+                    : response;
+        }
+
+        private static OffsetFetchResponse offsets(OffsetFetchRequest request) {
+            return new OffsetFetchResponse()
+                    .setGroups(List.of(new OffsetFetchResponse.OffsetFetchResponseGroup()
+                            .setGroupId("g")
+                            .setTopics(request.groups().get(0).topics().stream()
+                                    .map(topic -> new OffsetFetchResponse.OffsetFetchResponseTopics()
+                                            .setName(topic.name())
+                                            .setPartitions(topic.partitionIndexes().stream()
+                                                    .map(index ->
+                                                            new OffsetFetchResponse.OffsetFetchResponsePartitions()
+                                                                    .setPartitionIndex(index)
+                                                                    .setCommittedOffset(-1))
+                                                    .toList()))
+                                    .toList())));
+        }
+
+        @Override
+        public Loop.Timer schedule(Runnable work, long delayMs) {
+            timers.add(work);
+            return () -> timers.remove(work);
+        }
+
+        @Override
+        public void later(Runnable work) {
+            timers.add(work);
+        }
+
+        @Override
+        public void fetch(int version, FetchRequest request, RecordMemory memory, Consumer<ApiMessage> onResponse) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public LoopCycle cycle() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public ByteBufAllocator allocator() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean isClosed() {
+            return false;
+        }
+
+        @Override
+        public SharedMemory memory() {
+            throw new UnsupportedOperationException();
+        }
+    }
+}
