@@ -38,6 +38,9 @@ public final class ClientThrottles {
     /** Counts all further clients together when every counted client has a debt. */
     private static final QuotaEntity OTHERS = new QuotaEntity(new Part(null), new Part(null));
 
+    /** Maximum debt of a client, so that sums of debts and times do not overflow. More than 70 years. */
+    private static final long MAX_DEBT_NANOS = Long.MAX_VALUE / 4;
+
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double PERCENT = 100;
 
@@ -91,7 +94,7 @@ public final class ClientThrottles {
             return true;
         }
         long now = nanoTime.getAsLong();
-        long cost = (long) (NANOS_PER_SECOND / applied.limit());
+        long cost = Math.min(MAX_DEBT_NANOS, (long) (NANOS_PER_SECOND / applied.limit()));
         AtomicLong usedUp = counter(QuotaKeys.CONNECTIONS, applied, now);
         long before = usedUp.get();
         while (true) {
@@ -117,9 +120,10 @@ public final class ClientThrottles {
             return 0;
         }
         long now = nanoTime.getAsLong();
-        long cost = (long) (amount / applied.limit() * NANOS_PER_SECOND);
+        long cost = Math.min(MAX_DEBT_NANOS, (long) (amount / applied.limit() * NANOS_PER_SECOND));
         AtomicLong usedUp = counter(key, applied, now);
-        long until = usedUp.updateAndGet(before -> Math.max(before - now, -BURST_NANOS) + now + cost);
+        long until = usedUp.updateAndGet(
+                before -> now + Math.min(MAX_DEBT_NANOS, Math.max(before - now, -BURST_NANOS) + cost));
         return (int) Math.min(MAX_WAIT_MS, Math.max(0, TimeUnit.NANOSECONDS.toMillis(until - now)));
     }
 

@@ -66,6 +66,18 @@ class ClientThrottlesTest {
     }
 
     @Test
+    void shouldKeepWaitingWhenADebtIsLongerThanTheClockCanTell() {
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1);
+
+        // 100 batches of 100 MB on several connections at once
+        for (int i = 0; i < 100; i++) {
+            assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 100_000_000))
+                    .as("request %d", i)
+                    .isEqualTo(ClientThrottles.MAX_WAIT_MS);
+        }
+    }
+
+    @Test
     void shouldCountClientsOfADefaultEachForItself() {
         limit(null, DEFAULT, QuotaKeys.PRODUCE_BYTES, 1_000);
 

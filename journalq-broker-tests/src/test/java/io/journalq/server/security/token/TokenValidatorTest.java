@@ -9,6 +9,7 @@ import io.journalq.server.security.token.TokenValidator.Owner;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -19,6 +20,8 @@ import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -306,6 +309,57 @@ class TokenValidatorTest {
             }
             assertThat(requests).hasValue(read);
         } finally {
+            provider.stop(0);
+        }
+    }
+
+    @Test
+    void shouldGiveUpWhenTheProviderStopsInTheMiddleOfItsKeys() throws Exception {
+        // given
+        X509Bundle authority = new CertificateBuilder()
+                .subject("CN=authority")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        X509Bundle keys = new CertificateBuilder()
+                .subject("CN=provider")
+                .addSanDnsName("localhost")
+                .buildIssuedBy(authority);
+        SSLContext ofProvider = SSLContext.getInstance("TLS");
+        ofProvider.init(keys.toKeyManagerFactory().getKeyManagers(), null, null);
+        SSLContext trusting = SSLContext.getInstance("TLS");
+        trusting.init(null, authority.toTrustManagerFactory().getTrustManagers(), null);
+        HttpsServer provider = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        provider.setHttpsConfigurator(new HttpsConfigurator(ofProvider));
+        CountDownLatch end = new CountDownLatch(1);
+        provider.createContext("/keys", exchange -> {
+            byte[] body = issuer.jwks().getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, body.length);
+            exchange.getResponseBody().write(body, 0, 10);
+            exchange.getResponseBody().flush();
+            try {
+                end.await();
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+            }
+            exchange.close();
+        });
+        provider.start();
+        URI address = URI.create("https://localhost:" + provider.getAddress().getPort() + "/keys");
+
+        // when, as the broker does when it starts
+        var opened = CompletableFuture.supplyAsync(() -> {
+            try {
+                return JwksSource.open(address, trusting, nanos::get);
+            } catch (IOException unexpected) {
+                throw new UncheckedIOException(unexpected);
+            }
+        });
+
+        // then
+        try {
+            opened.get(25, TimeUnit.SECONDS).close();
+        } finally {
+            end.countDown();
             provider.stop(0);
         }
     }

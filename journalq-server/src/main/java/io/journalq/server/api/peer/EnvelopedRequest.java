@@ -11,17 +11,26 @@ import io.journalq.server.security.Principal;
 import io.journalq.server.security.Right;
 import io.netty.buffer.ByteBuf;
 import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The request in an envelope: what its client sent, over the connection of the broker that passes it on. */
 final class EnvelopedRequest implements RequestContext {
+    private static final Logger log = LoggerFactory.getLogger(EnvelopedRequest.class);
+
     private final RequestContext envelope;
     private final HandlerRegistry.Served served;
     private final RequestHeader header;
     private final Principal principal;
     private final SocketAddress client;
     private final Consumer<ByteBuf> onResponse;
+    /** What handlers keep while this request is served. On the loop. */
+    private final List<AutoCloseable> states = new ArrayList<>(0);
+
     private Authorizer.Denial denial;
 
     /**
@@ -48,6 +57,7 @@ final class EnvelopedRequest implements RequestContext {
     @Override
     public void respond(ApiMessage response) {
         onResponse.accept(Envelopes.response(header.correlationId(), response, header.requestApiVersion()));
+        envelope.cycle().enqueue(this::closeStates);
     }
 
     @Override
@@ -155,6 +165,22 @@ final class EnvelopedRequest implements RequestContext {
 
     @Override
     public <T> T connectionState(Class<T> type, Supplier<T> first) {
-        return first.get();
+        T state = first.get();
+        if (state instanceof AutoCloseable closeable) {
+            states.add(closeable);
+        }
+        return state;
+    }
+
+    /** The client is connected to another broker, so that nothing is kept for its next request. */
+    private void closeStates() {
+        for (AutoCloseable state : states) {
+            try {
+                state.close();
+            } catch (Exception failure) {
+                log.error("cannot close the state of a request", failure);
+            }
+        }
+        states.clear();
     }
 }

@@ -143,7 +143,7 @@ public final class JwksSource implements AutoCloseable {
             status = response.statusCode();
             try (InputStream in = response.body()) {
                 if (status == HTTP_OK) {
-                    return in.readNBytes(JwksKeys.MAX_SIZE_BYTES + 1);
+                    return readWithin(TIMEOUT, in);
                 }
             }
         } catch (InterruptedException interrupted) {
@@ -151,6 +151,24 @@ public final class JwksSource implements AutoCloseable {
             throw new InterruptedIOException("interrupted");
         }
         throw new IOException("status " + status);
+    }
+
+    /** The timeout of the request ends with the head of the response. A provider can stop in the middle of the body. */
+    private static byte[] readWithin(Duration timeout, InputStream in) throws IOException {
+        CompletableFuture<Void> limit = CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        in.close();
+                    } catch (IOException closed) {
+                        log.debug("cannot close the response with the keys of tokens", closed);
+                    }
+                },
+                CompletableFuture.delayedExecutor(timeout.toMillis(), TimeUnit.MILLISECONDS));
+        try {
+            return in.readNBytes(JwksKeys.MAX_SIZE_BYTES + 1);
+        } finally {
+            limit.cancel(false);
+        }
     }
 
     @Override
