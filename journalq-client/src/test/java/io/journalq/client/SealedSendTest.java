@@ -2,7 +2,9 @@ package io.journalq.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.client.error.SealingException;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.fake.Fault;
 import io.journalq.client.record.ProducerRecord;
@@ -26,6 +28,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -137,6 +140,50 @@ final class SealedSendTest {
                 assertThat(log).doesNotHaveDuplicates();
             }
             assertThat(total).as("seed %d", seed).isEqualTo(THREADS * RECORDS);
+        }
+    }
+
+    @Test
+    void shouldSendTheNextRecordItselfWhenOneCannotBeSealed() throws Exception {
+        // given
+        AtomicInteger sealed = new AtomicInteger();
+        PlaceSealer sealer = new PlaceSealer();
+        BatchSealer failsOnce = new BatchSealer() {
+            @Override
+            public void prepare(String topic) {
+                sealer.prepare(topic);
+            }
+
+            @Override
+            public Place place(TopicPartition partition) {
+                Place place = sealer.place(partition);
+                return batch -> {
+                    if (sealed.getAndIncrement() == 1) {
+                        batch.release();
+                        throw new SealingException("no key", null);
+                    }
+                    return place.seal(batch);
+                };
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (FakeCluster cluster = new FakeCluster(1).topic("orders", 1);
+                Producer producer = Producer.builder()
+                        .bootstrapServers(cluster.bootstrapServers())
+                        .seal(keys -> failsOnce)
+                        .build()) {
+            ProducerRecord record = ProducerRecord.of("orders", new byte[10]);
+            producer.send(record);
+
+            // when
+            assertThatThrownBy(() -> producer.send(record)).isInstanceOf(SealingException.class);
+
+            // then
+            assertThat(producer.metrics().bufferedBytes()).isZero();
+            producer.send(record);
+            assertThat(producer.metrics().directSends()).isPositive();
         }
     }
 

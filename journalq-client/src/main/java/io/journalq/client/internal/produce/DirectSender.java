@@ -79,8 +79,7 @@ final class DirectSender {
             if (closed || !connect(lane) || !claim(lane)) {
                 return null;
             }
-            batch = build(lane, record, timestampMs);
-            batch.accountedBytes = accountedBytes;
+            batch = build(lane, record, timestampMs, accountedBytes);
             sent = exchange(lane, batch, timestampMs);
         } finally {
             busy.set(false);
@@ -211,7 +210,7 @@ final class DirectSender {
         }
     }
 
-    private PendingBatch build(Lane lane, ProducerRecord record, long timestampMs) {
+    private PendingBatch build(Lane lane, ProducerRecord record, long timestampMs, long accountedBytes) {
         boolean built = false;
         try {
             if (config.idempotent()) {
@@ -230,10 +229,12 @@ final class DirectSender {
                 batch.baseSequence = lane.nextSequence;
                 lane.nextSequence = Lane.sequenceAfter(lane.nextSequence, 1);
             }
+            batch.accountedBytes = accountedBytes;
             built = true;
             return batch;
         } finally {
             if (!built) {
+                memory.release(accountedBytes);
                 builder.reset();
                 giveBack(lane);
             }
@@ -252,7 +253,7 @@ final class DirectSender {
                     version,
                     ProduceCall.request(
                             List.of(batch), config.acks(), config.client().requestTimeoutMs()));
-        } catch (IOException e) {
+        } catch (IOException | OutOfMemoryError e) {
             disconnect();
             batch.outcomeUnknown = true;
             handOver(lane, batch, new ConnectionFailedException("the connection broke: " + e.getMessage(), e));
