@@ -181,6 +181,19 @@ final class GroupMemberTest {
     }
 
     @Test
+    void shouldWaitForEarlierCommitsWhenThereIsNothingToCommit() {
+        join(builder().autoCommit(false));
+        await(() -> consumer.assignment().size() == 2);
+        ErrorCode loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS;
+        coordinator.refuse(ApiKey.OFFSET_COMMIT, loading, loading, loading);
+        var unused = consumer.commitAsync(Map.of(FIRST, CommittedOffset.of(3)));
+        // when
+        consumer.commit(Map.of());
+        // then
+        assertThat(coordinator.committed(FIRST)).isEqualTo(3);
+    }
+
+    @Test
     void shouldKeepTheOrderOfCommitsWhenOneIsTriedAgain() throws Exception {
         join(builder().autoCommit(false));
         await(() -> consumer.assignment().size() == 2);

@@ -60,15 +60,16 @@ final class Commits {
         this.timeoutMs = timeoutMs;
     }
 
-    /** Commits offsets after all previous ones. Any thread. The future completes on the event loop. */
+    /**
+     * Commits offsets after all previous ones, which have ended when the future completes: a partition must not be given
+     * up before. Any thread. The future completes on the event loop.
+     *
+     * @param offsets may be empty
+     */
     CompletableFuture<Void> commit(Map<TopicPartition, CommittedOffset> offsets) {
         Map<TopicPartition, CommittedOffset> copy = Map.copyOf(offsets);
         CompletableFuture<Void> done = new CompletableFuture<>();
-        if (copy.isEmpty()) {
-            done.complete(null);
-        } else {
-            cluster.execute(() -> add(copy, done));
-        }
+        cluster.execute(() -> add(copy, done));
         return done;
     }
 
@@ -82,9 +83,13 @@ final class Commits {
         if (inFlight || pending.waiters.isEmpty()) {
             return;
         }
-        inFlight = true;
         Batch batch = pending;
         pending = new Batch();
+        if (batch.offsets.isEmpty()) {
+            batch.waiters.forEach(waiter -> waiter.done.complete(null));
+            return;
+        }
+        inFlight = true;
         var unused = coordinator
                 .ask(new CommitRequest(batch.offsets), timeoutMs)
                 .whenComplete((response, failure) -> {
