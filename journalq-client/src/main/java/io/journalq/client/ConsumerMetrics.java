@@ -9,7 +9,8 @@ import io.journalq.client.error.JournalQException;
  * @param fetches Fetch responses received
  * @param fetchedBytes bytes of batches in these responses, compressed
  * @param records records that {@code poll} returned
- * @param failedFetches Fetch requests that failed and were sent again, and errors of partitions in Fetch responses
+ * @param failedFetches Fetch requests that failed and were sent again, and partitions in Fetch responses that had an
+ *     error or had lost records
  * @param failedCommits automatic commits that failed after all retries; the records concerned may be read again
  * @param unreachableBrokers failed attempts to connect to a broker while no other broker could be reached either
  * @param unknownTopics Metadata responses in which a topic that the consumer uses did not exist

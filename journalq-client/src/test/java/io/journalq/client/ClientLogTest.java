@@ -168,6 +168,26 @@ final class ClientLogTest {
     }
 
     @Test
+    void shouldSayWhereItContinuesWhenRecordsWereLost() {
+        try (Producer producer =
+                Producer.builder().bootstrapServers(cluster.bootstrapServers()).build()) {
+            producer.send(ProducerRecord.of("orders", 0, null, new byte[1]));
+            producer.send(ProducerRecord.of("orders", 0, null, new byte[1]));
+        }
+        try (Consumer consumer = consumer().build()) {
+            consumer.assign(List.of(FIRST));
+            consumer.seek(FIRST, 0);
+            pollUntil(consumer, () -> consumer.position(FIRST) == 2);
+            // when
+            cluster.loseFrom(FIRST, 1);
+            pollUntil(consumer, () -> consumer.position(FIRST) == 1);
+            // then
+            assertThat(log.lines()).hasSize(1);
+            assertThat(log.lines().get(0)).contains("orders-0", "lost", "from offset 2 to 1");
+        }
+    }
+
+    @Test
     void shouldSayNothingWhenALeaderMoves() {
         try (Consumer consumer = consumer().build()) {
             consumer.assign(List.of(FIRST));

@@ -377,6 +377,145 @@ final class ConsumerTest {
         }
     }
 
+    /** KIP-320: the offsets that were lost get other records in a newer epoch. */
+    @Test
+    void shouldReadTheRecordsThatHaveReplacedLostOnes() {
+        fillTwoBatches();
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            read(consumer, 0, 10);
+            // when
+            consumer.pause(List.of(FIRST));
+            loseTheLastOfTwoBatches();
+            consumer.resume(List.of(FIRST));
+            // then
+            read(consumer, 5, 15);
+        }
+    }
+
+    private void fillTwoBatches() {
+        fill(0, 0, 5);
+        fill(0, 5, 5);
+    }
+
+    /** The first partition loses the offsets from 5 on. Others take their place, up to offset 15. */
+    private void loseTheLastOfTwoBatches() {
+        cluster.loseFrom(FIRST, 5);
+        fill(0, 5, 5);
+        fill(0, 10, 5);
+    }
+
+    @Test
+    void shouldReadTheRecordsThatHaveReplacedLostOnesWhenItReadsWithoutAPause() throws Exception {
+        fillTwoBatches();
+        try (Consumer consumer = consumer().startAt(Consumer.Start.NOWHERE).build()) {
+            consumer.assign(List.of(FIRST));
+            consumer.seek(FIRST, 0);
+            read(consumer, 0, 10);
+            // when the end of the log is before the position
+            cluster.loseFrom(FIRST, 5);
+            assertThat(consumer.poll(Duration.ofMillis(300)).isEmpty()).isTrue();
+            assertThat(consumer.position(FIRST)).isEqualTo(5);
+            fill(0, 5, 7);
+            // then
+            read(consumer, 5, 12);
+        }
+    }
+
+    @Test
+    void shouldReadTheRecordsThatHaveReplacedLostOnesWhenItReadsFromAReplicaInItsRack() {
+        fillTwoBatches();
+        cluster.follower(FIRST, 1, "east", ErrorCode.NONE);
+        try (Consumer consumer =
+                consumer().rack("east").startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            read(consumer, 0, 10);
+            assertThat(cluster.readFromFollower(FIRST)).isPositive();
+            // when
+            consumer.pause(List.of(FIRST));
+            loseTheLastOfTwoBatches();
+            consumer.resume(List.of(FIRST));
+            // then
+            read(consumer, 5, 15);
+        }
+    }
+
+    @Test
+    void shouldReadTheRecordsThatHaveReplacedLostOnesWhenItStartsAtACommittedOffset() {
+        fillTwoBatches();
+        try (Consumer consumer = groupConsumer()) {
+            read(consumer, 0, 10);
+            consumer.commit();
+        }
+        // when another one starts there and commits before it has read anything
+        try (Consumer consumer = groupConsumer()) {
+            assertThat(consumer.poll(Duration.ofMillis(50)).isEmpty()).isTrue();
+            consumer.commit();
+            assertThat(cluster.coordinator().committedEpoch(FIRST)).isZero();
+        }
+        loseTheLastOfTwoBatches();
+        // then
+        try (Consumer consumer = groupConsumer()) {
+            read(consumer, 5, 15);
+        }
+        assertThat(cluster.coordinator().committed(FIRST)).isEqualTo(15);
+        assertThat(cluster.coordinator().committedEpoch(FIRST)).isOne();
+    }
+
+    private Consumer groupConsumer() {
+        Consumer consumer =
+                consumer().groupId("billing").startAt(Consumer.Start.BEGINNING).build();
+        consumer.assign(List.of(FIRST));
+        return consumer;
+    }
+
+    @Test
+    void shouldCommitTheSameOffsetAgainWhenItFollowsARecordThatHasReplacedALostOne() {
+        fillTwoBatches();
+        try (Consumer consumer = consumer()
+                .groupId("billing")
+                .startAt(Consumer.Start.BEGINNING)
+                .autoCommitInterval(Duration.ofHours(1))
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            read(consumer, 0, 10);
+            consumer.commit();
+            cluster.loseFrom(FIRST, 5);
+            fill(0, 5, 5);
+            read(consumer, 5, 10);
+        }
+        assertThat(cluster.coordinator().committed(FIRST)).isEqualTo(10);
+        assertThat(cluster.coordinator().committedEpoch(FIRST)).isOne();
+    }
+
+    @Test
+    void shouldReadWhereTheApplicationSeeksAlthoughRecordsBeforeWereLost() {
+        fillTwoBatches();
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            read(consumer, 0, 10);
+            // when
+            consumer.pause(List.of(FIRST));
+            loseTheLastOfTwoBatches();
+            consumer.seek(FIRST, 10);
+            consumer.resume(List.of(FIRST));
+            // then
+            read(consumer, 10, 15);
+        }
+    }
+
+    @Test
+    void shouldReadFromABrokerThatDoesNotCompareLeaderEpochs() {
+        cluster.limit(ApiKey.FETCH, 11);
+        fillTwoBatches();
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(List.of(FIRST));
+            read(consumer, 0, 10);
+            fill(0, 10, 5);
+            read(consumer, 10, 15);
+        }
+    }
+
     @Test
     void shouldReadFromTheReplicaInItsRackAndFromTheLeaderWhenThatIsGone() {
         fill(0, 0, 10);

@@ -426,6 +426,11 @@ final class FakeBroker {
                     && !request.rackId().isEmpty()
                     && request.rackId().equals(partition.followerRack)) {
                 read.add(data.setHighWatermark(partition.endOffset).setPreferredReadReplica(partition.follower));
+            } else if (asked.fetchOffset()
+                    > partition.lostEnds.getOrDefault(asked.lastFetchedEpoch(), Long.MAX_VALUE)) {
+                read.add(data.setDivergingEpoch(new FetchResponse.EpochEndOffset()
+                        .setEpoch(asked.lastFetchedEpoch())
+                        .setEndOffset(partition.lostEnds.get(asked.lastFetchedEpoch()))));
             } else if (asked.fetchOffset() > partition.endOffset) {
                 read.add(data.setErrorCode(ErrorCode.OFFSET_OUT_OF_RANGE.code()));
             } else if (asked.fetchOffset() < partition.endOffset) {

@@ -183,6 +183,16 @@ public final class FakeCluster implements AutoCloseable {
         partition.leaderEpoch++;
     }
 
+    /** The leader loses the batches from an offset on, and leads in another epoch. */
+    public synchronized void loseFrom(TopicPartition id, long offset) {
+        FakePartition partition = topics.get(id.topic()).get(id.partition());
+        partition.log.removeIf(appended -> appended.baseOffset() >= offset);
+        partition.endOffset = offset;
+        partition.forgetProducers();
+        partition.lostEnds.put(partition.leaderEpoch, offset);
+        partition.leaderEpoch++;
+    }
+
     /** The leader prefers another broker for consumers in a rack. That one has everything, and responds with {@code error}. */
     public synchronized void follower(TopicPartition id, int broker, String rack, ErrorCode error) {
         FakePartition partition = topics.get(id.topic()).get(id.partition());

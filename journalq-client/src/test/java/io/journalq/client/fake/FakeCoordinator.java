@@ -47,6 +47,7 @@ public final class FakeCoordinator {
     private final List<Asked> asked = new ArrayList<>();
     private final Map<ApiKey, Queue<ErrorCode>> errors = new EnumMap<>(ApiKey.class);
     private final Map<TopicPartition, Long> committed = new HashMap<>();
+    private final Map<TopicPartition, Integer> committedEpochs = new HashMap<>();
     private Map<String, List<Integer>> target = new TreeMap<>();
     private int node;
     private int memberEpoch = 1;
@@ -89,6 +90,10 @@ public final class FakeCoordinator {
 
     public synchronized Long committed(TopicPartition partition) {
         return committed.get(partition);
+    }
+
+    public synchronized Integer committedEpoch(TopicPartition partition) {
+        return committedEpochs.get(partition);
     }
 
     synchronized FindCoordinatorResponse find(FindCoordinatorRequest request, List<FakeBroker> brokers) {
@@ -152,6 +157,7 @@ public final class FakeCoordinator {
                 if (code == 0) {
                     TopicPartition id = new TopicPartition(topic.name(), partition.partitionIndex());
                     committed.put(id, partition.committedOffset());
+                    committedEpochs.put(id, partition.committedLeaderEpoch());
                 }
                 partitions.add(new OffsetCommitResponse.OffsetCommitResponsePartition()
                         .setPartitionIndex(partition.partitionIndex())
@@ -174,7 +180,9 @@ public final class FakeCoordinator {
                             .map(partition -> new OffsetFetchResponse.OffsetFetchResponsePartitions()
                                     .setPartitionIndex(partition)
                                     .setCommittedOffset(
-                                            committed.getOrDefault(new TopicPartition(topic.name(), partition), -1L)))
+                                            committed.getOrDefault(new TopicPartition(topic.name(), partition), -1L))
+                                    .setCommittedLeaderEpoch(committedEpochs.getOrDefault(
+                                            new TopicPartition(topic.name(), partition), -1)))
                             .toList()));
         }
         return new OffsetFetchResponse()

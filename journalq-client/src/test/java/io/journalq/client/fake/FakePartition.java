@@ -35,6 +35,8 @@ final class FakePartition {
     long endOffset;
     int leader;
     int leaderEpoch;
+    /** Where epochs end whose records were lost in part. */
+    final Map<Integer, Long> lostEnds = new HashMap<>();
     /** The broker that the leader prefers for consumers in {@link #followerRack}; -1 for none. */
     int follower = -1;
 
@@ -75,6 +77,7 @@ final class FakePartition {
     long store(ByteBuf bytes) {
         ByteBuf copy = Unpooled.copiedBuffer(bytes);
         RecordBatch.setBaseOffset(copy, 0, endOffset);
+        RecordBatch.setLeaderEpoch(copy, 0, leaderEpoch);
         Appended appended = new Appended(endOffset, copy);
         log.add(appended);
         endOffset += RecordBatch.recordCount(copy, 0);

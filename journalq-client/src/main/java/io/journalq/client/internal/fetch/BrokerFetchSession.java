@@ -17,6 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class BrokerFetchSession {
     private static final int NO_SESSION = 0;
     private static final int FULL_REQUEST_EPOCH = 0;
+    private static final short FIRST_VERSION_WITH_SESSIONS = 7;
+    private static final short FIRST_VERSION_WITH_LAST_FETCHED_EPOCHS = 12;
 
     final int nodeId;
     /** The number of responses that the consumer has not consumed. The thread of the consumer decrements it. */
@@ -74,22 +76,29 @@ final class BrokerFetchSession {
     }
 
     /**
-     * Fills in the partitions to request, and marks them as sent.
-     *
-     * @param withSession false if the broker does not support sessions; each request then lists all partitions
+     * Fills in the partitions to request, and marks them as sent. If the broker does not support sessions, each request
+     * lists all partitions.
      */
-    void fill(FetchRequest request, int partitionMaxBytes, boolean withSession) {
+    void fill(FetchRequest request, int partitionMaxBytes, short version) {
+        boolean withSession = version >= FIRST_VERSION_WITH_SESSIONS;
+        if (!withSession) {
+            reset();
+        }
         Map<String, FetchRequest.FetchTopic> topics = new LinkedHashMap<>();
         for (TopicPartition id : changed) {
             FetchTarget target = targets.get(id);
             target.askedGeneration = target.generation;
+            FetchRequest.FetchPartition asked = new FetchRequest.FetchPartition()
+                    .setPartition(id.partition())
+                    .setCurrentLeaderEpoch(target.leaderEpoch)
+                    .setFetchOffset(target.offset)
+                    .setPartitionMaxBytes(partitionMaxBytes);
+            if (version >= FIRST_VERSION_WITH_LAST_FETCHED_EPOCHS) {
+                asked.setLastFetchedEpoch(target.lastFetchedEpoch);
+            }
             topics.computeIfAbsent(id.topic(), BrokerFetchSession::topic)
                     .partitions()
-                    .add(new FetchRequest.FetchPartition()
-                            .setPartition(id.partition())
-                            .setCurrentLeaderEpoch(target.leaderEpoch)
-                            .setFetchOffset(target.offset)
-                            .setPartitionMaxBytes(partitionMaxBytes));
+                    .add(asked);
         }
         changed.clear();
         request.setTopics(new ArrayList<>(topics.values()));

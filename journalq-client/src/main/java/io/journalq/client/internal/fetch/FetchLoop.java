@@ -38,7 +38,6 @@ final class FetchLoop implements Cluster.Listener {
     /** The newest version that identifies topics by name. Later versions use only ids. */
     private static final short NEWEST_VERSION = 12;
 
-    private static final short FIRST_VERSION_WITH_SESSIONS = 7;
     private static final short FIRST_VERSION_WITH_RACKS = 11;
 
     /** Time after which the leader is asked again which replica it prefers. */
@@ -73,8 +72,12 @@ final class FetchLoop implements Cluster.Listener {
         this.cluster = cluster;
     }
 
-    /** Sets the position of a partition. Responses to earlier requests for the partition are ignored. */
-    void start(TopicPartition id, long offset, int generation) {
+    /**
+     * Sets the position of a partition. Responses to earlier requests for the partition are ignored.
+     *
+     * @param lastFetchedEpoch the leader epoch of the last batch before {@code offset}, or -1 if unknown
+     */
+    void start(TopicPartition id, long offset, int lastFetchedEpoch, int generation) {
         FetchTarget target = targets.get(id);
         if (target == null) {
             target = new FetchTarget(id);
@@ -82,6 +85,7 @@ final class FetchLoop implements Cluster.Listener {
             targetsByTopic.merge(id.topic(), 1, Integer::sum);
         }
         target.offset = offset;
+        target.lastFetchedEpoch = lastFetchedEpoch;
         target.generation = generation;
         target.stopped = false;
         target.blocked = false;
@@ -296,9 +300,13 @@ final class FetchLoop implements Cluster.Listener {
             FetchResponse.PartitionData data,
             List<FetchResult.Part> parts) {
         ErrorCode error = ErrorCode.of(data.errorCode());
-        if (error != ErrorCode.NONE && target.preferredReplica == session.nodeId) {
-            // Also if the offset is out of range: the leader knows whether it is.
+        boolean diverges = error == ErrorCode.NONE && data.divergingEpoch().epoch() >= 0;
+        if ((error != ErrorCode.NONE || diverges) && target.preferredReplica == session.nodeId) {
+            // Also if the offset is out of range, or the logs diverge: the leader knows whether that is so.
             leaveReplica(target);
+        } else if (diverges) {
+            parts.add(part(target, error, null, List.of(), data.divergingEpoch()));
+            suspend(target);
         } else if (error == ErrorCode.NONE && data.preferredReadReplica() >= 0) {
             prefer(target, data.preferredReadReplica());
         } else if (error == ErrorCode.NONE) {
@@ -307,8 +315,8 @@ final class FetchLoop implements Cluster.Listener {
                 fetchedBytes.add(batches.readableBytes());
                 List<FetchResponse.AbortedTransaction> aborted =
                         data.abortedTransactions() == null ? List.of() : data.abortedTransactions();
-                parts.add(new FetchResult.Part(target.id, target.generation, target.offset, error, batches, aborted));
-                target.offset = nextOffset(batches, target.offset);
+                parts.add(part(target, error, batches, aborted, null));
+                advance(target, batches);
                 session.put(target);
             }
         } else if (error.retriable()) {
@@ -319,10 +327,24 @@ final class FetchLoop implements Cluster.Listener {
             if (error != ErrorCode.OFFSET_OUT_OF_RANGE) {
                 report(target.id, error);
             }
-            parts.add(new FetchResult.Part(target.id, target.generation, target.offset, error, null, List.of()));
-            target.stopped = true;
-            place(target);
+            parts.add(part(target, error, null, List.of(), null));
+            suspend(target);
         }
+    }
+
+    private static FetchResult.Part part(
+            FetchTarget target,
+            ErrorCode error,
+            ByteBuf batches,
+            List<FetchResponse.AbortedTransaction> aborted,
+            FetchResponse.EpochEndOffset diverging) {
+        return new FetchResult.Part(target.id, target.generation, target.offset, error, batches, aborted, diverging);
+    }
+
+    /** Stops reading until the thread of the consumer sets a position. */
+    private void suspend(FetchTarget target) {
+        target.stopped = true;
+        place(target);
     }
 
     private void prefer(FetchTarget target, int replica) {
@@ -342,11 +364,10 @@ final class FetchLoop implements Cluster.Listener {
     }
 
     /**
-     * Returns the offset after the last complete batch, according to the headers. The consumer verifies the batches
+     * Moves the next request behind the last complete batch, according to the headers. The consumer verifies the batches
      * later.
      */
-    private static long nextOffset(ByteBuf batches, long offset) {
-        long next = offset;
+    private static void advance(FetchTarget target, ByteBuf batches) {
         int at = batches.readerIndex();
         int end = batches.writerIndex();
         while (end - at >= RecordBatch.HEADER_SIZE_BYTES) {
@@ -355,10 +376,10 @@ final class FetchLoop implements Cluster.Listener {
                     || lengthBytes > end - at - RecordBatch.LOG_OVERHEAD_BYTES) {
                 break;
             }
-            next = Math.max(next, RecordBatch.nextOffset(batches, at));
+            target.offset = Math.max(target.offset, RecordBatch.nextOffset(batches, at));
+            target.lastFetchedEpoch = RecordBatch.leaderEpoch(batches, at);
             at += lengthBytes + RecordBatch.LOG_OVERHEAD_BYTES;
         }
-        return next;
     }
 
     /** A Fetch request. */
@@ -377,9 +398,6 @@ final class FetchLoop implements Cluster.Listener {
 
         @Override
         protected ApiMessage request(short version) {
-            if (version < FIRST_VERSION_WITH_SESSIONS) {
-                session.reset();
-            }
             FetchRequest request = new FetchRequest()
                     .setMaxWaitMs(config.fetchMaxWaitMs())
                     .setIsolationLevel(config.isolationLevel())
@@ -388,7 +406,7 @@ final class FetchLoop implements Cluster.Listener {
             if (version >= FIRST_VERSION_WITH_RACKS) {
                 request.setRackId(rack());
             }
-            session.fill(request, config.partitionMaxBytes(), version >= FIRST_VERSION_WITH_SESSIONS);
+            session.fill(request, config.partitionMaxBytes(), version);
             return request;
         }
 

@@ -15,12 +15,14 @@ import java.util.List;
  */
 record FetchResult(BrokerFetchSession session, ByteBuf frame, List<Part> parts) {
     /**
-     * The data of one partition: batches or an error.
+     * The data of one partition: batches, an error, or where the log of the leader diverges from what was read.
      *
      * @param generation the generation of the partition at the time of the request
      * @param offset the requested offset
-     * @param batches null with an error
+     * @param batches null unless there are batches
      * @param aborted the aborted transactions that have records in {@code batches}, if only committed records are read
+     * @param diverging the last leader epoch that the leader's log shares with what was read, and the end of that epoch
+     *     (KIP-320); null unless they diverge
      */
     record Part(
             TopicPartition id,
@@ -28,5 +30,6 @@ record FetchResult(BrokerFetchSession session, ByteBuf frame, List<Part> parts) 
             long offset,
             ErrorCode error,
             ByteBuf batches,
-            List<FetchResponse.AbortedTransaction> aborted) {}
+            List<FetchResponse.AbortedTransaction> aborted,
+            FetchResponse.EpochEndOffset diverging) {}
 }

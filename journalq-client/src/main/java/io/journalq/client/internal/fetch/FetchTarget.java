@@ -11,6 +11,8 @@ final class FetchTarget {
     int askedGeneration = -1;
     /** The offset of the next request. */
     long offset;
+    /** The leader epoch of the last batch before that offset, or -1 if unknown. Leaders compare it with their log. */
+    int lastFetchedEpoch = -1;
     /** The broker id of the session that contains the partition, or -1 for none. */
     int node = -1;
     /** The leader epoch that the client knows, or -1. A replica with another one refuses the request. */

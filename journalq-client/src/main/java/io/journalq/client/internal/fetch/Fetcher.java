@@ -9,9 +9,11 @@ import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.internal.network.ClientCore;
 import io.journalq.client.internal.network.ClusterView;
 import io.journalq.client.internal.network.Errors;
+import io.journalq.client.internal.network.FailureLog;
 import io.journalq.client.seal.BatchOpener;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.InvalidBatchException;
 import io.journalq.common.record.RecordBatch;
@@ -70,7 +72,9 @@ public final class Fetcher implements AutoCloseable {
     /** The position of the application in one partition. */
     private static final class Position {
         private long offset = UNKNOWN;
+        /** The leader epoch of the last batch before the offset. The leader detects by it that records were lost. */
         private int leaderEpoch = UNKNOWN_EPOCH;
+
         private int generation = -1;
         private boolean paused;
     }
@@ -127,9 +131,8 @@ public final class Fetcher implements AutoCloseable {
 
     /** Sets positions to committed offsets. */
     public void seekToCommitted(Map<TopicPartition, CommittedOffset> committed) {
-        Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
-        committed.forEach((partition, offset) -> offsets.put(partition, offset.offset()));
-        moveTo(offsets);
+        committed.forEach((partition, offset) -> place(partition, offset.offset(), offset.leaderEpoch()));
+        startReading(committed.keySet());
         if (opener != null) {
             committed.forEach((partition, offset) -> opener.start(partition, offset.metadata()));
         }
@@ -137,12 +140,25 @@ public final class Fetcher implements AutoCloseable {
 
     /** Sets positions without a choice of the application, so that no batch may come again. */
     private void moveTo(Map<TopicPartition, Long> offsets) {
-        offsets.forEach((partition, offset) -> {
-            Position position = assigned(partition);
-            position.offset = offset;
-            position.leaderEpoch = UNKNOWN_EPOCH;
-        });
+        offsets.forEach((partition, offset) -> place(partition, offset, UNKNOWN_EPOCH));
         startReading(offsets.keySet());
+    }
+
+    /** Sets a position whose leader epoch is known, without a choice of the application. */
+    private void moveTo(TopicPartition partition, long offset, int leaderEpoch) {
+        place(partition, offset, leaderEpoch);
+        startReading(List.of(partition));
+    }
+
+    private void place(TopicPartition partition, long offset, int leaderEpoch) {
+        Position position = assigned(partition);
+        position.offset = offset;
+        position.leaderEpoch = leaderEpoch;
+    }
+
+    /** Fetches a partition again from its position on. */
+    private void readAgain(TopicPartition partition) {
+        startReading(List.of(partition));
     }
 
     /** Suspends reading from these partitions. They keep their positions. */
@@ -233,16 +249,17 @@ public final class Fetcher implements AutoCloseable {
 
     private void startReading(Collection<TopicPartition> partitions) {
         int generation = ++lastGeneration;
-        Map<TopicPartition, Long> started = new LinkedHashMap<>();
+        record Start(TopicPartition partition, long offset, int leaderEpoch) {}
+        List<Start> started = new ArrayList<>();
         for (TopicPartition partition : partitions) {
             Position position = positions.get(partition);
             position.generation = generation;
             if (!position.paused) {
-                started.put(partition, position.offset);
+                started.add(new Start(partition, position.offset, position.leaderEpoch));
             }
         }
         core.cluster().execute(() -> {
-            started.forEach((partition, offset) -> loop.start(partition, offset, generation));
+            started.forEach(start -> loop.start(start.partition, start.offset, start.leaderEpoch, generation));
             loop.fetchAll();
         });
     }
@@ -408,7 +425,7 @@ public final class Fetcher implements AutoCloseable {
         for (FetchResult.Part part : parts) {
             Position position = positions.get(part.id());
             if (position != null && position.generation == part.generation()) {
-                moveTo(Map.of(part.id(), position.offset));
+                readAgain(part.id());
             }
         }
     }
@@ -434,14 +451,30 @@ public final class Fetcher implements AutoCloseable {
                 moveTo(find(List.of(part.id()), spec));
             } catch (JournalQException e) {
                 // A later poll looks the offset up again.
-                moveTo(Map.of(part.id(), position.offset));
+                readAgain(part.id());
                 throw e;
             }
         } else if (part.error() != ErrorCode.NONE) {
             throw Errors.of(part.error(), "fetch from " + part.id() + " at offset " + part.offset(), null);
+        } else if (part.diverging() != null) {
+            moveBack(part.id(), position, part.diverging());
         } else {
             walk(part, position, fetched);
         }
+    }
+
+    /** Moves a position back, because the partition has lost records before it, and others may have replaced them. */
+    private void moveBack(TopicPartition partition, Position position, FetchResponse.EpochEndOffset diverging) {
+        long before = position.offset;
+        moveTo(partition, Math.min(before, diverging.endOffset()), diverging.epoch());
+        core.cluster()
+                .failureLog()
+                .report(
+                        FailureLog.Cause.FAILED_FETCH,
+                        partition.toString(),
+                        new OffsetOutOfRangeException(
+                                "the partition has lost records that were read; the position moves"
+                                        + " back from offset " + before + " to " + position.offset));
     }
 
     /**
@@ -475,13 +508,14 @@ public final class Fetcher implements AutoCloseable {
             }
         } catch (JournalQException e) {
             // The opener refuses a batch.
-            moveTo(Map.of(part.id(), run.isFruitless() ? position.offset : next));
             if (run.isFruitless()) {
+                readAgain(part.id());
                 throw e;
             }
+            moveTo(part.id(), next, epoch);
         } catch (InvalidBatchException e) {
             if (run.isFruitless()) {
-                moveTo(Map.of(part.id(), position.offset));
+                readAgain(part.id());
                 throw new CorruptBatchException(
                         "a batch of " + part.id() + " at or after offset " + next + " is corrupt (" + e.getMessage()
                                 + "); poll again in case of a network error, otherwise check the disk of the broker"
@@ -489,7 +523,7 @@ public final class Fetcher implements AutoCloseable {
                         e);
             }
             // The application receives the valid batches. The next fetch starts at the corrupt one.
-            moveTo(Map.of(part.id(), next));
+            moveTo(part.id(), next, epoch);
         } finally {
             reader.close();
             if (opened != null) {

@@ -43,7 +43,7 @@ public final class GroupConsumer {
     private final LongAdder failedCommits = new LongAdder();
     private final Map<MembershipState.TopicIdPartition, TopicPartition> owned = new LinkedHashMap<>();
     /** The offsets that are committed or being committed, so that no offset is committed twice. */
-    private final Map<TopicPartition, Long> autoCommitted = new HashMap<>();
+    private final Map<TopicPartition, CommittedOffset> autoCommitted = new HashMap<>();
 
     private RebalanceListener listener = RebalanceListener.NONE;
     private boolean subscribed;
@@ -235,7 +235,7 @@ public final class GroupConsumer {
     }
 
     /** Notes the committed offsets at which partitions start. */
-    void onStart(Map<TopicPartition, Long> offsets) {
+    void onStart(Map<TopicPartition, CommittedOffset> offsets) {
         autoCommitted.putAll(offsets);
     }
 
@@ -268,10 +268,15 @@ public final class GroupConsumer {
             autoCommitted.clear();
         }
         offsets.entrySet().removeIf(entry -> {
-            Long before = autoCommitted.put(entry.getKey(), entry.getValue().offset());
-            return before != null && before == entry.getValue().offset();
+            CommittedOffset before = autoCommitted.put(entry.getKey(), entry.getValue());
+            return before != null && isSame(before, entry.getValue());
         });
         return offsets;
+    }
+
+    /** After a loss of records, the same offset can follow a record of another leader epoch. */
+    private static boolean isSame(CommittedOffset before, CommittedOffset now) {
+        return now.offset() == before.offset() && (now.leaderEpoch() < 0 || now.leaderEpoch() == before.leaderEpoch());
     }
 
     private void commitQuietly(Map<TopicPartition, CommittedOffset> offsets, int timeoutMs) {

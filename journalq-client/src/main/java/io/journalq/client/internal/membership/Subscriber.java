@@ -7,7 +7,6 @@ import io.journalq.client.internal.fetch.Fetcher;
 import io.journalq.client.internal.fetch.Parking;
 import io.journalq.common.id.TopicPartition;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -131,9 +130,7 @@ public final class Subscriber {
         }
         if (group != null) {
             Map<TopicPartition, CommittedOffset> committed = committed(unknown);
-            Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
-            committed.forEach((partition, offset) -> offsets.put(partition, offset.offset()));
-            group.onStart(offsets);
+            group.onStart(committed);
             fetcher.seekToCommitted(committed);
             unknown = fetcher.withoutPosition();
         }

@@ -137,7 +137,9 @@ public final class ReadableLog {
     }
 
     /**
-     * Reads whole batches from {@code offset} on. The caller has checked the reader's leader epoch.
+     * Reads whole batches from {@code offset} on. The caller has checked the reader's leader epoch. If the reader has
+     * records of an epoch that this log has not reached, they are of another log, such as that of a deleted topic of the
+     * same name, and the offset is out of range.
      *
      * @param lastFetchedEpoch epoch of the last record that the reader has; -1 if the request does not contain it
      * @param maxSizeBytes size at which to stop
@@ -148,7 +150,9 @@ public final class ReadableLog {
             long offset, int lastFetchedEpoch, int maxSizeBytes, boolean atLeastOneBatch, boolean readCommitted) {
         EpochEndOffset diverging = divergingEpoch(offset, lastFetchedEpoch);
         if (diverging != null) {
-            return found(ErrorCode.NONE, null, null, diverging);
+            return diverging.epoch() < 0
+                    ? found(ErrorCode.OFFSET_OUT_OF_RANGE, null, null, null)
+                    : found(ErrorCode.NONE, null, null, diverging);
         }
         return find(offset, visibleOffset(readCommitted), maxSizeBytes, atLeastOneBatch, readCommitted);
     }

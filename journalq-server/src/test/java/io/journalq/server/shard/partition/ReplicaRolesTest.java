@@ -505,6 +505,20 @@ class ReplicaRolesTest {
         assertThat(partition.host().log().highWatermark()).isEqualTo(1);
     }
 
+    @Test
+    void shouldRefuseTheOffsetOfAConsumerThatHasRecordsOfALaterEpochThanThisLog() {
+        // given
+        lead(1, SteppedPartition.NODE);
+        var unused = partition.append(1, PRODUCER_EPOCH, 0, false, "a");
+
+        // when a consumer has read a topic of the same name, which was deleted
+        PartitionRead read = partition.host().read(0, -1, 7, ALL, true, false);
+
+        // then
+        assertThat(read.error()).isEqualTo(ErrorCode.OFFSET_OUT_OF_RANGE);
+        assertThat(read.divergingEpoch()).isNull();
+    }
+
     private int bytesFor(long offset) {
         PartitionRead read = partition.host().replication().readAsReplica(OTHER, 1, offset, 0, -1, ALL, true);
         assertThat(read.error()).isEqualTo(ErrorCode.NONE);
