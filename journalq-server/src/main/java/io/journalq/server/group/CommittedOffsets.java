@@ -13,6 +13,7 @@ import io.journalq.server.group.record.PendingOffsetKey;
 import io.journalq.server.group.record.PendingOffsetValue;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -115,6 +116,10 @@ public final class CommittedOffsets {
             return ErrorCode.NONE;
         }
         ErrorCode error = check(groupId, committer, nowMs);
+        if (error == ErrorCode.REBALANCE_IN_PROGRESS) {
+            // The member is one of the new generation. As in Kafka, whose clients take this error for fatal.
+            return ErrorCode.NONE;
+        }
         return error == ErrorCode.STALE_MEMBER_EPOCH ? ErrorCode.ILLEGAL_GENERATION : error;
     }
 
@@ -204,14 +209,17 @@ public final class CommittedOffsets {
                             commit.topicId()),
                     records);
         }
+        if (!OffsetAppends.fits(records)) {
+            return Collections.nCopies(commits.size(), ErrorCode.INVALID_COMMIT_OFFSET_SIZE);
+        }
         outbox.append(records);
         return outcomes;
     }
 
     /**
-     * Ends a producer's transaction: the offsets that it holds here take effect, or are discarded, in one append.
-     * Offsets of a later epoch belong to a later transaction and stay, also if the end of the earlier one arrives a second
-     * time. Offsets of an older epoch belong to a transaction that lost its end in a power loss, and are discarded.
+     * Ends a producer's transaction: the offsets that it holds here take effect, or are discarded. Offsets of a later
+     * epoch belong to a later transaction and stay, also if the end of the earlier one arrives a second time. Offsets of
+     * an older epoch belong to a transaction that lost its end in a power loss, and are discarded.
      *
      * @param transactionVersion 2 if the epoch was incremented with the decision (KIP-890), less otherwise
      * @param number of the marker: earlier confirmations of the transaction are outdated
@@ -231,14 +239,15 @@ public final class CommittedOffsets {
             if (held.producerEpoch() > epoch) {
                 return;
             }
-            records.add(PendingOffsets.tombstone(place, id));
             if (marker.commit() && held.producerEpoch() == epoch) {
                 records.add(new CoordinatorRecord(
                         key(place.groupId(), place.topic(), place.partition()),
                         held.offset().toRecord()));
             }
+            // Behind the offset: if only a part is kept, the end comes again and finds the rest.
+            records.add(PendingOffsets.tombstone(place, id));
         });
-        outbox.append(records);
+        OffsetAppends.append(outbox, records);
         return ErrorCode.NONE;
     }
 
@@ -409,7 +418,7 @@ public final class CommittedOffsets {
                 }
             });
         }));
-        outbox.append(expired);
+        OffsetAppends.append(outbox, expired);
         List<CoordinatorRecord> emptied = new ArrayList<>();
         for (Group group : groups.values()) {
             long sinceMs = group.emptySinceMs();
@@ -445,7 +454,7 @@ public final class CommittedOffsets {
      * @param isGone whether a topic no longer exists under an id (zero if unknown)
      */
     public void onTopicsGone(BiPredicate<String, Uuid> isGone) {
-        outbox.append(ofTopicsGone(isGone));
+        OffsetAppends.append(outbox, ofTopicsGone(isGone));
     }
 
     /**
@@ -483,7 +492,7 @@ public final class CommittedOffsets {
      */
     public int moveBack(PartitionEnds ends, Runnable kept) {
         List<CoordinatorRecord> moved = behind(ends);
-        outbox.append(moved);
+        OffsetAppends.append(outbox, moved);
         outbox.whenSafe(kept);
         return moved.size();
     }

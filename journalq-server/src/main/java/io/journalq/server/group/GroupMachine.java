@@ -341,10 +341,11 @@ public final class GroupMachine implements CoordinatorMachine {
                     .setErrorMessage("The broker has reached its maximum number of groups (group.max.count)."));
             return;
         }
-        if (group != null && group.kind() == Group.Kind.CLASSIC && request.memberEpoch() == 0) {
-            outbox.append(group.tombstones());
-        }
-        reply.send(consumer.onHeartbeat(origin, version, request, nowMs));
+        // Only a member that joins replaces an empty classic group.
+        List<CoordinatorRecord> end = group != null && group.kind() == Group.Kind.CLASSIC && request.memberEpoch() == 0
+                ? group.tombstones()
+                : List.of();
+        reply.send(consumer.onHeartbeat(origin, version, request, end, nowMs));
     }
 
     /** Describes a group of the consumer protocol; with an error if there is no group with this id. */
@@ -492,11 +493,10 @@ public final class GroupMachine implements CoordinatorMachine {
         } else if (group != null && !group.isEmpty()) {
             reply.send(ErrorCode.NON_EMPTY_GROUP);
         } else {
-            List<CoordinatorRecord> records = new ArrayList<>(offsets.tombstones(groupId));
+            OffsetAppends.append(outbox, offsets.tombstones(groupId));
             if (group != null) {
-                records.addAll(group.tombstones());
+                outbox.append(group.tombstones());
             }
-            outbox.append(records);
             reply.send(ErrorCode.NONE);
         }
     }

@@ -31,7 +31,7 @@ public record GroupOffset(
 
     /** This position moved back to {@code end}, where a partition that lost its tail ends. */
     GroupOffset movedBackTo(long end) {
-        return new GroupOffset(end, -1, -1, metadata, commitTimestampMs, topicId);
+        return new GroupOffset(end, -1, newestEpoch(), metadata, commitTimestampMs, topicId);
     }
 
     OffsetCommitValue toRecord() {

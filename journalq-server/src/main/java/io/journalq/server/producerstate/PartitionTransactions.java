@@ -291,7 +291,8 @@ public final class PartitionTransactions {
         for (UnfinishedTransaction lost :
                 openByFirstOffset.tailMap(offset, true).values()) {
             ProducerState state = producers.statesById().get(lost.producerId());
-            if (state != null) {
+            // An earlier transaction of the producer can be open again.
+            if (state != null && lost.equals(state.transaction())) {
                 state.setTransaction(null);
             }
         }

@@ -4,10 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.server.coordinator.CoordinatorRecord;
+import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupLimits.GroupCount;
 import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.model.Group.Origin;
+import io.journalq.server.group.record.GroupMetadataKey;
+import io.journalq.server.group.record.GroupMetadataValue;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -89,7 +96,7 @@ class OffsetExpiryTest {
         assertThat(kept).isTrue();
 
         assertThat(moved).isEqualTo(1);
-        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(5, -1, -1, "note", 0, new Uuid(1, 1)));
+        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(5, -1, 3, "note", 0, new Uuid(1, 1)));
         assertThat(machine.offsets().get("g", "t", 1).offset()).isEqualTo(7);
         assertThat(machine.offsets().get("g", "t", 2).offset()).isEqualTo(7);
     }
@@ -110,6 +117,68 @@ class OffsetExpiryTest {
         for (int partition : partitions) {
             assertThat(machine.offsets().get("g", "t", partition).offset()).isEqualTo(3);
         }
+    }
+
+    @Test
+    void shouldMoveAnOffsetBackAgainWhenItsPartitionLosesMore() {
+        // given an offset that was moved back to the end of its epoch
+        commit(0, 7, "", 0);
+        machine.offsets().moveBack((topic, partition, epoch) -> 5, () -> {});
+
+        // when a later epoch of the partition begins without records before that
+        List<CommittedOffsets.PartitionEpoch> asked = machine.offsets().olderThan(topic -> partition -> 9);
+
+        // then the offset is checked again
+        assertThat(asked).containsExactly(new CommittedOffsets.PartitionEpoch("t", 0, 3));
+        machine.offsets().moveBack((topic, partition, epoch) -> epoch == 3 ? 2 : -1, () -> {});
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldKeepOffsetsWhenAHeartbeatIsRefused() {
+        // given a classic group with an old offset, whose member has just left
+        machine.onLoaded(0);
+        commit(0, 7, null, 0);
+        machine.replay(new CoordinatorRecord(
+                new GroupMetadataKey().setGroup("g"),
+                new GroupMetadataValue()
+                        .setProtocolType("consumer")
+                        .setGeneration(3)
+                        .setCurrentStateTimestamp(RETENTION_MS - 1)
+                        .setMembers(List.of())));
+
+        // when a client of the consumer protocol is refused, because it asks for an unknown assignor
+        List<ConsumerGroupHeartbeatResponse> responses = new ArrayList<>();
+        machine.onConsumerHeartbeat(
+                new Origin("client", "/127.0.0.1"),
+                (short) 1,
+                new ConsumerGroupHeartbeatRequest()
+                        .setGroupId("g")
+                        .setMemberId("member")
+                        .setMemberEpoch(0)
+                        .setRebalanceTimeoutMs(1_000)
+                        .setSubscribedTopicNames(List.of("t"))
+                        .setServerAssignor("unknown")
+                        .setTopicPartitions(List.of()),
+                RETENTION_MS - 1,
+                new Reply<>() {
+                    @Override
+                    public void send(ConsumerGroupHeartbeatResponse response) {
+                        responses.add(response);
+                    }
+
+                    @Override
+                    public void fail(ErrorCode error) {
+                        throw new AssertionError(error);
+                    }
+                });
+        assertThat(responses.get(0).errorCode()).isEqualTo(ErrorCode.UNSUPPORTED_ASSIGNOR.code());
+
+        // then the group keeps its offset for as long as without that client
+        machine.onTick(RETENTION_MS + 1);
+        assertThat(machine.offsets().get("g", "t", 0)).isNotNull();
+        machine.onTick(3 * RETENTION_MS);
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
     }
 
     @Test

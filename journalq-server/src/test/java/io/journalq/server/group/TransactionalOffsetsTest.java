@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.JoinGroupRequest;
+import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
@@ -11,7 +13,9 @@ import io.journalq.server.coordinator.RetentionTime;
 import io.journalq.server.group.GroupLimits.GroupCount;
 import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
+import io.journalq.server.group.model.Group.Origin;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayList;
 import java.util.List;
@@ -141,6 +145,40 @@ class TransactionalOffsetsTest {
         // then
         assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new GroupOffset(8, 2, 3, "note", 7, TOPIC));
         assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
+    }
+
+    @Test
+    void shouldTakeOffsetsFromAMemberThatWaitsForItsAssignment() {
+        // given a member of a classic group that has joined a generation
+        Response<JoinGroupResponse> joined = new Response<>();
+        machine.onJoinGroup(
+                new Origin("client", "/127.0.0.1"),
+                (short) 3,
+                new JoinGroupRequest()
+                        .setGroupId("g")
+                        .setSessionTimeoutMs(1_000)
+                        .setRebalanceTimeoutMs(1_000)
+                        .setMemberId("")
+                        .setProtocolType("consumer")
+                        .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                                .setName("range")
+                                .setMetadata(Unpooled.EMPTY_BUFFER))),
+                0,
+                joined);
+        machine.onTick(1);
+        assertThat(joined.value.errorCode()).isZero();
+
+        // when it commits offsets with a transaction before it knows its assignment
+        List<ErrorCode> outcomes = commit(
+                "g",
+                new CommittedOffsets.Committer(joined.value.memberId(), null, joined.value.generationId()),
+                11,
+                0,
+                4,
+                9);
+
+        // then they are accepted, as in Kafka: its clients take REBALANCE_IN_PROGRESS for fatal
+        assertThat(outcomes).containsExactly(ErrorCode.NONE);
     }
 
     @ParameterizedTest
@@ -306,7 +344,7 @@ class TransactionalOffsetsTest {
         end(11, 1, true);
 
         // then
-        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(3, -1, -1, "note", 7, TOPIC));
+        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(3, -1, 2, "note", 7, TOPIC));
     }
 
     @Test

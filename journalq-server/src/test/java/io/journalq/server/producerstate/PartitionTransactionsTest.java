@@ -161,6 +161,25 @@ class PartitionTransactionsTest {
     }
 
     @Test
+    void shouldOpenATransactionAgainWhenItsMarkerIsLostWithTheBeginOfTheNextOne() {
+        // given a marker and the first record of the next transaction, which are not below the high watermark
+        write(P1, 0);
+        transactions.onHighWatermark(101);
+        mark(P1, NEXT_EPOCH, false);
+        write(P1, NEXT_EPOCH, 0);
+
+        // when the journal loses both
+        transactions.truncateTo(101);
+
+        // then the transaction is open, and its marker ends it
+        assertThat(transactions.openCount()).isEqualTo(1);
+        assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+        assertThat(mark(P1, NEXT_EPOCH, false)).isNotNull();
+        transactions.onHighWatermark(endOffset);
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(PartitionTransactions.NONE);
+    }
+
+    @Test
     void shouldForgetATransactionWhoseRecordsAreLost() {
         write(P1, 0);
         write(P2, 0);

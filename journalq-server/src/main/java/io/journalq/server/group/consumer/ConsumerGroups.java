@@ -122,6 +122,20 @@ public final class ConsumerGroups {
     /** Handles ConsumerGroupHeartbeat, versions 0 and 1. */
     public ConsumerGroupHeartbeatResponse onHeartbeat(
             Origin client, short version, ConsumerGroupHeartbeatRequest request, long nowMs) {
+        return onHeartbeat(client, version, request, List.of(), nowMs);
+    }
+
+    /**
+     * The same for a group that may replace another one.
+     *
+     * @param end the records that delete the other group; appended unless the request is refused
+     */
+    public ConsumerGroupHeartbeatResponse onHeartbeat(
+            Origin client,
+            short version,
+            ConsumerGroupHeartbeatRequest request,
+            List<CoordinatorRecord> end,
+            long nowMs) {
         RequestError error = HeartbeatRules.problem(request, version, limits);
         if (error != null) {
             return refuse(error.code(), error.message());
@@ -147,6 +161,7 @@ public final class ConsumerGroups {
                     ErrorCode.GROUP_MAX_SIZE_REACHED,
                     "The memory limit of groups is reached (" + StatePart.GROUPS.setting() + ").");
         }
+        outbox.append(end);
         groups.put(group.groupId(), group);
         return heartbeat(group, memberId, client, request, nowMs);
     }

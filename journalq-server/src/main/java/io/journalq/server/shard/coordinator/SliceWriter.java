@@ -38,6 +38,8 @@ final class SliceWriter {
     private boolean writes;
     private boolean scheduled;
     private boolean ended;
+    /** Whether the slice is abandoned while it is being written: it is deleted after that. */
+    private boolean abandoned;
 
     /** @param epochs the leader epochs of the journal */
     SliceWriter(
@@ -128,7 +130,9 @@ final class SliceWriter {
 
     private void onWritten(String failure) {
         writes = false;
-        if (failure != null && !ended) {
+        if (abandoned) {
+            wipeLater();
+        } else if (failure != null && !ended) {
             giveUp(failure);
         } else {
             handOver();
@@ -140,8 +144,18 @@ final class SliceWriter {
             return;
         }
         end();
-        writes = true;
         log.error("stopped storing a coordinator's state: partition={} reason=\"{}\"", name, reason);
+        if (writes) {
+            // A write that came behind the deletion would leave a part of the records, which a load takes for all.
+            abandoned = true;
+        } else {
+            wipeLater();
+        }
+    }
+
+    private void wipeLater() {
+        abandoned = false;
+        writes = true;
         try {
             blockingPool.execute(() -> {
                 try {

@@ -258,9 +258,11 @@ final class MarkerWriter implements Markers {
             transactions.submitLater(
                     request.transactionalId(),
                     (machine, nowMs, replies) -> {
-                        tasks.remove(request.transactionalId(), this);
-                        machine.onMarkersWritten(
-                                request.transactionalId(), request.producerId(), request.producerEpoch(), nowMs);
+                        // Another task writes the markers of a later epoch. They may be those of the next transaction.
+                        if (tasks.remove(request.transactionalId(), this)) {
+                            machine.onMarkersWritten(
+                                    request.transactionalId(), request.producerId(), request.producerEpoch(), nowMs);
+                        }
                     },
                     loading -> home.execute(() -> {
                         if (!isOver()) {

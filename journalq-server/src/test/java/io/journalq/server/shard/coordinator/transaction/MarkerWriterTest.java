@@ -6,6 +6,9 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.DescribeTransactionsResponse.TransactionState;
+import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
@@ -13,6 +16,7 @@ import io.journalq.common.protocol.message.WriteTxnMarkersRequest.WritableTxnMar
 import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.coordinator.Reply;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
@@ -46,6 +50,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -243,6 +248,109 @@ class MarkerWriterTest {
             assertThat(again.marker().coordinatorEpoch()).isEqualTo(2);
             assertThat(arrived).isEmpty();
             again.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        }
+    }
+
+    @Test
+    void shouldNotCompleteTheNextTransactionWhenAnEarlierCoordinatorGetsItsResponseLate() throws Exception {
+        // given a marker without a response, and then the next transaction of the producer with the same epoch, which
+        // was
+        // decided when this broker led again
+        MarkerRequest first = decide();
+        write(first);
+        Sent late = next();
+        leadHere(3);
+        awaitState("PrepareCommit");
+        onMachine(machine -> machine.onMarkersWritten("copy", first.producerId(), first.producerEpoch(), 1));
+        assertThat(decide()).isEqualTo(first);
+        write(first);
+        Sent second = next();
+        assertThat(second.marker().coordinatorEpoch()).isEqualTo(3);
+
+        // when the first response arrives
+        late.respond(ErrorCode.NONE);
+        onMachine(machine -> {});
+
+        // then the transaction is complete only when its own marker is written
+        assertThat(state()).isEqualTo("PrepareCommit");
+        second.respond(ErrorCode.NONE);
+        awaitState("CompleteCommit");
+    }
+
+    /** Begins and commits a transaction of the first generation. */
+    private MarkerRequest decide() throws Exception {
+        onMachine(machine -> {
+            TransactionState before = machine.describe("copy");
+            if (before.errorCode() != ErrorCode.NONE.code()) {
+                machine.onInitProducerId(
+                        (short) 4,
+                        new InitProducerIdRequest().setTransactionalId("copy").setTransactionTimeoutMs(60_000),
+                        1,
+                        new Ignored<>());
+                machine.onProducerId("copy", 1_000, 1);
+            }
+            machine.onAddPartitions(
+                    new TransactionMachine.ProducerClaim("copy", 1_000, (short) 0),
+                    COMMIT.partitions(),
+                    (short) 0,
+                    1,
+                    new Ignored<>());
+            machine.onEndTransaction(
+                    (short) 4,
+                    new EndTxnRequest()
+                            .setTransactionalId("copy")
+                            .setProducerId(1_000)
+                            .setProducerEpoch((short) 0)
+                            .setCommitted(true),
+                    1,
+                    new Ignored<>());
+        });
+        awaitState("PrepareCommit");
+        return new MarkerRequest("copy", 1_000, (short) 0, true, (short) 0, COMMIT.partitions());
+    }
+
+    private record Ignored<T>() implements Reply<T> {
+        @Override
+        public void send(T response) {
+            // The state tells.
+        }
+
+        @Override
+        public void fail(ErrorCode error) {
+            throw new AssertionError(error);
+        }
+    }
+
+    private void onMachine(Consumer<TransactionMachine> work) throws Exception {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (true) {
+            CompletableFuture<ErrorCode> done = new CompletableFuture<>();
+            coordinators.submitLater(
+                    "copy",
+                    (machine, nowMs, replies) -> {
+                        work.accept(machine);
+                        done.complete(ErrorCode.NONE);
+                    },
+                    done::complete);
+            if (done.get(LIMIT_SECONDS, TimeUnit.SECONDS) == ErrorCode.NONE) {
+                return;
+            }
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(5);
+        }
+    }
+
+    private String state() throws Exception {
+        CompletableFuture<String> state = new CompletableFuture<>();
+        onMachine(machine -> state.complete(machine.describe("copy").transactionState()));
+        return state.get();
+    }
+
+    private void awaitState(String expected) throws Exception {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (!state().equals(expected)) {
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(5);
         }
     }
 
