@@ -11,11 +11,14 @@ import io.journalq.client.error.OffsetOutOfRangeException;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.fake.Fault;
 import io.journalq.client.record.ProducerRecord;
+import io.journalq.client.seal.BatchOpener;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Header;
+import io.journalq.common.record.RecordBatch;
+import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -390,6 +393,85 @@ final class ConsumerTest {
             consumer.resume(List.of(FIRST));
             // then
             read(consumer, 5, 15);
+        }
+    }
+
+    /** Opens batches that are not sealed, and notes the calls for the first partition. */
+    private static final class NotingOpener implements BatchOpener {
+        private final List<String> calls = new ArrayList<>();
+
+        @Override
+        public void start(TopicPartition partition, long offset, String state) {
+            calls.add("start " + offset + " " + state);
+        }
+
+        @Override
+        public void truncate(TopicPartition partition, long offset) {
+            calls.add("truncate " + offset);
+        }
+
+        @Override
+        public void stop(TopicPartition partition) {}
+
+        @Override
+        public void open(TopicPartition partition, ByteBuf batches, int index, ByteBuf out) {
+            calls.add("open " + RecordBatch.baseOffset(batches, index));
+            out.writeBytes(batches, index, RecordBatch.sizeBytes(batches, index));
+        }
+
+        @Override
+        public String state(TopicPartition partition) {
+            return "state";
+        }
+
+        @Override
+        public long missingBatches() {
+            return 0;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void shouldTellTheOpenerThatRecordsWereLostBeforeItOpensOthersAtTheirOffsets() {
+        NotingOpener opener = new NotingOpener();
+        fillTwoBatches();
+        try (Consumer consumer = consumer()
+                .open(keys -> opener)
+                .groupId("billing")
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            read(consumer, 0, 10);
+            cluster.loseFrom(FIRST, 5);
+            fill(0, 5, 5);
+            read(consumer, 5, 10);
+            assertThat(opener.calls).containsExactly("start 0 ", "open 0", "open 5", "truncate 5", "open 5");
+            // and when the position does not exist
+            consumer.seek(FIRST, 1_000);
+            read(consumer, 0, 10);
+            assertThat(opener.calls.subList(5, opener.calls.size()))
+                    .containsExactly("start 1000 ", "truncate 0", "open 0", "open 5");
+        }
+        try (Consumer consumer =
+                consumer().open(keys -> opener).groupId("billing").build()) {
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.position(FIRST)).isEqualTo(10);
+            assertThat(opener.calls).endsWith("start 10 ");
+        }
+    }
+
+    @Test
+    void shouldNotOpenBatchesBeforeItsPosition() {
+        NotingOpener opener = new NotingOpener();
+        fillTwoBatches();
+        cluster.serveAll(FIRST);
+        try (Consumer consumer = consumer().open(keys -> opener).build()) {
+            consumer.assign(List.of(FIRST));
+            consumer.seek(FIRST, 7);
+            read(consumer, 7, 10);
+            assertThat(opener.calls).containsExactly("start 7 ", "open 5");
         }
     }
 

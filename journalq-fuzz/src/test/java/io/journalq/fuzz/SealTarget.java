@@ -187,7 +187,7 @@ final class SealTarget implements FuzzTarget {
         // A consumer checks length and checksum before it opens a batch.
         SampleBatches.fixChecksums(in);
         try (BatchOpener opener = policy.opener(new ShownKeys(shownPackets, shownRegistry))) {
-            opener.start(partition, "");
+            opener.start(partition, 0, "");
             opener.open(partition, in, 0, out);
         } catch (SealViolationException | SealingException refused) {
             return null;

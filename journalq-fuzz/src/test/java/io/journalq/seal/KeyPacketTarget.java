@@ -110,7 +110,7 @@ public final class KeyPacketTarget implements FuzzTarget {
         SealPolicy policy = policies.get(input[0] >> VAULT_SHIFT & 3);
         ByteBuf opened = Unpooled.buffer();
         try (BatchOpener opener = policy.opener(new ShownKeys(shown, registry))) {
-            opener.start(ORDERS, "");
+            opener.start(ORDERS, 0, "");
             opener.open(ORDERS, Unpooled.wrappedBuffer(batches.get(number)), 0, opened);
         } catch (SealViolationException | SealingException refused) {
             return;

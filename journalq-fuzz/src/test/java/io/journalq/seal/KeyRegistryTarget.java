@@ -83,7 +83,7 @@ public final class KeyRegistryTarget implements FuzzTarget {
     private void receive(SealPolicy policy, byte[] record) {
         ByteBuf opened = Unpooled.buffer();
         try (BatchOpener opener = policy.opener(new ShownKeys(List.of(packet), record))) {
-            opener.start(ORDERS, "");
+            opener.start(ORDERS, 0, "");
             opener.open(ORDERS, Unpooled.wrappedBuffer(batch), 0, opened);
         } catch (SealViolationException | SealingException refused) {
             return;

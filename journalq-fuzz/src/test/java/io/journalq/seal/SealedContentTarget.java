@@ -246,7 +246,7 @@ public final class SealedContentTarget implements FuzzTarget {
     /** Whether the batch is opened. */
     private boolean open(TopicPartition partition, ByteBuf sealed, ByteBuf out) {
         try (BatchOpener opener = policy.opener(keys)) {
-            opener.start(partition, "");
+            opener.start(partition, 0, "");
             opener.open(partition, sealed, 0, out);
             return true;
         } catch (SealViolationException refused) {

@@ -59,8 +59,13 @@ final class ConsumerOpener implements BatchOpener {
     }
 
     @Override
-    public void start(TopicPartition partition, String state) {
-        guard.start(partition, state);
+    public void start(TopicPartition partition, long offset, String state) {
+        guard.start(partition, offset, state);
+    }
+
+    @Override
+    public void truncate(TopicPartition partition, long offset) {
+        guard.truncate(partition, offset);
     }
 
     @Override
@@ -88,7 +93,12 @@ final class ConsumerOpener implements BatchOpener {
             Envelope envelope = openBatch(partition, batches, index, out, shredded);
             if (envelope != null) {
                 guard.check(
-                        partition, envelope.epoch(), envelope.number(), baseOffset, envelope.mode() != SealMode.BATCH);
+                        partition,
+                        envelope.epoch(),
+                        envelope.number(),
+                        baseOffset,
+                        RecordBatch.nextOffset(batches, index),
+                        envelope.mode() != SealMode.BATCH);
             }
             opened = true;
             report(partition, shredded);

@@ -35,7 +35,17 @@ final class OrderGuard {
     /** Whether a batch is refused if one before it is missing. */
     private final boolean refusesGaps;
 
-    private record Last(long number, long baseOffset) {}
+    /**
+     * The last batch of an epoch.
+     *
+     * @param baseOffset unknown unless the position can be within the batch
+     * @param endOffset the offset from which on the next batch of the epoch can be
+     */
+    private record Last(long number, long baseOffset, long endOffset) {
+        private Last truncatedTo(long offset) {
+            return endOffset <= offset ? this : new Last(number, UNKNOWN_OFFSET, offset);
+        }
+    }
 
     private static final class Epochs extends LinkedHashMap<Uuid, Last> {
         private Epochs() {
@@ -52,8 +62,13 @@ final class OrderGuard {
         this.refusesGaps = refusesGaps;
     }
 
-    /** Starts a partition, with what {@link #state} returned or an empty string. */
-    void start(TopicPartition partition, String state) {
+    /**
+     * Starts a partition.
+     *
+     * @param offset the position
+     * @param state what {@link #state} returned at this position, or an empty string
+     */
+    void start(TopicPartition partition, long offset, String state) {
         Map<Uuid, Last> epochs = new Epochs();
         partitions.put(partition, epochs);
         if (!state.startsWith(PREFIX)) {
@@ -66,7 +81,19 @@ final class OrderGuard {
             return;
         }
         while (in.remaining() >= ENTRY_SIZE_BYTES) {
-            epochs.put(new Uuid(in.getLong(), in.getLong()), new Last(in.getLong(), UNKNOWN_OFFSET));
+            epochs.put(new Uuid(in.getLong(), in.getLong()), new Last(in.getLong(), UNKNOWN_OFFSET, offset));
+        }
+    }
+
+    /**
+     * The position moves back to an offset, because records behind it were lost. Their senders go on with higher numbers
+     * at lower offsets. The numbers stay, so that a broker that only claims the loss cannot repeat batches. It cannot hide
+     * any either: the batches behind the offset are read.
+     */
+    void truncate(TopicPartition partition, long offset) {
+        Map<Uuid, Last> epochs = partitions.get(partition);
+        if (epochs != null) {
+            epochs.replaceAll((epoch, last) -> last.truncatedTo(offset));
         }
     }
 
@@ -77,9 +104,10 @@ final class OrderGuard {
     /**
      * Checks the next batch of a partition, which has been opened.
      *
+     * @param endOffset the offset behind the batch
      * @param compacted whether the broker removes batches of the partition whose keys have later records
      */
-    void check(TopicPartition partition, Uuid epoch, long number, long baseOffset, boolean compacted) {
+    void check(TopicPartition partition, Uuid epoch, long number, long baseOffset, long endOffset, boolean compacted) {
         Map<Uuid, Last> epochs = partitions.computeIfAbsent(partition, key -> new Epochs());
         Last last = epochs.get(epoch);
         if (last != null) {
@@ -93,11 +121,18 @@ final class OrderGuard {
                         "its number " + number + " is not above " + last.number
                                 + ", the last one of its epoch, so that it comes twice or too late");
             }
+            if (baseOffset < last.endOffset) {
+                // Consumers skip records before their position, and would not notice that these are missing.
+                throw new SealFault(
+                        Reason.WRONG_ORDER,
+                        "its offset " + baseOffset + " is below " + last.endOffset
+                                + ", from which on the next one of its epoch can be");
+            }
             if (!compacted) {
                 onGap(last.number, number);
             }
         }
-        epochs.put(epoch, new Last(number, baseOffset));
+        epochs.put(epoch, new Last(number, baseOffset, endOffset));
     }
 
     private void onGap(long last, long number) {

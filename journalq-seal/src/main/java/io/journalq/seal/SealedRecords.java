@@ -258,7 +258,12 @@ final class SealedRecords {
             Envelope first = null;
             int lastIndex = -1;
             int count = 0;
+            long endOffset = RecordBatch.nextOffset(outer, index);
             while (reader.next()) {
+                if (reader.offset() >= endOffset) {
+                    // The position would come to lie within the batch, and the record would be read again.
+                    throw new SealFault(Reason.MALFORMED, "a record of it has an offset behind its end");
+                }
                 byte[] value = copy(reader.value());
                 byte[] recordKey = copy(reader.key());
                 List<Header> headers = List.of();
@@ -270,6 +275,10 @@ final class SealedRecords {
                     }
                     Envelope envelope = Envelope.decode(header);
                     check(envelope, mode, value == null || header.length == Envelope.SIZE_BYTES, first, lastIndex);
+                    if (reader.offset() - RecordBatch.baseOffset(outer, index) != envelope.index()) {
+                        throw new SealFault(
+                                Reason.WRONG_ORDER, "a record of it has another offset than its sender gave");
+                    }
                     first = first == null ? envelope : first;
                     lastIndex = envelope.index();
                     SecretKeySpec key = keys.key(envelope);

@@ -14,6 +14,7 @@ import io.journalq.client.seal.BatchSealer;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.BatchRewriter;
 import io.journalq.common.record.BatchRules;
 import io.journalq.common.record.BatchValidation;
 import io.journalq.common.record.BatchValidator;
@@ -26,6 +27,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -125,7 +127,7 @@ class SealedBatchTest {
             for (int i = 0; i < sealed.length; i++) {
                 byte[] changed = sealed.clone();
                 changed[i] ^= 0x11;
-                reader.start(topic, "");
+                reader.start(topic, OFFSET, "");
                 if (RecordBatch.sizeBytes(Unpooled.wrappedBuffer(changed), 0) != sealed.length) {
                     // The reader of the batch does not come here: the length is wrong.
                     continue;
@@ -195,11 +197,11 @@ class SealedBatchTest {
         String committed = opener.state(ORDERS);
         BatchOpener restarted = world.opener();
 
-        restarted.start(ORDERS, committed);
+        restarted.start(ORDERS, 2, committed);
 
         assertThat(reasonOf(catchThrowable(() -> SealedWorld.open(restarted, ORDERS, first))))
                 .isEqualTo(Reason.WRONG_ORDER);
-        restarted.start(ORDERS, "");
+        restarted.start(ORDERS, 0, "");
         assertThat(SealedWorld.open(restarted, ORDERS, first)).hasSize(2);
     }
 
@@ -276,13 +278,30 @@ class SealedBatchTest {
     void shouldRefuseABatchWhenItsRecordsComeTwiceOrInAnotherOrder() {
         byte[] sealed = SealedWorld.seal(sealer, PRICES, SealedWorld.batch(CompressionCodec.NONE, 3, 5), 0);
 
-        assertThat(SealedWorld.open(world.opener(), PRICES, arranged(sealed, 0, 2)))
+        assertThat(SealedWorld.open(world.opener(), PRICES, compacted(sealed, 0, 2)))
                 .as("compaction removed one")
                 .hasSize(2);
         for (int[] order : new int[][] {{1, 0, 2}, {0, 0, 1}, {0, 2, 1}, {2, 2}}) {
             assertThat(reasonOf(
                             catchThrowable(() -> SealedWorld.open(world.opener(), PRICES, arranged(sealed, order)))))
                     .isEqualTo(Reason.WRONG_ORDER);
+        }
+    }
+
+    /** A batch with some of the records of another one at their offsets, as compaction writes it. */
+    private static byte[] compacted(byte[] sealed, int... kept) {
+        BitSet indexes = new BitSet();
+        for (int index : kept) {
+            indexes.set(index);
+        }
+        try (BatchReader reader = new BatchReader(ByteBufAllocator.DEFAULT);
+                BatchRewriter rewriter = new BatchRewriter(ByteBufAllocator.DEFAULT)) {
+            reader.reset(Unpooled.wrappedBuffer(sealed));
+            reader.nextBatch();
+            ByteBuf batch = rewriter.rewrite(reader, indexes, BatchRewriter.SAME_HORIZON);
+            byte[] bytes = ByteBufUtil.getBytes(batch);
+            batch.release();
+            return bytes;
         }
     }
 

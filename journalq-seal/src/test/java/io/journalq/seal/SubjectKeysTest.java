@@ -92,7 +92,7 @@ class SubjectKeysTest {
     }
 
     private static List<String> values(BatchOpener opener, byte[] sealed) {
-        opener.start(PATIENTS, "");
+        opener.start(PATIENTS, 0, "");
         return SealedWorld.open(opener, PATIENTS, sealed).stream()
                 .map(record -> record.offset() + " " + record.value())
                 .toList();

@@ -158,7 +158,7 @@ public class SealBenchmark {
     @Benchmark
     @OperationsPerInvocation(RECORDS)
     public int open() {
-        opener.start(PARTITION, "");
+        opener.start(PARTITION, 0, "");
         opened.clear();
         opener.open(PARTITION, sealed, 0, opened);
         return opened.readableBytes();

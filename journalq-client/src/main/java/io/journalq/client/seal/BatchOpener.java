@@ -19,9 +19,18 @@ public interface BatchOpener extends AutoCloseable {
      * Starts to read a partition at a position that the application or its group has chosen, so that batches that were
      * read before may come again.
      *
+     * @param offset the position
      * @param state what {@link #state} returned when the position was committed, or an empty string
      */
-    void start(TopicPartition partition, String state);
+    void start(TopicPartition partition, long offset, String state);
+
+    /**
+     * The log of a partition has lost its records at and behind an offset, and the position has moved back there. Later
+     * batches of the same senders can have these offsets. Batches that were read must still not come again.
+     *
+     * @param offset the new position
+     */
+    void truncate(TopicPartition partition, long offset);
 
     /** Forgets a partition that is no longer assigned. */
     void stop(TopicPartition partition);

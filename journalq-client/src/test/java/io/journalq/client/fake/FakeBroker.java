@@ -437,7 +437,7 @@ final class FakeBroker {
                 ByteBuf batches = Unpooled.buffer();
                 for (FakePartition.Appended appended : partition.log) {
                     int count = RecordBatch.recordCount(appended.batch(), 0);
-                    if (appended.baseOffset() + count > asked.fetchOffset()
+                    if ((partition.servesAll || appended.baseOffset() + count > asked.fetchOffset())
                             && batches.readableBytes() < asked.partitionMaxBytes()) {
                         batches.writeBytes(appended.batch(), 0, appended.batch().writerIndex());
                     }

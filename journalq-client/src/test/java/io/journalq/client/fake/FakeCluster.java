@@ -183,6 +183,11 @@ public final class FakeCluster implements AutoCloseable {
         partition.leaderEpoch++;
     }
 
+    /** From now on, a fetch gets the batches before its offset, too. */
+    public synchronized void serveAll(TopicPartition id) {
+        topics.get(id.topic()).get(id.partition()).servesAll = true;
+    }
+
     /** The leader loses the batches from an offset on, and leads in another epoch. */
     public synchronized void loseFrom(TopicPartition id, long offset) {
         FakePartition partition = topics.get(id.topic()).get(id.partition());

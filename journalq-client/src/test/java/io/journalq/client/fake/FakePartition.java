@@ -35,6 +35,9 @@ final class FakePartition {
     long endOffset;
     int leader;
     int leaderEpoch;
+    /** Whether batches before the position of the consumer are served, too. */
+    boolean servesAll;
+
     /** Where epochs end whose records were lost in part. */
     final Map<Integer, Long> lostEnds = new HashMap<>();
     /** The broker that the leader prefers for consumers in {@link #followerRack}; -1 for none. */

@@ -125,7 +125,7 @@ public final class Fetcher implements AutoCloseable {
     public void seek(Map<TopicPartition, Long> offsets) {
         moveTo(offsets);
         if (opener != null) {
-            offsets.keySet().forEach(partition -> opener.start(partition, ""));
+            offsets.forEach((partition, offset) -> opener.start(partition, offset, ""));
         }
     }
 
@@ -134,7 +134,7 @@ public final class Fetcher implements AutoCloseable {
         committed.forEach((partition, offset) -> place(partition, offset.offset(), offset.leaderEpoch()));
         startReading(committed.keySet());
         if (opener != null) {
-            committed.forEach((partition, offset) -> opener.start(partition, offset.metadata()));
+            committed.forEach((partition, offset) -> opener.start(partition, offset.offset(), offset.metadata()));
         }
     }
 
@@ -454,6 +454,7 @@ public final class Fetcher implements AutoCloseable {
                 readAgain(part.id());
                 throw e;
             }
+            truncateOpened(part.id(), position.offset);
         } else if (part.error() != ErrorCode.NONE) {
             throw Errors.of(part.error(), "fetch from " + part.id() + " at offset " + part.offset(), null);
         } else if (part.diverging() != null) {
@@ -467,6 +468,7 @@ public final class Fetcher implements AutoCloseable {
     private void moveBack(TopicPartition partition, Position position, FetchResponse.EpochEndOffset diverging) {
         long before = position.offset;
         moveTo(partition, Math.min(before, diverging.endOffset()), diverging.epoch());
+        truncateOpened(partition, position.offset);
         core.cluster()
                 .failureLog()
                 .report(
@@ -475,6 +477,13 @@ public final class Fetcher implements AutoCloseable {
                         new OffsetOutOfRangeException(
                                 "the partition has lost records that were read; the position moves"
                                         + " back from offset " + before + " to " + position.offset));
+    }
+
+    /** The position was moved, so that the offsets from it on can have other batches than those that were opened there. */
+    private void truncateOpened(TopicPartition partition, long offset) {
+        if (opener != null) {
+            opener.truncate(partition, offset);
+        }
     }
 
     /**
@@ -495,6 +504,9 @@ public final class Fetcher implements AutoCloseable {
                 if (!visible) {
                     run.end(next);
                     run.start = opened == null ? reader.nextIndex() : opened.writerIndex();
+                } else if (opened != null && reader.nextOffset() <= next) {
+                    // The opener would count it as received, but the application does not receive it.
+                    continue;
                 } else if (!reader.isControlBatch()) {
                     if (opened != null) {
                         opener.open(part.id(), batches, reader.batchIndex(), opened);
