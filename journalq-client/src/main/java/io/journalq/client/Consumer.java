@@ -210,8 +210,9 @@ public final class Consumer implements AutoCloseable {
      *     call waits
      * @throws io.journalq.client.error.OffsetOutOfRangeException if a position does not exist and {@link Start#NOWHERE}
      *     is set
-     * @throws JournalQException if the group rejects this consumer; every poll throws it until the consumer subscribes
-     *     again
+     * @throws JournalQException if a partition cannot be read, because a right is missing for example; later polls throw
+     *     it again while that is so. Also if the group rejects this consumer; every poll throws it until the consumer
+     *     subscribes again
      */
     public ConsumerRecords poll(Duration timeout) {
         access.enter("poll");

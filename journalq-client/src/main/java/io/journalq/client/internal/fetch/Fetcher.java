@@ -444,24 +444,30 @@ public final class Fetcher implements AutoCloseable {
         if (position == null || position.generation != part.generation()) {
             return;
         }
-        if (part.error() == ErrorCode.OFFSET_OUT_OF_RANGE) {
-            OffsetSpec spec = configuredStart("offset " + part.offset() + " of " + part.id()
-                    + " does not exist; seek to one between beginningOffsets and endOffsets, or set startAt");
+        if (part.error() != ErrorCode.NONE) {
             try {
-                moveTo(find(List.of(part.id()), spec));
+                recover(part);
             } catch (JournalQException e) {
-                // A later poll looks the offset up again.
+                // A later poll tries again: the error may be over by then, and otherwise it is thrown again.
                 readAgain(part.id());
                 throw e;
             }
             truncateOpened(part.id(), position.offset);
-        } else if (part.error() != ErrorCode.NONE) {
-            throw Errors.of(part.error(), "fetch from " + part.id() + " at offset " + part.offset(), null);
         } else if (part.diverging() != null) {
             moveBack(part.id(), position, part.diverging());
         } else {
             walk(part, position, fetched);
         }
+    }
+
+    /** Moves a position that does not exist to where the configuration says. Throws any other error of a partition. */
+    private void recover(FetchResult.Part part) {
+        if (part.error() != ErrorCode.OFFSET_OUT_OF_RANGE) {
+            throw Errors.of(part.error(), "fetch from " + part.id() + " at offset " + part.offset(), null);
+        }
+        OffsetSpec spec = configuredStart("offset " + part.offset() + " of " + part.id()
+                + " does not exist; seek to one between beginningOffsets and endOffsets, or set startAt");
+        moveTo(find(List.of(part.id()), spec));
     }
 
     /** Moves a position back, because the partition has lost records before it, and others may have replaced them. */
