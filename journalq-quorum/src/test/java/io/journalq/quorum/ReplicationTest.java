@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -298,6 +300,85 @@ class ReplicationTest {
 
         // then
         ProcessCluster.await("equal journals", this::areReplicasEqual);
+    }
+
+    @Test
+    void shouldGoOnUnderAnotherLeaderWhenTheDataDirectoryOfALeaderIsLost() throws Exception {
+        try (KafkaProducer<String, String> producer = producer()) {
+            // given a leader that is not the controller
+            Map<String, String> acknowledged = send(producer, "a", RECORDS);
+            ProcessCluster.await("full in-sync replicas", this::areAllInSync);
+            int controller = controller();
+            int partition = leaderOf(0) == controller ? 1 : 0;
+            int leader = leaderOf(partition);
+            assertThat(leader).isNotEqualTo(controller);
+
+            // when
+            Files.delete(data(leader).resolve("journalq.identity"));
+
+            // then
+            ProcessCluster.await("another leader", () -> leaderOf(partition) != leader);
+            acknowledged.putAll(send(producer, "b", RECORDS));
+            assertThat(readAll()).isEqualTo(acknowledged);
+        }
+    }
+
+    private int controller() throws Exception {
+        try (Admin admin = Admin.create(clients())) {
+            return admin.describeCluster()
+                    .controller()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                    .id();
+        }
+    }
+
+    @Test
+    void shouldFollowALeaderThatHasLostItsFilesWhenTheFirstRecordsWereDeletedBefore() throws Exception {
+        // given a topic whose log begins behind offset 0
+        topic = "short";
+        TopicPartition only = new TopicPartition(topic, 0);
+        try (Admin admin = Admin.create(clients());
+                KafkaProducer<String, String> producer = producer()) {
+            NewTopic created =
+                    new NewTopic(topic, Map.of(0, List.of(2, 3))).configs(Map.of("min.insync.replicas", "1"));
+            admin.createTopics(List.of(created)).all().get(WAIT_SECONDS, TimeUnit.SECONDS);
+            for (int i = 0; i < 100; i++) {
+                producer.send(new ProducerRecord<>(topic, 0, null, "a" + i)).get(WAIT_SECONDS, TimeUnit.SECONDS);
+            }
+            admin.deleteRecords(Map.of(only, RecordsToDelete.beforeOffset(50)))
+                    .all()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+            producer.send(new ProducerRecord<>(topic, 0, null, "a100")).get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+
+        // when the only replica in sync loses its files, and leads without records
+        String partition = topicId() + "-0";
+        brokers.remove(3).close();
+        brokers.remove(2).close();
+        delete(data(2).resolve(partition));
+        start(2);
+        ProcessCluster.await("a leader", () -> leaderOf(0) == 2);
+        try (KafkaProducer<String, String> producer = producer()) {
+            for (int i = 0; i < 10; i++) {
+                producer.send(new ProducerRecord<>(topic, 0, null, "b" + i)).get(WAIT_SECONDS, TimeUnit.SECONDS);
+            }
+        }
+        start(3);
+
+        // then the other one removes what that one does not have, and follows
+        ProcessCluster.await(
+                "full in-sync replicas",
+                () -> describe().partitions().get(0).isr().size() == 2);
+        ProcessCluster.await(
+                "equal journals", () -> Arrays.equals(journal(data(2), partition), journal(data(3), partition)));
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
     }
 
     @Test

@@ -428,6 +428,9 @@ public final class BrokerCore implements AutoCloseable {
         IOException failure = new IOException("the data directory " + directory + " is offline: " + reason);
         if (directory.equals(config.dataDirectories().get(0))) {
             controller.refuseChanges(failure);
+            if (supervisor != null) {
+                supervisor.disable();
+            }
         }
         environment.waiting().join(shards.takeOffline(directory, failure));
     }

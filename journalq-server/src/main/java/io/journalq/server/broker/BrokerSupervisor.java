@@ -49,6 +49,8 @@ final class BrokerSupervisor {
 
     private volatile Supplier<CompletableFuture<Void>> onReported;
     private volatile boolean stopped;
+    /** Whether this broker cannot follow the metadata any more, so that others must lead what it leads. */
+    private volatile boolean disabled;
 
     /**
      * Creates a supervisor that sends nothing yet.
@@ -78,6 +80,11 @@ final class BrokerSupervisor {
     void setIncomplete(Map<Uuid, List<Integer>> numbers, Supplier<CompletableFuture<Void>> onReported) {
         this.onReported = onReported;
         incomplete = numbers;
+    }
+
+    /** The metadata of this broker stay as they are until a restart. It asks to be fenced, and stays it. Any thread. */
+    void disable() {
+        disabled = true;
     }
 
     /**
@@ -176,7 +183,7 @@ final class BrokerSupervisor {
         long sentNanos = loop.nanoTime();
         var unused = activeController
                 .heartbeat(new BrokerHeartbeat(
-                        self.nodeId(), self.epoch(), metadata.current().version(), false, leaving))
+                        self.nodeId(), self.epoch(), metadata.current().version(), disabled, leaving))
                 .whenComplete((response, failure) -> execute(() -> {
                     waiting = false;
                     if (failure != null) {
@@ -242,7 +249,7 @@ final class BrokerSupervisor {
             log.warn("the controller refuses a heartbeat: error={}", response.error());
         } else if (response.fenced() != fenced) {
             fenced = response.fenced();
-            if (fenced && !leaving) {
+            if (fenced && !leaving && !disabled) {
                 log.warn("this broker was fenced, because the controller has not heard from it in time");
             }
         }

@@ -48,8 +48,9 @@ public final class ClusterDecider {
     }
 
     /**
-     * A fenced broker has found out that replicas have lost acknowledged records. They are not eligible as leaders any
-     * more. If they were the last that were, they can lead in an epoch that is marked as recovering.
+     * A broker has found out that replicas have lost acknowledged records, or cannot be used any more. They are not
+     * eligible as leaders any more. If they were the last that were, they can lead in an epoch that is marked as
+     * recovering.
      *
      * @param partitions numbers of the partitions, by topic id
      */
@@ -224,6 +225,27 @@ public final class ClusterDecider {
             }
             addChanges(records, topic.id(), changes);
         }
+        return records;
+    }
+
+    /**
+     * What changes with the settings of a topic: where enough replicas are in sync now, others may lack what is acknowledged
+     * from now on.
+     *
+     * @param changed the topic with its new settings
+     */
+    List<Message> requireFewer(TopicImage changed) {
+        List<ChangeState> changes = new ArrayList<>();
+        for (int number = 0; number < changed.partitions().size(); number++) {
+            PartitionImage partition = changed.partitions().get(number);
+            PartitionChange change =
+                    LeaderElection.requireFewer(partition, ReplicatedTopicRules.requiredInSync(changed, partition));
+            if (!change.isEmpty()) {
+                changes.add(MetadataSnapshot.change(number, change));
+            }
+        }
+        List<Message> records = new ArrayList<>();
+        addChanges(records, changed.id(), changes);
         return records;
     }
 

@@ -330,7 +330,9 @@ public final class MetadataMachine {
         if (tooMuch != null) {
             return tooMuch;
         }
-        List<Message> records = new ArrayList<>();
+        // First, so that the leaders do not acknowledge more before the other replicas stop being eligible.
+        List<Message> records =
+                cluster().requireFewer(new TopicImage(topic.name(), topic.id(), topic.partitions(), changed));
         for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
             if (change.getValue() == null && !topic.configs().containsKey(change.getKey())) {
                 continue; // The setting is not set, so its name does not matter.

@@ -15,6 +15,9 @@ public final class LeaderRole implements ReplicaRole {
     private final int self;
     private final int leaderEpoch;
     private final long startOffset;
+    /** What this replica had acknowledged alone for too long when it led in the epoch before; 0 if nothing. */
+    private final long owedOffset;
+
     private final InSyncSet inSync = new InSyncSet();
     private final LoneAcknowledgements alone = new LoneAcknowledgements();
     private int partitionEpoch = -1;
@@ -29,8 +32,10 @@ public final class LeaderRole implements ReplicaRole {
      *
      * @param self broker id of this replica
      * @param startOffset the end of the log when the epoch begins
+     * @param owedOffset the in-sync replicas must have everything before this, before more is acknowledged alone
      */
-    LeaderRole(int self, int leaderEpoch, long startOffset) {
+    LeaderRole(int self, int leaderEpoch, long startOffset, long owedOffset) {
+        this.owedOffset = owedOffset;
         this.self = self;
         this.leaderEpoch = leaderEpoch;
         this.startOffset = startOffset;
@@ -105,7 +110,13 @@ public final class LeaderRole implements ReplicaRole {
 
     /** See {@link ReplicaMachine#isBehindAcknowledgements}. */
     boolean isBehindAcknowledgements(long endOffset) {
-        return alone.lateOffset() > 0 && inSync.safeOffset(endOffset) < alone.lateOffset();
+        long late = lateOffset();
+        return late > 0 && inSync.safeOffset(endOffset) < late;
+    }
+
+    /** All in-sync replicas should have everything before this; 0 if nothing is that old. */
+    long lateOffset() {
+        return Math.max(owedOffset, alone.lateOffset());
     }
 
     /** Whether {@code replica} could join with what it has. A cheap check before {@link #propose}. */

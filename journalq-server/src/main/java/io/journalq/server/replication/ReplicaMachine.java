@@ -61,7 +61,8 @@ public final class ReplicaMachine {
     public boolean lead(int self, ReplicaSet set, int requiredSize, long nowMs) {
         Check.that(set.leaderEpoch() >= role.leaderEpoch(), "leader epochs do not decrease");
         if (leading == null || set.leaderEpoch() > leading.leaderEpoch()) {
-            leading = new LeaderRole(self, set.leaderEpoch(), endOffset);
+            long owedOffset = isBehindAcknowledgements() ? leading.lateOffset() : 0;
+            leading = new LeaderRole(self, set.leaderEpoch(), endOffset, owedOffset);
             role = leading;
         }
         leading.follow(set, requiredSize, nowMs);

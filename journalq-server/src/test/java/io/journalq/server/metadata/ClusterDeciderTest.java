@@ -103,6 +103,42 @@ class ClusterDeciderTest {
     }
 
     @Test
+    void shouldNotElectAReplicaThatLeftBeforeFewerInSyncReplicasWereRequired() {
+        // given a follower that is live and cannot follow, so that its leader accepts nothing
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));
+        apply(machine.cluster().fence(List.of(3)));
+        apply(machine.partitions().alterPartition(1, epoch(1), proposal(1)));
+        assertThat(partition().inSyncReplicas()).containsExactly(1);
+        assertThat(partition().eligibleLeaders()).containsExactly(2);
+
+        // when the leader may acknowledge alone from now on
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "1")));
+        assertThat(partition().eligibleLeaders()).isEmpty();
+
+        // then the follower, which lacks what was acknowledged since then, does not lead
+        apply(machine.cluster().fence(List.of(1)));
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        assertThat(partition().eligibleLeaders()).containsExactly(1);
+    }
+
+    @Test
+    void shouldWaitForTheLeaderThatAcknowledgedAloneSinceFewerInSyncReplicasWereRequired() {
+        // given two brokers that are down, and a leader that may acknowledge alone since then
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));
+        apply(machine.cluster().fence(List.of(3)));
+        apply(machine.cluster().fence(List.of(2)));
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "1")));
+
+        // when it fails before another one has caught up
+        apply(machine.cluster().fence(List.of(1)));
+        apply(machine.cluster().unfence(2, epoch(2)));
+
+        // then nobody else leads
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        assertThat(partition().eligibleLeaders()).containsExactly(1);
+    }
+
+    @Test
     void shouldNotElectAReplicaThatHasLostRecords() {
         // given a broker that is back, and eligible
         apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));

@@ -223,6 +223,25 @@ class ReplicaMachineTest {
     }
 
     @Test
+    void shouldStayBehindItsAcknowledgementsWhenItLeadsOnInANewEpoch() {
+        // given a leader that has acknowledged records long ago which another in-sync replica lacks
+        ReplicaMachine replica = new ReplicaMachine(0, 0);
+        replica.lead(SELF, set(0, 1, 2), 2, 0);
+        replica.onWritten(5);
+        replica.observe(5, MAX_LONE_MS, 100);
+        replica.observe(5, MAX_LONE_MS, 100 + MAX_LONE_MS);
+        assertThat(replica.isBehindAcknowledgements()).isTrue();
+
+        // when another replica leaves, which begins an epoch
+        replica.lead(SELF, set(1, 1, 2), 2, 100 + MAX_LONE_MS);
+
+        // then it still acknowledges nothing alone, until the others have these records
+        assertThat(replica.isBehindAcknowledgements()).isTrue();
+        fetch(replica, 2, 5);
+        assertThat(replica.isBehindAcknowledgements()).isFalse();
+    }
+
+    @Test
     void shouldIgnoreOlderMetadataOfTheSameEpoch() {
         ReplicaMachine replica = new ReplicaMachine(10, 4);
         ReplicaSet older = set(0, 1);

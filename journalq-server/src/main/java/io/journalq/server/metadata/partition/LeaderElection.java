@@ -144,6 +144,22 @@ public final class LeaderElection {
     }
 
     /**
+     * The change that follows if fewer in-sync replicas are required from now on: where these are enough, no other node is
+     * eligible any more.
+     */
+    public static PartitionChange requireFewer(PartitionImage partition, int requiredSize) {
+        return partition.inSyncReplicas().size() < requiredSize
+                ? PartitionChange.NONE
+                : PartitionChange.of(
+                        partition,
+                        PartitionChange.SAME_EPOCH,
+                        partition.inSyncReplicas(),
+                        List.of(),
+                        partition.lastKnownEligible(),
+                        false);
+    }
+
+    /**
      * The change of the leader and the in-sync replicas, with the eligible replicas that follow from it.
      *
      * @param leader the current one if its epoch goes on

@@ -297,7 +297,8 @@ public final class PartitionReplication {
 
     /**
      * Removes everything at and behind {@code offset}, or everything if the log ends before it, and closes the journal,
-     * after {@link #whenCuttable}. The log then ends at {@code offset} or before it. Any thread; blocks.
+     * after {@link #whenCuttable}. The log then ends at {@code offset} or before it. If it begins behind {@code offset}, it
+     * is deleted. Any thread; blocks.
      *
      * @return false if that was not possible, such as on a full disk
      */
@@ -305,7 +306,11 @@ public final class PartitionReplication {
         try (Journal cut = journal) {
             // Batches that were acknowledged from memory and could not be written.
             cut.dropStaged();
-            if (offset > cut.writtenOffset()) {
+            if (offset < cut.startOffset()) {
+                cut.forgetWrites();
+                cut.delete();
+                parts.durability().forget();
+            } else if (offset > cut.writtenOffset()) {
                 cut.resetTo(offset);
             } else {
                 cut.truncateTo(offset);

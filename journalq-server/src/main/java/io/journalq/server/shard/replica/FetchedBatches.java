@@ -53,6 +53,18 @@ final class FetchedBatches {
                     data.logStartOffset());
             return cut(host, data.logStartOffset());
         }
+        if (error == ErrorCode.OFFSET_OUT_OF_RANGE
+                && partition.askedLastEpoch() < 0
+                && data.logStartOffset() < partition.askedOffset()
+                && host.replication().beginCut(data.logStartOffset())) {
+            log.info(
+                    "the leader has lost the records before this empty log: partition={} end={} start={}",
+                    host.name(),
+                    partition.askedOffset(),
+                    data.logStartOffset());
+            rewrites.cut(host, data.logStartOffset());
+            return Result.END;
+        }
         if (error != ErrorCode.NONE) {
             // The leader or this broker does not have the newest metadata yet, or the leader's disk has failed.
             log.debug("cannot fetch: partition={} leader={} error={}", host.name(), leader, error);
@@ -108,11 +120,17 @@ final class FetchedBatches {
         }
         Journal journal = host.journal();
         LeaderEpochs.Entries epochs = journal.epochs();
-        long offset = Divergence.cutOffset(
-                end.epoch(),
-                end.endOffset(),
-                epoch -> epochs.endOffsetOf(epoch, journal.writtenOffset()).endOffset(),
-                journal.startOffset());
+        // If the leader has lost records before the start of this log, it can have others there, which an empty log
+        // that
+        // begins behind them would never get.
+        long offset = end.endOffset() < journal.startOffset()
+                ? end.endOffset()
+                : Divergence.cutOffset(
+                        end.epoch(),
+                        end.endOffset(),
+                        epoch -> epochs.endOffsetOf(epoch, journal.writtenOffset())
+                                .endOffset(),
+                        journal.startOffset());
         log.info(
                 "the end of the log differs from the leader's: partition={} end={} cutTo={}",
                 host.name(),

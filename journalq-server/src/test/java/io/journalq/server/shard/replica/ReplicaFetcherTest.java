@@ -481,6 +481,41 @@ class ReplicaFetcherTest {
     }
 
     @Test
+    void shouldRemoveEverythingWhenTheLeaderHasLostRecordsBeforeTheStartOfTheLog() throws IOException {
+        // given a log that begins at 1, because its leader has deleted the first record
+        follow(DeliveryMode.EVENTUAL);
+        respondWithBatch(0);
+        partition.loop().run();
+        respondWithBatch(1);
+        partition.loop().run();
+        respond(data().setHighWatermark(2).setLogStartOffset(1));
+        partition.loop().run();
+        assertThat(partition.host().journal().startOffset()).isEqualTo(1);
+
+        // when a leader without records leads in an epoch that is marked as recovering
+        List<Integer> replicas = List.of(SteppedPartition.NODE, LEADER);
+        leaderEpoch = EPOCH + 1;
+        partition.setReplicas(
+                1,
+                new ReplicaSet(
+                        LEADER,
+                        leaderEpoch,
+                        ++partitionEpoch,
+                        replicas,
+                        List.of(LEADER),
+                        List.of(),
+                        leaderEpoch,
+                        List.of()));
+        fetcher.add(partition.host());
+        partition.loop().run();
+        respond(data().setDivergingEpoch(
+                        new FetchResponse.EpochEndOffset().setEpoch(EPOCH).setEndOffset(0)));
+
+        // then it does not keep an empty log that begins at 1, behind what the leader has
+        assertThat(rewrites).containsExactly("cut to 0");
+    }
+
+    @Test
     void shouldTakeThePartitionOfflineWhenItWouldLoseWhatConsumersMayHaveSeen() throws IOException {
         follow(DeliveryMode.EVENTUAL);
         respondWithBatch(0);
