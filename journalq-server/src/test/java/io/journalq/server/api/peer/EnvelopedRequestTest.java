@@ -102,7 +102,7 @@ class EnvelopedRequestTest {
                         responded.complete((EnvelopeResponse) arguments[0]);
                         yield null;
                     }
-                    default -> throw new UnsupportedOperationException(method.getName());
+                    default -> throw new AssertionError("unexpected call of " + method.getName());
                 });
     }
 

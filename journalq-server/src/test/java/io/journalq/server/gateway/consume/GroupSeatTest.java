@@ -139,17 +139,17 @@ class GroupSeatTest {
 
         @Override
         public void fetch(int version, FetchRequest request, RecordMemory memory, Consumer<ApiMessage> onResponse) {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("a seat in a group does not call fetch");
         }
 
         @Override
         public LoopCycle cycle() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("a seat in a group does not call cycle");
         }
 
         @Override
         public ByteBufAllocator allocator() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("a seat in a group does not call allocator");
         }
 
         @Override
@@ -159,7 +159,7 @@ class GroupSeatTest {
 
         @Override
         public SharedMemory memory() {
-            throw new UnsupportedOperationException();
+            throw new AssertionError("a seat in a group does not call memory");
         }
     }
 }
