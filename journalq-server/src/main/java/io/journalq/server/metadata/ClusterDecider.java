@@ -48,9 +48,8 @@ public final class ClusterDecider {
     }
 
     /**
-     * A broker has found out that replicas have lost acknowledged records, or cannot be used any more. They are not
-     * eligible as leaders any more. If they were the last that were, they can lead in an epoch that is marked as
-     * recovering.
+     * A fenced broker has found out that replicas have lost acknowledged records. They are not eligible as leaders any
+     * more. If they were the last that were, they can lead in an epoch that is marked as recovering.
      *
      * @param partitions numbers of the partitions, by topic id
      */
