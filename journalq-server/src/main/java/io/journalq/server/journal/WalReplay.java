@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Replays the write-ahead files of a data directory into the newest segments of its journals, syncs these segments, and
- * deletes the files. Runs before any journal of the directory is opened. If it is interrupted at any point, the next
+ * deletes the files, the oldest first. Runs before any journal of the directory is opened. If it is interrupted at any point, the next
  * run starts again. A damaged file is renamed and kept. One thread; blocks.
  *
  * <p>Records before a cut of their journal are void: the journal was truncated or deleted, and other records may be in
@@ -150,17 +150,21 @@ public final class WalReplay {
 
     private void deleteFiles() throws IOException {
         Path directory = dataDirectory.resolve(WriteAheadLog.DIRECTORY_NAME);
-        for (String name : store.list(directory)) {
-            Path file = directory.resolve(name);
+        for (Path file : WriteAheadScan.files(store, dataDirectory)) {
             if (damaged.contains(file)) {
-                Path kept = directory.resolve(name + DAMAGED_SUFFIX);
+                Path kept = directory.resolve(file.getFileName() + DAMAGED_SUFFIX);
                 store.move(file, kept);
+                store.syncDirectory(directory);
                 LOG.error("{} is damaged: replayed its readable records and renamed the file to {}", file, kept);
-            } else if (name.endsWith(WriteAheadLog.FILE_SUFFIX)) {
-                store.delete(file);
+            } else {
+                WriteAheadLog.delete(store, file);
             }
         }
-        store.syncDirectory(directory);
+        for (String name : store.list(directory)) {
+            if (name.endsWith(WriteAheadLog.FILE_SUFFIX)) {
+                WriteAheadLog.delete(store, directory.resolve(name)); // It has never been used.
+            }
+        }
     }
 
     private void close() {

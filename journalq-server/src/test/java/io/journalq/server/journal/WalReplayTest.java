@@ -12,12 +12,10 @@ import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.NewerFormatException;
 import io.journalq.server.journal.segment.Segment;
-import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadRecord;
 import io.journalq.server.journal.wal.WriteAheadScan;
-import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -36,29 +34,7 @@ class WalReplayTest {
     private static final int SEGMENT_BYTES = 1_000;
 
     private final MemoryFileStore store = new MemoryFileStore();
-    private final Cover cover = new Cover();
-
-    /** An owner of data whose durable offset is set by the test. */
-    private static final class Cover implements CoveredJournal {
-        long flushedOffset;
-        boolean gone;
-        int asked;
-
-        @Override
-        public long flushedOffset() {
-            return flushedOffset;
-        }
-
-        @Override
-        public boolean isGone() {
-            return gone;
-        }
-
-        @Override
-        public void flushSoon() {
-            asked++;
-        }
-    }
+    private final TestCover cover = new TestCover();
 
     private static Journal open(FileStore in) throws IOException {
         return Journal.open(in, DIRECTORY, JournalConfig.DEFAULT.withSegmentSizeBytes(SEGMENT_BYTES), Runnable::run);
@@ -72,29 +48,7 @@ class WalReplayTest {
 
     /** Commits every write and truncation of the journal. */
     private void commitTo(WriteAheadLog log, Journal journal) {
-        byte[] directory = DIRECTORY.getFileName().toString().getBytes(StandardCharsets.UTF_8);
-        journal.setObserver(new JournalWrites() {
-            @Override
-            public void onWritten(long base, int position, long endOffset, List<ByteBuf> batches) {
-                WriteAheadFrames frames = new WriteAheadFrames(log.maxFramesSizeBytes(1));
-                assertThat(frames.add(new WriteAheadFrames.Entry(cover, endOffset), directory, base, position, batches))
-                        .isTrue();
-                try {
-                    assertThat(log.commit(List.of(frames))).isTrue();
-                } catch (IOException failure) {
-                    throw new AssertionError(failure);
-                }
-            }
-
-            @Override
-            public void beforeTruncation(long offset) throws IOException {
-                WriteAheadFrames frames = new WriteAheadFrames(1_000);
-                assertThat(frames.addCut(cover, directory, offset)).isTrue();
-                if (!log.commit(List.of(frames))) {
-                    throw new IOException("the cut is not committed");
-                }
-            }
-        });
+        journal.setObserver(new CommittedWrites(log, cover, DIRECTORY));
     }
 
     private List<WriteAheadRecord> records() throws IOException {

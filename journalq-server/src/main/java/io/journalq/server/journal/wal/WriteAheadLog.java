@@ -277,13 +277,21 @@ public final class WriteAheadLog {
         }
         if (free && !full.isEmpty()) {
             for (WriteAheadSegment segment : full) {
-                store.delete(segment.path());
+                delete(store, segment.path());
             }
-            store.syncDirectory(directory);
         }
         full.clear();
         if (failure == null) {
             failure = new IOException(directory + " is closed");
         }
+    }
+
+    /**
+     * Deletes a file for good. Of all files, the oldest has to be deleted first: records in it may be void only because
+     * of a cut in a later one, and a power loss may undo any deletion whose directory is not synced. Blocks.
+     */
+    public static void delete(FileStore store, Path file) throws IOException {
+        store.delete(file);
+        store.syncDirectory(file.getParent());
     }
 }
