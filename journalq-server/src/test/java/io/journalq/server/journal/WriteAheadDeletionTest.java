@@ -121,7 +121,7 @@ class WriteAheadDeletionTest {
 
                 // then
                 assertThat(store.read(LOG, MOST_BYTES))
-                        .as("after %d changes, of which only the deletion of %s remained", changes, exception)
+                        .as("after %d changes; only the deletion of %s remained", changes, exception)
                         .isEqualTo(truncated);
                 assertThat(store.list(WRITE_AHEAD)).isEmpty();
             }
