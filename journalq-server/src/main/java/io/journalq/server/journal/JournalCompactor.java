@@ -124,6 +124,7 @@ final class JournalCompactor implements CompactedLog {
 
     @Override
     public void syncDirectory() throws IOException {
+        flusher.createNewest();
         flusher.syncDirectory();
     }
 

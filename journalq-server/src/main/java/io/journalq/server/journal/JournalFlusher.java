@@ -328,6 +328,21 @@ final class JournalFlusher {
         }
     }
 
+    /**
+     * Creates the file of the newest segment, which otherwise has none before it is written. A start takes the last
+     * segment that has a file for the newest.
+     */
+    synchronized void createNewest() throws IOException {
+        Segment newest = listed.newest();
+        if (newest.tryRetain()) {
+            try {
+                opened(newest);
+            } finally {
+                newest.release();
+            }
+        }
+    }
+
     /** Makes durable which files exist, and which of them have only synced segments before them. */
     synchronized void syncDirectory() throws IOException {
         checkNotFenced();

@@ -448,4 +448,43 @@ class CompactionTest {
 
         assertThat(content()).containsExactly("0!");
     }
+
+    @Test
+    void shouldKeepTheEndOfTheLogWhenKilledWhileTheNewestSegmentIsEmpty() throws IOException {
+        for (int changes = 0; ; changes++) {
+            // given a closed segment, and no record behind it
+            MemoryFileStore files = new MemoryFileStore();
+            CrashingFileStore crashing = new CrashingFileStore(files);
+            journal = Journal.open(crashing, DIRECTORY, CONFIG.withSegmentMaxAgeMs(10_000), Runnable::run);
+            append(1_000, "a=1");
+            append(1_000, "b=1");
+            append(1_000, "a=2");
+            append(1_000, "b=2");
+            append(1_000, "b=3");
+            journal.flush();
+            journal.applyRetention(20_000, Long.MAX_VALUE);
+            assertThat(journal.segmentCount()).isEqualTo(2);
+
+            // when
+            crashing.crashAfter(changes);
+            try {
+                compact(5_000);
+            } catch (IOException killed) {
+                assertThat(killed).hasMessageContaining("killed");
+            }
+            journal = Journal.open(files, DIRECTORY, CONFIG, Runnable::run);
+
+            // then
+            assertThat(journal.endOffset()).as("after %d changes", changes).isEqualTo(5);
+            ByteBuf last = journal.read(4, Long.MAX_VALUE, 1 << 20, true).readFully(UnpooledByteBufAllocator.DEFAULT);
+            assertThat(last.isReadable())
+                    .as("last record after %d changes", changes)
+                    .isTrue();
+            last.release();
+            assertThat(content()).as("after %d changes", changes).contains("2:a=2", "4:b=3");
+            if (!crashing.hasCrashed()) {
+                return;
+            }
+        }
+    }
 }

@@ -41,8 +41,9 @@ public interface CompactedLog {
     void compactedUpTo(long offset) throws IOException;
 
     /**
-     * Makes durable which files exist. Required before a swap begins: if a power loss took the segment behind the new
-     * one, the new one would be the newest, and recovery would treat a batch behind a gap as a torn write. Blocks.
+     * Makes durable which files exist, and that the newest segment has one. Required before a swap begins: if a crash
+     * left no segment behind the new one, the new one would be the newest, and recovery would treat a batch behind a
+     * gap as a torn write. Blocks.
      *
      * @throws IOException if the disk failed, now or earlier
      */
