@@ -170,7 +170,10 @@ final class JournalWriter {
         int from = 0;
         while (from < staged.count()) {
             Segment segment = segmentFor(from, config);
-            int to = staged.fitting(from, (long) config.segmentSizeBytes() - segment.sizeBytes());
+            int to = staged.fitting(
+                    from,
+                    (long) config.segmentSizeBytes() - segment.sizeBytes(),
+                    segment.baseOffset() + Integer.MAX_VALUE);
             writeTo(segment, from, to);
             from = to;
         }

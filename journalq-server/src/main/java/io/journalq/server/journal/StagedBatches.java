@@ -55,11 +55,16 @@ final class StagedBatches {
         return Arrays.asList(batches).subList(from, to);
     }
 
-    /** The exclusive end of the batches, starting at {@code from}, that fit into {@code roomBytes}; at least one. */
-    int fitting(int from, long roomBytes) {
+    /**
+     * The exclusive end of the batches, starting at {@code from}, that fit into {@code roomBytes} and have their
+     * records before {@code endOffset}; at least one.
+     */
+    int fitting(int from, long roomBytes, long endOffset) {
         int to = from + 1;
         long sizeBytes = batches[from].readableBytes();
-        while (to < count && sizeBytes + batches[to].readableBytes() <= roomBytes) {
+        while (to < count
+                && sizeBytes + batches[to].readableBytes() <= roomBytes
+                && RecordBatch.nextOffset(batches[to], batches[to].readerIndex()) <= endOffset) {
             sizeBytes += batches[to++].readableBytes();
         }
         return to;

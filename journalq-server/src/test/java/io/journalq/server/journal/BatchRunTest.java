@@ -189,4 +189,22 @@ class BatchRunTest {
 
         assertThat(readAll(journal, 0)).isEqualTo(List.of(0L, 2L, 4L));
     }
+
+    @Test
+    void shouldStartASegmentWithinARunWhenAnOffsetIsTooFarFromTheFirst() throws IOException {
+        // given batches as far from each other as compaction may leave them
+        long far = 2_000_000_000L;
+        appendAndWrite(run(batch(0, 1)));
+
+        // when
+        appendAndWrite(run(batch(far, 1), batch(far + 500_000_000L, 1), batch(far + 500_000_002L, 1)));
+        journal.flush();
+
+        // then
+        for (int life = 0; life < 2; life++) {
+            assertThat(readAll(journal, 0)).containsExactly(0L, far, far + 500_000_000L, far + 500_000_002L);
+            open();
+        }
+        assertThat(journal.segmentCount()).isEqualTo(2);
+    }
 }
