@@ -215,9 +215,9 @@ final class JournalWriter {
             int at = batch.readerIndex();
             epochs.assign(RecordBatch.leaderEpoch(batch, at), RecordBatch.baseOffset(batch, at));
             segment.note(batch, at, position, index);
-            reads.written(segment, RecordBatch.baseOffset(batch, at), position);
-            position += batch.readableBytes();
             next = RecordBatch.nextOffset(batch, at);
+            reads.written(segment, RecordBatch.baseOffset(batch, at), next, position);
+            position += batch.readableBytes();
         }
         segment.setExtent(position, next);
         writtenOffset = next;

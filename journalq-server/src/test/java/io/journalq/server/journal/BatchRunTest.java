@@ -14,6 +14,7 @@ import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -188,6 +189,21 @@ class BatchRunTest {
         journal.write();
 
         assertThat(readAll(journal, 0)).isEqualTo(List.of(0L, 2L, 4L));
+    }
+
+    @Test
+    void shouldReadTheNextBatchWhenAnOffsetHasNoRecord() throws IOException {
+        // given offsets that compaction has removed at the leader
+        ByteBuf first = batch(0, 1);
+        int sizeBytes = first.readableBytes();
+        appendAndWrite(run(first, batch(10, 1)));
+
+        // when there is room for one batch
+        ByteBuf read = journal.read(2, Long.MAX_VALUE, sizeBytes, true).readFully(UnpooledByteBufAllocator.DEFAULT);
+
+        // then
+        assertThat(RecordBatch.baseOffset(read, 0)).isEqualTo(10);
+        read.release();
     }
 
     @Test

@@ -31,8 +31,8 @@ public final class JournalReads {
     }
 
     /** Records that a batch was written at {@code position} of the newest segment. */
-    public void written(Segment segment, long baseOffset, int position) {
-        positions().add(segment, baseOffset, position);
+    public void written(Segment segment, long baseOffset, long nextOffset, int position) {
+        positions().add(segment, baseOffset, nextOffset, position);
     }
 
     public JournalSlice read(Segment[] all, JournalSlice.Search search, int warmSizeBytes) throws IOException {

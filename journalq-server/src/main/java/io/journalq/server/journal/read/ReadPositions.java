@@ -23,18 +23,25 @@ final class ReadPositions {
     private long[] offsets = NO_OFFSETS;
     private int[] positions = NO_POSITIONS;
     private long added;
+    /** The offset behind the last batch that was added. */
+    private long nextOffset;
+
     private Segment segment;
     private long[] endOffsets;
     private int[] endPositions;
     private Segment[] endSegments;
     private int nextEnd;
 
-    /** Records that a batch was written behind the last one. */
-    void add(Segment in, long offset, int position) {
-        if (segment != in) {
+    /**
+     * Records that a batch was written behind the last one. Batches before a gap are forgotten: none of them holds an
+     * offset in the gap.
+     */
+    void add(Segment in, long offset, long behind, int position) {
+        if (segment != in || offset != nextOffset) {
             segment = in;
             added = 0;
         }
+        nextOffset = behind;
         if (added == offsets.length && offsets.length < MAX_BATCHES) {
             int capacity = Math.max(FIRST_BATCHES, 2 * offsets.length);
             offsets = Arrays.copyOf(offsets, capacity);
