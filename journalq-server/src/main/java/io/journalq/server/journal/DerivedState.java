@@ -7,6 +7,8 @@ import io.journalq.server.journal.transaction.TransactionIndex;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * State that is stored beside a journal's log and can be rebuilt from it: snapshots of what the owner derived from the
@@ -14,6 +16,8 @@ import java.util.function.Supplier;
  * thread only, unless a method says "any thread".
  */
 public final class DerivedState {
+    private static final Logger LOG = LoggerFactory.getLogger(DerivedState.class);
+
     private final ProducerSnapshots snapshots;
 
     /** Each snapshot lists the files of this index that belong to it. */
@@ -23,6 +27,9 @@ public final class DerivedState {
     private final JournalWriter writer;
     private final JournalFlusher flusher;
     private Supplier<ByteBuffer> stateOfNow = () -> null;
+
+    /** Guarded by the snapshots. */
+    private boolean closed;
 
     DerivedState(
             ProducerSnapshots snapshots,
@@ -46,7 +53,8 @@ public final class DerivedState {
 
     /**
      * Writes a snapshot of {@code state} as of {@code offset}. Keeps the snapshot before it and deletes older ones.
-     * Every transaction that was aborted before this offset must have been added. Any thread; blocks.
+     * Every transaction that was aborted before this offset must have been added. Does nothing if the log was truncated
+     * before {@code offset} or closed meanwhile. Any thread; blocks.
      */
     public void writeSnapshot(long offset, ByteBuffer state) throws IOException {
         write(offset, state, false);
@@ -58,8 +66,22 @@ public final class DerivedState {
     }
 
     private void write(long offset, ByteBuffer state, boolean sync) throws IOException {
-        long flushedOffset = flusher.flushedOffset();
-        snapshots.write(offset, transactions.save(), state, sync, flushedOffset);
+        synchronized (snapshots) {
+            if (closed || offset > writer.writtenOffset()) {
+                // The state is from before a truncation, or the files have another owner by now.
+                LOG.info("not writing a late snapshot of producers as of offset {}", offset);
+                return;
+            }
+            long flushedOffset = flusher.flushedOffset();
+            snapshots.write(offset, transactions.save(), state, sync, flushedOffset);
+        }
+    }
+
+    /** Waits for the snapshot that is being written; later ones are not written. Any thread; blocks. */
+    void close() {
+        synchronized (snapshots) {
+            closed = true;
+        }
     }
 
     /**

@@ -504,6 +504,7 @@ public final class Journal implements AutoCloseable {
         writer.clear();
         if (!closed) {
             closed = true;
+            derived.close();
             flusher.stop();
             segments.release();
         }
@@ -573,6 +574,7 @@ public final class Journal implements AutoCloseable {
                 flusher.flush(true);
             }
         } finally {
+            derived.close();
             flusher.stop();
             segments.release();
         }

@@ -9,6 +9,7 @@ import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -213,5 +214,29 @@ class JournalTest {
         // then
         assertThat(directory).doesNotExist();
         assertThat(leftover.resolve("of a process that was stopped")).doesNotExist();
+    }
+
+    @Test
+    void shouldHaveNoSnapshotOfTruncatedRecordsWhenItIsWrittenLate() throws IOException {
+        // given the state of an owner that has not stored it yet
+        Journal last = open(SMALL);
+        append(last, 10, 100);
+        long offset = last.writtenOffset();
+        ByteBuffer state = ByteBuffer.wrap(new byte[] {1});
+
+        // when its log is truncated, and the next owner appends other records
+        last.truncateTo(10);
+        last.derivedState().writeDurableSnapshot(offset, state);
+        last.close();
+        try (Journal next = open(SMALL)) {
+            last.derivedState().writeDurableSnapshot(offset, state);
+            append(next, 10, 100);
+            assertThat(next.writtenOffset()).isGreaterThan(offset);
+        }
+
+        // then
+        try (Journal journal = open(SMALL)) {
+            assertThat(journal.derivedState().restoreSnapshot()).isNull();
+        }
     }
 }

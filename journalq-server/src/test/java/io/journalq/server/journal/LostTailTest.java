@@ -344,7 +344,7 @@ class LostTailTest {
             }
         };
         Journal journal = Journal.open(watched, DIRECTORY, CONFIG, background::add);
-        append(journal, 3, 1, VALUE_BYTES);
+        append(journal, 4, 1, VALUE_BYTES);
         journal.derivedState().writeDurableSnapshot(3, ByteBuffer.wrap(new byte[] {1}));
 
         // when
