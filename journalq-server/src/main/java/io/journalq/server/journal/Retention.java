@@ -45,17 +45,21 @@ public final class Retention {
             sizeBytes += segment.sizeBytes();
         }
         int count = 0;
-        while (count < segments.length - 1 && segments[count].endOffset() <= committedOffset) {
-            Segment oldest = segments[count];
+        for (int i = 0; i < segments.length - 1 && segments[i].endOffset() <= committedOffset; i++) {
+            Segment oldest = segments[i];
             long rest = sizeBytes - oldest.sizeBytes();
             boolean tooMuch = limits.retentionSizeBytes() >= 0 && rest >= limits.retentionSizeBytes();
-            // Compaction left no records in the segment, and therefore no timestamp.
-            boolean empty = oldest.sizeBytes() == 0 && limits.retentionMs() >= 0;
-            if (!tooMuch && !empty && !isOlder(oldest, oldest.maxTimestampMs(), limits.retentionMs(), nowMs)) {
+            boolean tooOld = isOlder(oldest, oldest.maxTimestampMs(), limits.retentionMs(), nowMs);
+            // It was written before the segment behind it, so it is deleted with that one.
+            boolean undated = oldest.maxTimestampMs() < 0 && limits.retentionMs() >= 0;
+            // Compaction left no records in the segment.
+            boolean empty = undated && oldest.sizeBytes() == 0 && count == i;
+            if (tooMuch || tooOld || empty) {
+                count = i + 1;
+            } else if (!undated) {
                 break;
             }
             sizeBytes = rest;
-            count++;
         }
         return count;
     }

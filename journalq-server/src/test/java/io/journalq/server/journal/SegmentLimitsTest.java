@@ -110,4 +110,25 @@ class SegmentLimitsTest {
                     .toList();
         }
     }
+
+    @Test
+    void shouldDeleteByAgeWhatFollowsASegmentWithoutTimestamps() throws IOException {
+        // given segments of one batch: without a timestamp, old, without one, and two young ones
+        JournalConfig config = JournalConfig.DEFAULT.withSegmentSizeBytes(1).withRetention(MAX_AGE_MS, -1);
+        try (Journal journal = open("undated", config)) {
+            for (long timestampMs : new long[] {-1, WRITTEN_MS, -1, 2 * MAX_AGE_MS, 2 * MAX_AGE_MS}) {
+                ByteBuf batch = TestBatches.batch(1, 100, timestampMs);
+                journal.append(batch, 0);
+                batch.release();
+                journal.write();
+            }
+
+            // when, then
+            assertThat(journal.applyRetention(WRITTEN_MS + MAX_AGE_MS, 5)).isZero();
+            assertThat(journal.applyRetention(WRITTEN_MS + MAX_AGE_MS + 1, 5)).isEqualTo(2);
+            assertThat(journal.startOffset()).isEqualTo(2);
+            assertThat(journal.applyRetention(3 * MAX_AGE_MS + 1, 3)).isZero();
+            assertThat(journal.applyRetention(3 * MAX_AGE_MS + 1, 5)).isEqualTo(3);
+        }
+    }
 }
