@@ -20,6 +20,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SyncNotBegunException;
+import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import io.journalq.server.journal.segment.SegmentSwap;
 import io.netty.buffer.ByteBuf;
@@ -182,6 +183,9 @@ class CompactionTest {
 
         compact(50_000);
 
+        try (JournalSearch search = journal.search()) {
+            assertThat(search.batchTimestampMs(0)).isEqualTo(1_234);
+        }
         assertThat(findByTimestamp(journal, 1_001)).isEqualTo(new TimestampOffset(1_234, 0, 1));
         assertThat(findByTimestamp(journal, 1_235)).isEqualTo(new TimestampOffset(2_345, 1, 1));
         assertThat(maxTimestamp(journal)).isEqualTo(new TimestampOffset(2_345, 1, 1));

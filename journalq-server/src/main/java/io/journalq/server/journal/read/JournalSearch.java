@@ -70,8 +70,8 @@ public final class JournalSearch implements AutoCloseable {
     }
 
     /**
-     * The timestamp of the first batch that ends behind {@code offset}, by its header: of its first record or, if the
-     * broker set the timestamps, of all.
+     * The timestamp of the first batch that ends behind {@code offset}: of its first record or, if the broker set the
+     * timestamps, of all.
      *
      * @return in milliseconds since 1970 UTC; -1 if there is no such batch, or it has no timestamp
      */
@@ -86,10 +86,7 @@ public final class JournalSearch implements AutoCloseable {
                         if (scanner.nextOffset() <= offset) {
                             return true;
                         }
-                        ByteBuf header = scanner.header();
-                        found[0] = RecordBatch.isLogAppendTime(header, 0)
-                                ? RecordBatch.maxTimestamp(header, 0)
-                                : RecordBatch.baseTimestamp(header, 0);
+                        found[0] = firstTimestampMs(segment, scanner);
                         done[0] = true;
                         return false;
                     });
@@ -99,6 +96,19 @@ public final class JournalSearch implements AutoCloseable {
             }
         }
         return found[0];
+    }
+
+    private long firstTimestampMs(Segment segment, BatchScanner scanner) throws IOException {
+        ByteBuf header = scanner.header();
+        if (RecordBatch.isLogAppendTime(header, 0)) {
+            return RecordBatch.maxTimestamp(header, 0);
+        }
+        if (!RecordBatch.hasDeleteHorizon(header, 0)) {
+            return RecordBatch.baseTimestamp(header, 0);
+        }
+        // The header has the delete horizon in the place of the timestamp.
+        TimestampOffset first = firstRecordAt(segment, scanner, 0);
+        return first == null ? RecordBatch.NO_TIMESTAMP : first.timestampMs();
     }
 
     /** The first readable record at or after {@code timestampMs}; null if there is none. */
