@@ -33,7 +33,8 @@ public final class RatisQuorumProvider implements QuorumProvider {
         FileStore store = voter.store();
         Path unfinished = voter.dataDirectory().resolve(UNFINISHED_DIRECTORY);
         store.delete(unfinished);
-        Path group = VoterDirectory.in(unfinished, directoryId, clusterId).group();
+        VoterDirectory founder = VoterDirectory.in(unfinished, directoryId, clusterId);
+        Path group = founder.group();
         store.createDurableDirectories(group);
         byte[] content = AppliedMetadata.snapshot(state, endOffset, EPOCH_OF_SINGLE_BROKER, voter.allocator());
         try (RaftStorage storage = RaftStorage.newBuilder()
@@ -48,6 +49,7 @@ public final class RatisQuorumProvider implements QuorumProvider {
             SnapshotFile.write(
                     store, snapshots.getSnapshotFile(VoterDirectory.FIRST_TERM, VoterDirectory.FIRST_INDEX), content);
         }
+        founder.markFounder(store);
         for (String directory : store.list(group)) {
             if (store.isDirectory(group.resolve(directory))) {
                 store.syncDirectory(group.resolve(directory));
@@ -86,7 +88,7 @@ public final class RatisQuorumProvider implements QuorumProvider {
         directory.checkSnapshot(voter.store());
         QuorumVoter self = identity(voter, directory);
         // The configuration with this voter is not in the log before its first leader has written it there.
-        List<QuorumVoter> founders = directory.hasFirstSnapshot(voter.store()) ? List.of(self) : List.of();
+        List<QuorumVoter> founders = directory.isFounder(voter.store()) ? List.of(self) : List.of();
         QuorumConfig config = new QuorumConfig(
                 directory.clusterId(),
                 self,

@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.journal.file.FileStore;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
@@ -22,6 +23,9 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
     static final long FIRST_TERM = 0;
 
     static final long FIRST_INDEX = 0;
+
+    /** Only a founder has this file: a voter that joins can have the first snapshot, too. */
+    private static final String FOUNDER_FILE = "founder";
 
     /** Where Ratis keeps snapshots. */
     private static final String SNAPSHOT_DIRECTORY = "sm";
@@ -61,9 +65,15 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
         return storage.resolve(QuorumMembers.groupId(clusterId).getUuid().toString());
     }
 
+    /** Notes that this voter founds the quorum, durably. */
+    void markFounder(FileStore store) throws IOException {
+        store.replace(group().resolve(FOUNDER_FILE), ByteBuffer.allocate(0), true);
+    }
+
     /** Whether this voter founded the quorum, and no later snapshots have replaced the first one. */
-    boolean hasFirstSnapshot(FileStore store) throws IOException {
-        return snapshots(store).contains(SimpleStateMachineStorage.getSnapshotFileName(FIRST_TERM, FIRST_INDEX));
+    boolean isFounder(FileStore store) throws IOException {
+        return store.list(group()).contains(FOUNDER_FILE)
+                && snapshots(store).contains(SimpleStateMachineStorage.getSnapshotFileName(FIRST_TERM, FIRST_INDEX));
     }
 
     /** Checks that there is a snapshot, because the log alone does not have what came before the quorum. */

@@ -3,9 +3,12 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.protocol.Message;
 import io.journalq.quorum.QuorumConfig.LogSizes;
 import io.journalq.server.control.LocalMetadataLog;
 import io.journalq.server.control.MetadataBatch;
+import io.journalq.server.control.MetadataLog;
+import io.journalq.server.control.MetadataLog.Role;
 import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.Journal;
@@ -13,13 +16,16 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,13 +46,21 @@ class FoundingTest {
     }
 
     private QuorumProvider.Voter voter(FileStore files) {
+        return voter(self, directory, files);
+    }
+
+    private QuorumProvider.Voter voter(QuorumVoter voter, Path dataDirectory) {
+        return voter(voter, dataDirectory, store);
+    }
+
+    private static QuorumProvider.Voter voter(QuorumVoter voter, Path dataDirectory, FileStore files) {
         return new QuorumProvider.Voter(
-                self.nodeId(),
-                self.host(),
-                self.port(),
-                InetSocketAddress.createUnresolved(self.host(), self.port()),
+                voter.nodeId(),
+                voter.host(),
+                voter.port(),
+                InetSocketAddress.createUnresolved(voter.host(), voter.port()),
                 null,
-                directory,
+                dataDirectory,
                 files,
                 Clock.systemUTC(),
                 UnpooledByteBufAllocator.DEFAULT);
@@ -142,7 +156,7 @@ class FoundingTest {
         VoterDirectory found = VoterDirectory.find(store, directory);
         assertThat(found.clusterId()).isEqualTo(TestVoter.CLUSTER);
         assertThat(found.directoryId()).isEqualTo(self.directoryId());
-        assertThat(found.hasFirstSnapshot(store)).isTrue();
+        assertThat(found.isFounder(store)).isTrue();
         assertThat(found.group().resolve("current/raft-meta")).isNotEmptyFile();
         RecordingReplica replica = new RecordingReplica();
         Path journal = directory.resolve("other");
@@ -192,6 +206,52 @@ class FoundingTest {
             second.stop();
             second.open();
             second.awaitValues(upTo(RECORDS + 10));
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void shouldNotLeadAQuorumOfItsOwnWhenItIsKilledWhileItJoins(@TempDir Path joining, @TempDir Path killed)
+            throws Exception {
+        // given a voter that has the first snapshot, and nothing of the log that follows
+        writeRecords();
+        found(store);
+        QuorumVoter second = TestVoter.identity(2);
+        try (TestVoter founder = founder().open().awaitLeading();
+                MetadataLog joins =
+                        provider.join(voter(second, joining), TestVoter.CLUSTER, second.directoryId(), () -> founder.log
+                                .add(second, false)
+                                .join())) {
+            joins.open(new RecordingReplica() {
+                @Override
+                public void restore(List<Message> snapshot) {
+                    super.restore(snapshot);
+                    copy(joining.resolve(QuorumProvider.DIRECTORY), killed.resolve(QuorumProvider.DIRECTORY));
+                }
+            });
+        }
+
+        // when it starts again
+        QuorumProvider.Voter restarted = voter(second, killed);
+        assertThat(provider.hasJoined(restarted)).isTrue();
+        List<Role> roles = new CopyOnWriteArrayList<>();
+        try (MetadataLog log = provider.log(restarted, false, null)) {
+            log.onRole(roles::add);
+            log.open(new RecordingReplica());
+            Thread.sleep(4 * RatisSettings.ELECTION_TIMEOUT_MAX_MS);
+
+            // then
+            assertThat(roles).doesNotContain(Role.LEADING);
+        }
+    }
+
+    private static void copy(Path from, Path to) {
+        try (Stream<Path> files = Files.walk(from)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, to.resolve(from.relativize(file)));
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
         }
     }
 }

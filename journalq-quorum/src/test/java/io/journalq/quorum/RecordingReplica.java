@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A replica whose state is the list of all records, each of them a number. */
-final class RecordingReplica implements MetadataLog.Replica {
+class RecordingReplica implements MetadataLog.Replica {
     private final List<Long> values = new ArrayList<>();
     private int restores;
     private RuntimeException failure;
