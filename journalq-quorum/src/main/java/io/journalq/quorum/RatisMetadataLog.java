@@ -282,6 +282,10 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private void startServer() throws IOException {
         boolean formatted = isFormatted();
         store.createDurableDirectories(directory.storage());
+        if (VoterDirectory.isUnformatted(store, directory.group())) {
+            // Ratis formats no directory that exists.
+            store.delete(directory.group());
+        }
         OpenServer opened = new OpenServer(formatted ? StartupOption.RECOVER : StartupOption.FORMAT);
         server = opened;
         try {

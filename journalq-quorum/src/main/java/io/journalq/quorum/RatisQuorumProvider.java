@@ -70,7 +70,8 @@ public final class RatisQuorumProvider implements QuorumProvider {
 
     @Override
     public boolean hasJoined(Voter voter) throws IOException {
-        return VoterDirectory.find(voter.store(), voter.dataDirectory()).hasSnapshot(voter.store());
+        return VoterDirectory.isFormatted(voter.store(), voter.dataDirectory())
+                && VoterDirectory.find(voter.store(), voter.dataDirectory()).hasSnapshot(voter.store());
     }
 
     @Override

@@ -27,6 +27,9 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
     /** Only a founder has this file: a voter that joins can have the first snapshot, too. */
     private static final String FOUNDER_FILE = "founder";
 
+    /** Where Ratis keeps its log, its votes, and the file that it writes first. */
+    private static final String LOG_DIRECTORY = "current";
+
     /** Where Ratis keeps snapshots. */
     private static final String SNAPSHOT_DIRECTORY = "sm";
 
@@ -45,6 +48,25 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
         } catch (IllegalArgumentException notAnId) {
             throw notOfAVoter(parent, notAnId);
         }
+    }
+
+    /** Whether a data directory has the files of a voter, and not only the directories for them. */
+    static boolean isFormatted(FileStore store, Path dataDirectory) throws IOException {
+        Path parent = dataDirectory.resolve(QuorumProvider.DIRECTORY);
+        for (String storage : store.list(parent)) {
+            for (String group : store.list(parent.resolve(storage))) {
+                if (!isUnformatted(store, parent.resolve(storage).resolve(group))) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Whether a voter was killed before Ratis had written its first file here. */
+    static boolean isUnformatted(FileStore store, Path group) throws IOException {
+        return store.list(group.resolve(LOG_DIRECTORY)).isEmpty()
+                && store.list(group.resolve(SNAPSHOT_DIRECTORY)).isEmpty();
     }
 
     private static String onlyName(FileStore store, Path directory) throws IOException {

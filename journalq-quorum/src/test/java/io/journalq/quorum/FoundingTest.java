@@ -21,6 +21,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -242,6 +243,46 @@ class FoundingTest {
 
             // then
             assertThat(roles).doesNotContain(Role.LEADING);
+        }
+    }
+
+    @Test
+    @Tag("long")
+    void shouldJoinWhenItWasKilledBeforeItsDirectoryWasComplete(@TempDir Path joining) throws Exception {
+        writeRecords();
+        found(store);
+        List<MetadataLog> logs = new ArrayList<>();
+        try (TestVoter founder = founder().open().awaitLeading()) {
+            for (int step = 0; step < 4; step++) {
+                // given what a killed voter has left
+                QuorumVoter joiner = TestVoter.identity(2 + step);
+                Path own = joining.resolve(joiner.directoryId().toString());
+                Path quorum = own.resolve(QuorumProvider.DIRECTORY);
+                VoterDirectory complete = VoterDirectory.in(quorum, joiner.directoryId(), TestVoter.CLUSTER);
+                Files.createDirectories(List.of(
+                                quorum,
+                                complete.storage(),
+                                complete.group(),
+                                complete.group().resolve("current"))
+                        .get(step));
+                QuorumProvider.Voter voter = voter(joiner, own);
+                assertThat(provider.hasJoined(voter)).isFalse();
+
+                // when
+                MetadataLog log = provider.join(voter, TestVoter.CLUSTER, joiner.directoryId(), () -> founder.log
+                        .add(joiner, false)
+                        .join());
+                logs.add(log);
+                RecordingReplica replica = new RecordingReplica();
+                log.open(replica);
+
+                // then
+                TestVoter.await("it has the records", () -> replica.values().equals(upTo(RECORDS)));
+            }
+        } finally {
+            for (MetadataLog log : logs) {
+                log.close();
+            }
         }
     }
 
