@@ -176,6 +176,26 @@ class BrokerQuorumTest {
     }
 
     @Test
+    void shouldKeepEverythingWhenItWasKilledWhileItReplacedTheJournalOfItsMetadata() throws Exception {
+        // given a voter whose journal is renamed, and not created again
+        String cluster;
+        Uuid topic;
+        try (Broker broker = start(quorumListener)) {
+            createTopic(broker, "orders");
+            cluster = clusterId(broker);
+            topic = topicId(broker, "orders");
+        }
+        new SystemFileStore().delete(directory.resolve(RatisMetadataLog.METADATA_DIRECTORY));
+
+        // when
+        try (Broker broker = start(quorumListener)) {
+            // then
+            assertThat(clusterId(broker)).isEqualTo(cluster);
+            assertThat(topicId(broker, "orders")).isEqualTo(topic);
+        }
+    }
+
+    @Test
     void shouldSayWhatToDoWhenTheAddressIsInUse() throws Exception {
         try (Broker broker = start(quorumListener)) {
             assertThat(broker.bootstrapServers()).isNotEmpty();

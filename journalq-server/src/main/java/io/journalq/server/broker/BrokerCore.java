@@ -18,6 +18,7 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.PeerControllers;
+import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.control.QuorumTls;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
@@ -77,6 +78,7 @@ import java.util.function.Supplier;
  */
 public final class BrokerCore implements AutoCloseable {
     static final String METADATA_DIRECTORY = "metadata";
+    static final List<String> METADATA_DIRECTORIES = List.of(METADATA_DIRECTORY, QuorumProvider.DIRECTORY);
 
     /** Longest time for which a broker that stops waits for its in-sync followers. One that is stuck leaves them sooner. */
     private static final int HAND_OVER_MS = 5_000;
@@ -184,7 +186,10 @@ public final class BrokerCore implements AutoCloseable {
                 environment.peers(),
                 environment.cycles().get(0));
         this.directories = DataDirectories.open(
-                environment.store(), config.dataDirectories(), METADATA_DIRECTORY, config.get(BrokerSettings.NODE_ID));
+                environment.store(),
+                config.dataDirectories(),
+                METADATA_DIRECTORIES,
+                config.get(BrokerSettings.NODE_ID));
         this.markers = new ShutdownMarkers(environment.store(), config.dataDirectories(), directories::hasPartitions);
         this.opener = new ControllerOpener(
                 config,

@@ -122,7 +122,7 @@ public final class OfflineUsers {
             DataDirectories directories = DataDirectories.open(
                     environment.store(),
                     config.dataDirectories(),
-                    BrokerCore.METADATA_DIRECTORY,
+                    BrokerCore.METADATA_DIRECTORIES,
                     config.get(BrokerSettings.NODE_ID));
             ControllerOpener opener = new ControllerOpener(config, environment, directories);
             opener.recoverFiles();

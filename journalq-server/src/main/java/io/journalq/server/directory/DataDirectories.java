@@ -36,7 +36,7 @@ public final class DataDirectories {
     private static final int MOST_NAMES_LOGGED = 10;
 
     private final FileStore store;
-    private final String metadataName;
+    private final List<String> metadataNames;
     private final int nodeId;
     private final List<Found> all = new ArrayList<>();
 
@@ -55,9 +55,9 @@ public final class DataDirectories {
         }
     }
 
-    private DataDirectories(FileStore store, String metadataName, int nodeId) {
+    private DataDirectories(FileStore store, List<String> metadataNames, int nodeId) {
         this.store = store;
-        this.metadataName = metadataName;
+        this.metadataNames = metadataNames;
         this.nodeId = nodeId;
     }
 
@@ -65,13 +65,14 @@ public final class DataDirectories {
      * Examines the directories and creates the missing ones.
      *
      * @param paths the data directories; the first one holds the metadata
-     * @param metadataName name of the directory with the metadata
+     * @param metadataNames names of the directories with the metadata, the one to name to operators first. Each of them
+     *     is sufficient: a voter that was killed while it replaced its journal has only that of the quorum
      * @throws IOException when the directories do not belong together or belong to another broker, or when their
      *     metadata is missing. The message is one line that says what to do. Nothing has been changed in that case
      */
-    public static DataDirectories open(FileStore store, List<Path> paths, String metadataName, int nodeId)
+    public static DataDirectories open(FileStore store, List<Path> paths, List<String> metadataNames, int nodeId)
             throws IOException {
-        DataDirectories directories = new DataDirectories(store, metadataName, nodeId);
+        DataDirectories directories = new DataDirectories(store, metadataNames, nodeId);
         for (Path path : paths) {
             directories.all.add(directories.look(path));
         }
@@ -87,10 +88,14 @@ public final class DataDirectories {
     private Found look(Path path) throws IOException {
         List<String> names = store.list(path);
         Path file = path.resolve(DirectoryIdentity.FILE_NAME);
+        boolean hasMetadata = false;
+        for (String name : metadataNames) {
+            hasMetadata |=
+                    names.contains(name) && !store.list(path.resolve(name)).isEmpty();
+        }
         return new Found(
                 path,
-                names.contains(metadataName)
-                        && !store.list(path.resolve(metadataName)).isEmpty(),
+                hasMetadata,
                 names.stream().filter(name -> PARTITION.matcher(name).matches()).toList(),
                 names.contains(DirectoryIdentity.FILE_NAME)
                         ? DirectoryIdentity.decode(file, store.read(file, DirectoryIdentity.MAX_FILE_BYTES))
@@ -176,7 +181,7 @@ public final class DataDirectories {
     }
 
     private IOException missingMetadata() {
-        Path wanted = all.get(0).path.resolve(metadataName);
+        Path wanted = all.get(0).path.resolve(metadataNames.get(0));
         for (Found one : all) {
             if (one.hasMetadata && one != all.get(0)) {
                 return new IOException("the metadata is not in the first data directory, but in " + one.path
@@ -212,7 +217,7 @@ public final class DataDirectories {
             if (one.identity != null && !one.identity.clusterId().equals(clusterId)) {
                 throw new IOException("the data directory " + one.path + " belongs to cluster "
                         + one.identity.clusterId() + ", and the metadata in "
-                        + all.get(0).path.resolve(metadataName) + " to cluster " + clusterId
+                        + all.get(0).path.resolve(metadataNames.get(0)) + " to cluster " + clusterId
                         + "; restore the metadata of that cluster from a backup, or remove the directory from"
                         + " data.directories");
             }

@@ -22,7 +22,8 @@ class DirectoryWatchTest {
     private DirectoryWatch watch;
 
     private void startWatch() throws Exception {
-        DataDirectories directories = DataDirectories.open(new SystemFileStore(), List.of(directory), "metadata", 1);
+        DataDirectories directories =
+                DataDirectories.open(new SystemFileStore(), List.of(directory), List.of("metadata"), 1);
         directories.identify("cluster", () -> new Uuid(1, 2));
         watch = new DirectoryWatch(
                 directories,
