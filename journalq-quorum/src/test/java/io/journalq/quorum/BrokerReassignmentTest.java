@@ -2,8 +2,11 @@ package io.journalq.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse;
+import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest;
+import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
@@ -366,5 +369,47 @@ class BrokerReassignmentTest {
             alter(ConfigResource.Type.BROKER, Integer.toString(id), rates);
         }
         moveTo(2, 3);
+    }
+
+    @Test
+    void shouldListAMoveAtEveryBrokerAsSoonAsItHasBegun() throws Exception {
+        // given moves that wait for a broker
+        create(1, 2);
+        stop(3);
+        try (NettyPeerChannels channels = new NettyPeerChannels("test", null)) {
+            for (int round = 0; round < CANCELLATIONS; round++) {
+                for (int id : brokers.keySet()) {
+                    // when
+                    alter(channels, id, List.of(1, 2, 3));
+
+                    // then
+                    ListPartitionReassignmentsResponse listed = (ListPartitionReassignmentsResponse)
+                            ask(channels, id, new ListPartitionReassignmentsRequest().setTopics(null), 0);
+                    assertThat(listed.topics()).as("at broker " + id).hasSize(1);
+                    alter(channels, id, null);
+                }
+            }
+        }
+    }
+
+    private void alter(NettyPeerChannels channels, int id, List<Integer> target) throws Exception {
+        AlterPartitionReassignmentsResponse altered = (AlterPartitionReassignmentsResponse) ask(
+                channels,
+                id,
+                new AlterPartitionReassignmentsRequest()
+                        .setTimeoutMs(WAIT_SECONDS * 1_000)
+                        .setTopics(List.of(new AlterPartitionReassignmentsRequest.ReassignableTopic()
+                                .setName(TOPIC)
+                                .setPartitions(List.of(new AlterPartitionReassignmentsRequest.ReassignablePartition()
+                                        .setPartitionIndex(0)
+                                        .setReplicas(target))))),
+                0);
+        assertThat(altered.errorCode()).isZero();
+        assertThat(altered.responses().get(0).partitions().get(0).errorCode()).isZero();
+    }
+
+    private ApiMessage ask(NettyPeerChannels channels, int id, ApiMessage request, int version) throws Exception {
+        return channels.send("127.0.0.1", ports.get(id), request, version, WAIT_SECONDS * 1_000)
+                .get(WAIT_SECONDS, TimeUnit.SECONDS);
     }
 }

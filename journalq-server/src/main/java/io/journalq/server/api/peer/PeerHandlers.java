@@ -11,7 +11,7 @@ import java.util.function.Supplier;
 
 /** Registers what a broker of a cluster serves besides the APIs for clients. */
 public final class PeerHandlers {
-    /** The APIs whose requests only the controller can serve. A client may send them to any broker. */
+    /** The APIs whose requests only the controller can serve without delay. A client may send them to any broker. */
     private static final List<ApiKey> FORWARDED = List.of(
             ApiKey.CREATE_TOPICS,
             ApiKey.DELETE_TOPICS,
@@ -23,6 +23,7 @@ public final class PeerHandlers {
             ApiKey.UPDATE_FEATURES,
             ApiKey.ELECT_LEADERS,
             ApiKey.ALTER_PARTITION_REASSIGNMENTS,
+            ApiKey.LIST_PARTITION_REASSIGNMENTS,
             ApiKey.UNREGISTER_BROKER,
             ApiKey.ADD_RAFT_VOTER,
             ApiKey.REMOVE_RAFT_VOTER,

@@ -21,7 +21,8 @@ import java.util.function.Supplier;
 
 /**
  * ListPartitionReassignments, version 0 (KIP-455): the reassignments that are in progress, of all partitions or of those
- * that the request names. Any broker can tell, by its newest metadata.
+ * that the request names. In a cluster, the controller responds: another broker may not know yet that one has begun,
+ * and the client would take it for done.
  */
 public final class ListPartitionReassignmentsHandler implements Handler<ListPartitionReassignmentsRequest> {
     private final Supplier<MetadataImage> images;
