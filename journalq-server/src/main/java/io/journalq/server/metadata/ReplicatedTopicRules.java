@@ -64,10 +64,10 @@ public final class ReplicatedTopicRules {
     /**
      * Why a topic with several replicas cannot have other settings; null if it can. A follower of a topic in another mode
      * has acknowledged what is in its page cache. In mode consistent, its leader and the controller would take that for
-     * safe.
+     * safe. An internal topic that had one replica first sets no mode, and keeps {@link #DEFAULT_MODE}.
      */
     static String problem(Map<String, String> before, Map<String, String> after) {
-        if (lacksMode(after)) {
+        if (lacksMode(after) && !lacksMode(before)) {
             return "a topic with several replicas must set " + MODE + ": its brokers can have different defaults";
         }
         return isConsistent(after) && !isConsistent(before)

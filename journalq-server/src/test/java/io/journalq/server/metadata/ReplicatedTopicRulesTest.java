@@ -72,6 +72,31 @@ class ReplicatedTopicRulesTest {
     }
 
     @Test
+    void shouldAllowChangesOfAnInternalTopicThatHasGrownToSeveralReplicasWithoutAMode() {
+        // given
+        machine.replay(
+                machine.createTopic(InternalTopics.groups(1, 1), new Uuid(1, 1)).records());
+        machine.replay(machine.partitions()
+                .reassign(InternalTopics.GROUPS, 0, List.of(1, 2, 3), true)
+                .records());
+        assertThat(modeOf(InternalTopics.GROUPS)).isNull();
+
+        // when a throttle is set, and removed
+        Map<String, String> throttled = Map.of("leader.replication.throttled.replicas", "0:1");
+        for (Map<String, String> change :
+                List.of(throttled, Collections.singletonMap("leader.replication.throttled.replicas", (String) null))) {
+            Decision changed = machine.alterTopicConfig(InternalTopics.GROUPS, change);
+
+            // then
+            assertThat(changed.error()).as(changed.reason()).isEqualTo(ErrorCode.NONE);
+            machine.replay(changed.records());
+        }
+        assertThat(machine.alterTopicConfig(InternalTopics.GROUPS, Map.of("delivery.mode", "consistent"))
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_CONFIG);
+    }
+
+    @Test
     void shouldRequireAMajorityOnlyInModeConsistent() {
         assertThat(ReplicatedTopicRules.requiredInSync(1, 3, true)).isEqualTo(2);
         assertThat(ReplicatedTopicRules.requiredInSync(3, 3, true)).isEqualTo(3);
