@@ -98,7 +98,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     }
 
     private CompletableFuture<Outcome> change(Function<MetadataMachine, Decision> decide) {
-        return operations.submit(
+        return operations.submitUnpublished(
                 draft -> draft.add(new Step(decide.apply(draft.decider()), null), false), OperationQueue::failed);
     }
 

@@ -28,8 +28,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Runs operations on the metadata, one at a time on a dedicated thread. A fresh decider decides on each operation and
  * is then dropped: the metadata itself changes only when the log has committed the records of the operation. The future
- * of an operation completes when that is done and the resulting image is published. The next operation does not wait
- * for the publication.
+ * of an operation completes when that is done and, except with {@link #submitUnpublished}, the resulting image is
+ * published. The next operation does not wait for the publication.
  *
  * <p>Any thread may call any method. A future fails if the queue is closed or already has {@link #MAX_OPERATIONS}
  * operations that are not complete.
@@ -136,7 +136,7 @@ final class OperationQueue {
         int elected = metadataLog.members().term();
         term = elected;
         onTerm.run();
-        Operation<Void> first = new Operation<>(draft -> null, OperationQueue::failed);
+        Operation<Void> first = new Operation<>(draft -> null, OperationQueue::failed, true);
         var unused = first.result.whenComplete((begun, failure) -> {
             if (failure == null) {
                 log.info("this broker is the controller: term={}", elected);
@@ -199,11 +199,23 @@ final class OperationQueue {
      * @param onLogFailure turns this result into the one for the case that they are not, or throws
      */
     <T> CompletableFuture<T> submit(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
+        return submit(new Operation<>(decide, onLogFailure, true));
+    }
+
+    /**
+     * Runs an operation of the controller itself, as {@link #submit}. It is complete when its records are applied.
+     * Their publication can take long, because this broker opens the partitions of a new topic before, and brokers that
+     * die meanwhile have to be fenced.
+     */
+    <T> CompletableFuture<T> submitUnpublished(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
+        return submit(new Operation<>(decide, onLogFailure, false));
+    }
+
+    private <T> CompletableFuture<T> submit(Operation<T> operation) {
         if (incomplete.incrementAndGet() > MAX_OPERATIONS) {
             incomplete.decrementAndGet();
             return CompletableFuture.failedFuture(new RejectedExecutionException("too many operations are waiting"));
         }
-        Operation<T> operation = new Operation<>(decide, onLogFailure);
         try {
             thread.execute(() -> accept(operation));
         } catch (RejectedExecutionException closed) {
@@ -302,7 +314,9 @@ final class OperationQueue {
 
     /** Clients find in the image what the outcome of their operation says, even if that was already there. */
     private <T> void completeWhenPublished(Operation<T> operation, T decided, boolean committed) {
-        var unused = replica.published().thenRun(() -> operation.complete(decided, committed));
+        CompletableFuture<Void> awaited =
+                operation.published ? replica.published() : CompletableFuture.completedFuture(null);
+        var unused = awaited.thenRun(() -> operation.complete(decided, committed));
     }
 
     /** The result of an operation that was not committed. */
@@ -340,6 +354,7 @@ final class OperationQueue {
     private static final class Operation<T> {
         private final Function<Draft, T> decide;
         private final UnaryOperator<T> onLogFailure;
+        private final boolean published;
         private final CompletableFuture<T> result = new CompletableFuture<>();
 
         /**
@@ -347,10 +362,12 @@ final class OperationQueue {
          *
          * @param decide adds decisions to a draft and returns the result for the case that they are committed
          * @param onLogFailure turns this result into the one for the case that they are not, or throws
+         * @param published whether the operation is complete only when its image is published
          */
-        Operation(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
+        Operation(Function<Draft, T> decide, UnaryOperator<T> onLogFailure, boolean published) {
             this.decide = decide;
             this.onLogFailure = onLogFailure;
+            this.published = published;
         }
 
         void complete(T decided, boolean committed) {

@@ -10,6 +10,7 @@ import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.metadata.ActiveController;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.Decision;
+import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
 class ControllerRolesTest {
     private static final int SELF = ControllerFixture.NODE;
     private static final int OTHER = 2;
+    private static final int THIRD = 3;
     private static final ReplicaEnds NOBODY_RESPONDS = (nodeId, partitions) -> new CompletableFuture<>();
 
     private final AtomicLong ids = new AtomicLong();
@@ -155,6 +157,60 @@ class ControllerRolesTest {
         assertThat(publisher.current().broker(SELF).fenced()).isFalse();
         pass(200);
         assertThat(publisher.current().broker(SELF).fenced()).isTrue();
+    }
+
+    @Test
+    void shouldFenceBrokersWhileThisBrokerOpensPartitionsOfANewTopic() throws Exception {
+        // given a topic whose partitions are not open here yet
+        controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
+        start();
+        commitOfOther(other.registrations().register(TestBrokers.registration(OTHER), -1));
+        commitOfOther(other.registrations().register(TestBrokers.registration(THIRD), -1));
+        begin(3);
+        publisher.addListener(new MetadataPublisher.Listener() {
+            @Override
+            public CompletableFuture<Void> prepare(MetadataDelta delta) {
+                return delta.topics().isEmpty() ? CompletableFuture.completedFuture(null) : new CompletableFuture<>();
+            }
+
+            @Override
+            public void onImage(MetadataDelta delta) {
+                // Only the preparation matters.
+            }
+        });
+        var unused = controller.createTopics(List.of(topic("orders")), false);
+
+        // when one broker is silent, and later another one
+        awaitFenced(OTHER, List.of(SELF, THIRD));
+        awaitFenced(THIRD, List.of(SELF));
+
+        // then
+        assertThat(publisher.newest().broker(SELF).fenced()).isFalse();
+    }
+
+    /** Lets time pass until a broker must be fenced, while others send heartbeats. */
+    private void awaitFenced(int silent, List<Integer> others) throws Exception {
+        for (long passed = 0; passed < 4_000; passed += Controller.TICK_MS) {
+            nowMs.addAndGet(Controller.TICK_MS);
+            for (int id : others) {
+                long epoch = publisher.newest().broker(id).epoch();
+                controller
+                        .heartbeat(new BrokerHeartbeat(id, epoch, epoch, false, false))
+                        .get(20, TimeUnit.SECONDS);
+            }
+            controller.tick();
+        }
+        // The response follows what the tick has begun.
+        long epoch = publisher.newest().broker(SELF).epoch();
+        controller
+                .heartbeat(new BrokerHeartbeat(SELF, epoch, epoch, false, false))
+                .get(20, TimeUnit.SECONDS);
+        controller
+                .heartbeat(new BrokerHeartbeat(SELF, epoch, epoch, false, false))
+                .get(20, TimeUnit.SECONDS);
+        assertThat(publisher.newest().broker(silent).fenced())
+                .as("broker " + silent)
+                .isTrue();
     }
 
     @Test
