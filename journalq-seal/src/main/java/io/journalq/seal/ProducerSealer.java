@@ -62,7 +62,9 @@ final class ProducerSealer implements BatchSealer {
         private final long endNanos;
         private final LongAdder sealedBytes = new LongAdder();
         private final Map<TopicPartition, AtomicLong> numbers = new ConcurrentHashMap<>();
+        /** When the registry by which it was made or checked gets too old, whichever topic it was read for. */
         private volatile long checkNanos;
+
         private volatile boolean exhausted;
 
         private Epoch(EpochKeys secret, Registry.Topic topic, long packetOffset, List<KeyPacket.Reader> readers) {
@@ -74,7 +76,7 @@ final class ProducerSealer implements BatchSealer {
             this.packetOffset = packetOffset;
             this.readers = readers;
             this.endNanos = System.nanoTime() + policy.epochLifetime().toNanos();
-            this.checkNanos = System.nanoTime() + registry.maxAgeNanos();
+            this.checkNanos = registry.endNanos();
         }
 
         private boolean isOver() {
@@ -114,31 +116,22 @@ final class ProducerSealer implements BatchSealer {
         if (epoch != null && !epoch.isDue()) {
             return;
         }
-        if (epoch != null && !epoch.isOver()) {
-            // Another thread is already checking; the epoch is still good.
-            if (renewal.tryLock()) {
-                try {
-                    renew(topic);
-                } finally {
-                    renewal.unlock();
-                }
-            }
-            return;
-        }
+        // Also if another thread is already checking: while it cannot read the registry, nobody knows who may read.
+        long sinceNanos = System.nanoTime();
         renewal.lock();
         try {
-            renew(topic);
+            renew(topic, sinceNanos);
         } finally {
             renewal.unlock();
         }
     }
 
-    private void renew(String topic) {
+    private void renew(String topic, long sinceNanos) {
         Epoch epoch = epochs.get(topic);
         if (epoch != null && !epoch.isDue()) {
             return;
         }
-        Registry rights = registry.current();
+        Registry rights = registry.current(sinceNanos);
         if (refusal(rights, topic) != null && registry.refreshed()) {
             rights = registry.current();
         }
@@ -158,7 +151,7 @@ final class ProducerSealer implements BatchSealer {
         if (epoch == null || epoch.isOver() || signingChanges || !isSame(epoch.readers, readers)) {
             epochs.put(topic, begin(sealed, readers, cause(epoch, signingChanges)));
         } else {
-            epoch.checkNanos = System.nanoTime() + registry.maxAgeNanos();
+            epoch.checkNanos = registry.endNanos();
         }
     }
 
