@@ -13,7 +13,8 @@ import java.util.regex.Pattern;
 
 /**
  * Which root key is trusted, and which version of its registry is the newest that this machine has seen. A broker can
- * return an old registry, but it is refused if a newer one has been seen before. Thread-safe; one object for each file.
+ * return an old registry, but it is refused if a newer one has been seen before, also by another process with the same
+ * file. Thread-safe.
  */
 public final class TrustPolicy {
     private static final Pattern FINGERPRINT = Pattern.compile("[0-9a-f]{64}");
@@ -74,7 +75,7 @@ public final class TrustPolicy {
         } else if (!root.equals(remembered)) {
             throw new IllegalArgumentException(memory + " belongs to another root key; use another file");
         }
-        newestVersion = Long.parseLong(properties.getProperty(VERSION, "0"));
+        newestVersion = Math.max(newestVersion, Long.parseLong(properties.getProperty(VERSION, "0")));
     }
 
     /**
@@ -119,6 +120,25 @@ public final class TrustPolicy {
     }
 
     private void accept(Registry.Signed signed) {
+        recallNewer();
+        check(signed);
+        if (isUnseen(signed)) {
+            // First, so that a version that cannot be remembered is refused each time, and not only once.
+            remember(signed);
+            root = signed.rootFingerprint();
+            newestVersion = signed.registry().version();
+            KeyEvents.registryAccepted(signed.registry(), root);
+        }
+    }
+
+    private boolean isUnseen(Registry.Signed signed) {
+        return root == null || signed.registry().version() > newestVersion;
+    }
+
+    private void check(Registry.Signed signed) {
+        if (root != null && !root.equals(signed.rootFingerprint())) {
+            throw new SealingException("another process has seen another root key first, which is trusted", null);
+        }
         long version = signed.registry().version();
         if (version < newestVersion) {
             KeyEvents.registryRefused(version, newestVersion);
@@ -127,22 +147,35 @@ public final class TrustPolicy {
                             + " has been seen before",
                     null);
         }
-        if (version > newestVersion || root == null) {
-            root = signed.rootFingerprint();
-            newestVersion = version;
-            remember();
-            KeyEvents.registryAccepted(signed.registry(), root);
+    }
+
+    /** Other processes remember in the same file what they have seen. */
+    private void recallNewer() {
+        if (memory == null || !Files.exists(memory)) {
+            return;
+        }
+        try {
+            recall();
+        } catch (IllegalArgumentException unusable) {
+            throw new SealingException(unusable.getMessage(), unusable);
         }
     }
 
-    private void remember() {
+    private void remember(Registry.Signed signed) {
         if (memory == null) {
             return;
         }
         try {
-            Path written = memory.resolveSibling(memory.getFileName() + ".new");
-            Files.writeString(written, ROOT + "=" + root + "\n" + VERSION + "=" + newestVersion + "\n");
-            Files.move(written, memory, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            FileTurn.take(memory, () -> {
+                recallNewer();
+                check(signed);
+                Path written = memory.resolveSibling(memory.getFileName() + ".new");
+                Files.writeString(
+                        written,
+                        ROOT + "=" + signed.rootFingerprint() + "\n" + VERSION + "="
+                                + signed.registry().version() + "\n");
+                Files.move(written, memory, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+            });
         } catch (IOException failed) {
             throw new SealingException("cannot write " + memory + ": " + failed.getMessage(), failed);
         }

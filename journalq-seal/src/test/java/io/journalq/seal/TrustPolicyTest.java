@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.error.SealingException;
 import io.journalq.client.seal.KeyLog;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -85,5 +86,67 @@ class TrustPolicyTest {
             changed[i] ^= 0x11;
             assertThat(Registry.decode(changed)).as("byte %d", i).isNull();
         }
+    }
+
+    @Test
+    void shouldRefuseAgainWhenTheVersionCouldNotBeRemembered() throws Exception {
+        // given
+        Path memory = directory.resolve("later").resolve("memory");
+        TrustPolicy policy = TrustPolicy.pinned(world.root, memory);
+        assertThatThrownBy(() -> policy.newest(world.keys)).isInstanceOf(SealingException.class);
+
+        // when
+        assertThatThrownBy(() -> policy.newest(world.keys))
+                .isInstanceOf(SealingException.class)
+                .hasMessageContaining("cannot write " + memory);
+
+        // then
+        Files.createDirectory(memory.getParent());
+        long newest = policy.newest(world.keys).version();
+        assertThat(Files.readString(memory)).contains("version=" + newest);
+    }
+
+    @Test
+    void shouldRefuseAnOldVersionWhenAnotherProcessHasSeenANewerOne() throws Exception {
+        // given a process that has seen the first version, and another that has seen the newest
+        Path memory = directory.resolve("memory");
+        List<KeyLog.Entry> all = List.copyOf(entries());
+        world.keys.topics.put(Registry.TOPIC, all.subList(0, 1));
+        TrustPolicy first = TrustPolicy.pinned(world.root, memory);
+        first.newest(world.keys);
+        byte[] between = Registry.create(SealedWorld.REALM)
+                .withSender("late", RawKeyPair.ofEd25519().publicKey(), List.of("*"))
+                .sign(world.adminVault.root());
+        world.keys.topics.put(Registry.TOPIC, all);
+        long newest = TrustPolicy.pinned(world.root, memory).newest(world.keys).version();
+
+        // when the broker shows the first process a version in between
+        world.keys.topics.put(Registry.TOPIC, List.of(all.get(0), new KeyLog.Entry(1, Registry.RECORD_KEY, between)));
+
+        // then
+        assertThatThrownBy(() -> first.newest(world.keys))
+                .isInstanceOf(SealingException.class)
+                .hasMessageContaining("version " + newest + " has been seen before");
+        assertThat(Files.readString(memory)).contains("version=" + newest);
+    }
+
+    @Test
+    void shouldTrustTheRootThatAnotherProcessHasSeenFirst() throws Exception {
+        // given two processes that have seen no root yet
+        Path memory = directory.resolve("memory");
+        TrustPolicy first = TrustPolicy.onFirstUse(memory);
+        TrustPolicy second = TrustPolicy.onFirstUse(memory);
+        first.newest(world.keys);
+
+        // when the broker shows the second one a registry of another root, with a higher version
+        byte[] forged = world.admin
+                .registry()
+                .withSender("late", RawKeyPair.ofEd25519().publicKey(), List.of("*"))
+                .sign(KeyVault.inMemory().makeRoot());
+        world.keys.topics.put(Registry.TOPIC, List.of(new KeyLog.Entry(0, Registry.RECORD_KEY, forged)));
+
+        // then
+        assertThatThrownBy(() -> second.newest(world.keys)).isInstanceOf(SealingException.class);
+        assertThat(Files.readString(memory)).contains("root=" + world.root);
     }
 }
