@@ -2,6 +2,7 @@ package io.journalq.seal;
 
 import io.journalq.client.Admin;
 import io.journalq.client.admin.NewTopic;
+import io.journalq.client.error.SealingException;
 import io.journalq.client.error.TopicExistsException;
 import io.journalq.client.seal.KeyLog;
 import java.io.IOException;
@@ -78,7 +79,12 @@ public final class SealAdmin {
         return trust.newest(keys);
     }
 
-    /** Signs and publishes the next version of the registry, and returns it. */
+    /**
+     * Signs and publishes the next version of the registry, and returns it.
+     *
+     * @throws SealingException if the broker returns another registry after that, so that nobody can rely on the
+     *     change: it has lost this one, or another administrator has published the same version
+     */
     public Registry change(UnaryOperator<Registry> change) {
         RawKeyPair root = vault.root();
         if (root == null) {
@@ -87,8 +93,16 @@ public final class SealAdmin {
         Registry before = registry();
         Registry next = change.apply(before);
         keys.append(Registry.TOPIC, Registry.RECORD_KEY, next.sign(root));
+        Registry published = registry();
+        if (!published.toString().equals(next.toString())) {
+            throw new SealingException(
+                    "the change was not published: the broker has acknowledged version " + next.version()
+                            + " of the registry, but returns another registry, of version " + published.version()
+                            + "; look at it, and make the change again",
+                    null);
+        }
         KeyEvents.registryPublished(before, next);
-        return registry();
+        return published;
     }
 
     /** Revokes a sender: key packets that it has published until now stay valid, later ones are refused. */

@@ -1,0 +1,80 @@
+package io.journalq.seal;
+
+import static io.journalq.seal.SealedWorld.ROLE;
+import static io.journalq.seal.SealedWorld.SENDER;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.journalq.client.error.SealingException;
+import io.journalq.client.seal.KeyLog;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What an administrator learns when the registry in the topic is not the one that was published. */
+class SealAdminTest {
+    private SealedWorld world;
+
+    @BeforeEach
+    void begin() throws Exception {
+        world = new SealedWorld();
+    }
+
+    @AfterEach
+    void end() {
+        world.close();
+    }
+
+    /** The topics of keys of a broker that acknowledges versions of the registry, and does something else with them. */
+    private abstract class HostileLog implements KeyLog {
+        @Override
+        public Entry read(String topic, long offset) {
+            return world.keys.read(topic, offset);
+        }
+
+        @Override
+        public void readAll(String topic, Consumer<Entry> each) {
+            world.keys.readAll(topic, each);
+        }
+    }
+
+    private SealAdmin admin(KeyLog keys) {
+        return new SealAdmin(world.adminVault, keys, TrustPolicy.pinned(world.root, null));
+    }
+
+    @Test
+    void shouldFailWhenTheBrokerDropsARevocationThatItHasAcknowledged() {
+        SealAdmin admin = admin(new HostileLog() {
+            @Override
+            public long append(String topic, byte[] key, byte[] value) {
+                return world.keys.entries(topic).size();
+            }
+        });
+
+        assertThatThrownBy(() -> admin.revokeSender(SENDER))
+                .isInstanceOf(SealingException.class)
+                .hasMessageContaining("was not published");
+    }
+
+    @Test
+    void shouldFailWhenAnotherAdministratorHasPublishedTheSameVersionBefore() {
+        // given another administrator who revokes the sender between reading and publishing
+        SealAdmin admin = admin(new HostileLog() {
+            @Override
+            public long append(String topic, byte[] key, byte[] value) {
+                world.admin.revokeSender(SENDER);
+                return world.keys.append(topic, key, value);
+            }
+        });
+
+        // when
+        assertThatThrownBy(() -> admin.change(registry -> registry.withTopic("late", SealMode.BATCH, List.of(ROLE))))
+                .isInstanceOf(SealingException.class)
+                .hasMessageContaining("was not published");
+
+        // then
+        assertThat(world.admin.registry().topic("late")).isNull();
+    }
+}
