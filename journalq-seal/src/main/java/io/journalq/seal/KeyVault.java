@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -28,6 +29,8 @@ public final class KeyVault {
     private final Path file;
     /** Null for a vault in memory. */
     private final Form form;
+    /** The content of the file as it was read or written last; null before the first. */
+    private byte[] lastContent;
 
     /**
      * A key in a file. Immutable if the arrays are not modified.
@@ -132,6 +135,7 @@ public final class KeyVault {
                     ? new Pkcs12Keyring(passphrase)
                     : FileKeyring.of(content, passphrase);
             KeyVault vault = new KeyVault(file, form);
+            vault.lastContent = content;
             for (Map.Entry<String, StoredKey> entry : form.decode(content).entrySet()) {
                 check(entry.getKey(), entry.getValue());
                 vault.keys.put(entry.getKey(), entry.getValue());
@@ -166,6 +170,17 @@ public final class KeyVault {
             return;
         }
         byte[] content = form.encode(keys);
+        FileTurn.take(file, () -> {
+            // Another process may have added a key meanwhile, which would be lost.
+            if (lastContent == null ? Files.exists(file) : !Arrays.equals(Files.readAllBytes(file), lastContent)) {
+                throw new IOException(file + " was changed by another process since it was read; open it again");
+            }
+            replace(content);
+        });
+        lastContent = content;
+    }
+
+    private void replace(byte[] content) throws IOException {
         Path written = file.resolveSibling(file.getFileName() + ".new");
         Files.deleteIfExists(written);
         OwnerOnly.createFile(written);

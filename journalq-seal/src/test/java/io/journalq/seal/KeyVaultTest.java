@@ -82,6 +82,29 @@ class KeyVaultTest {
     }
 
     @Test
+    void shouldNotLoseAKeyWhenAnotherProcessHasAddedItMeanwhile() throws IOException {
+        // given
+        Path file = directory.resolve("keyring");
+        KeyVault.create(file, PASSPHRASE, FEW_ITERATIONS).makeRoot();
+        KeyVault one = KeyVault.open(file, PASSPHRASE);
+        KeyVault other = KeyVault.open(file, PASSPHRASE);
+        RawKeyPair role = other.makeRole("readers", 1);
+
+        // when
+        assertThatThrownBy(() -> one.makeRole("auditors", 1))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("was changed by another process");
+
+        // then
+        assertThat(one.role("auditors", 1)).isNull();
+        KeyVault opened = KeyVault.open(file, PASSPHRASE);
+        assertThat(opened.role("readers", 1)).isEqualTo(role);
+        assertThat(opened.names()).containsExactlyInAnyOrder("root", "role/readers/1");
+        // and who has written last can write again
+        other.makeRole("readers", 2);
+    }
+
+    @Test
     void shouldKeepAnRsaKeyInEachFormOfFile() throws IOException {
         for (String name : List.of("keyring", "keyring.p12")) {
             // given
