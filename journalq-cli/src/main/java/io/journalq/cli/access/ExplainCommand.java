@@ -15,6 +15,7 @@ import io.journalq.client.admin.ConfigEntry;
 import io.journalq.client.admin.ConfigResource;
 import io.journalq.client.error.JournalQException;
 import io.journalq.server.security.AuditChain;
+import io.journalq.server.security.Authorizer.Asker;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -79,7 +80,7 @@ final class ExplainCommand extends ClientCommand {
             }
             question = new Explanation.Question(
                     options.principal(),
-                    options.host() == null ? "" : options.host(),
+                    options.host() == null ? "" : Asker.hostNamed(options.host()),
                     operations.get(0),
                     options.type(),
                     options.name());

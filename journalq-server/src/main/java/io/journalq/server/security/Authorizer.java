@@ -5,8 +5,11 @@ import io.journalq.server.metadata.security.AclDecision.Verdict;
 import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.AclOperation;
 import io.journalq.server.metadata.security.AclResourceType;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.UnknownHostException;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
@@ -101,6 +104,21 @@ public final class Authorizer {
             return client instanceof InetSocketAddress internet && internet.getAddress() != null
                     ? internet.getAddress().getHostAddress()
                     : String.valueOf(client);
+        }
+
+        /**
+         * The host of an ACL in the form of {@link #host(SocketAddress)}, because an IPv6 address can be written in
+         * several ways. What is no address stays as it is, and so does one with a scope. Never asks for a name.
+         */
+        public static String hostNamed(String text) {
+            byte[] address = text.indexOf('%') < 0 ? NetUtil.createByteArrayFromIpAddressString(text) : null;
+            try {
+                return address == null
+                        ? text
+                        : InetAddress.getByAddress(address).getHostAddress();
+            } catch (UnknownHostException impossible) {
+                return text; // The bytes are those of an address.
+            }
         }
     }
 

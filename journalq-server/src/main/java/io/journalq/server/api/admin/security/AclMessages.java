@@ -10,6 +10,7 @@ import io.journalq.server.metadata.security.AclPattern;
 import io.journalq.server.metadata.security.AclPermission;
 import io.journalq.server.metadata.security.AclResource;
 import io.journalq.server.metadata.security.AclResourceType;
+import io.journalq.server.security.Authorizer.Asker;
 
 /** Reads ACLs and filters from requests. Stateless. */
 final class AclMessages {
@@ -26,7 +27,7 @@ final class AclMessages {
                                 AclPattern.of(creation.resourcePatternType())),
                         creation.resourceName()),
                 creation.principal(),
-                creation.host(),
+                Asker.hostNamed(creation.host()),
                 known("operation", creation.operation(), AclOperation.of(creation.operation())),
                 known("permission type", creation.permissionType(), AclPermission.of(creation.permissionType())));
         String problem = acl.problem();
@@ -67,7 +68,7 @@ final class AclMessages {
                 known("pattern type", pattern, AclPattern.of(pattern)),
                 name,
                 principal,
-                host,
+                host == null ? null : Asker.hostNamed(host),
                 known("operation", operation, AclOperation.of(operation)),
                 known("permission type", permission, AclPermission.of(permission)));
     }
