@@ -42,6 +42,8 @@ public final class JwksSource implements AutoCloseable {
     private volatile JwksKeys keys = JwksKeys.NONE;
     /** Guarded by this. */
     private long readNanos;
+    /** The last read because of an unknown key, which may not be done. Guarded by this. */
+    private CompletableFuture<JwksKeys> reading = CompletableFuture.completedFuture(JwksKeys.NONE);
 
     private JwksSource(URI address, SSLContext tls, LongSupplier nanoTime) {
         this.address = address;
@@ -84,31 +86,35 @@ public final class JwksSource implements AutoCloseable {
         return address.getScheme().equals("file");
     }
 
-    /** The keys, read again if they do not contain this one and that was not done within the last minute. */
+    /**
+     * The keys, read again if they do not contain this one and that was not done within the last minute. While they are
+     * being read, all who ask for an unknown one wait: after a change at the provider, clients log in at the same time.
+     */
     CompletableFuture<JwksKeys> keysFor(String keyId) {
         JwksKeys known = keys;
-        if (known.contains(keyId) || !mayRead()) {
-            return CompletableFuture.completedFuture(known);
+        return known.contains(keyId) ? CompletableFuture.completedFuture(known) : newestKeys();
+    }
+
+    private synchronized CompletableFuture<JwksKeys> newestKeys() {
+        if (!reading.isDone()) {
+            return reading;
         }
+        long nowNanos = nanoTime.getAsLong();
+        if (nowNanos - readNanos < MIN_INTERVAL_NANOS) {
+            return CompletableFuture.completedFuture(keys);
+        }
+        readNanos = nowNanos;
         try {
-            return CompletableFuture.supplyAsync(
+            reading = CompletableFuture.supplyAsync(
                     () -> {
                         refresh();
                         return keys;
                     },
                     thread);
         } catch (RejectedExecutionException closed) {
-            return CompletableFuture.completedFuture(known);
+            return CompletableFuture.completedFuture(keys);
         }
-    }
-
-    private synchronized boolean mayRead() {
-        long nowNanos = nanoTime.getAsLong();
-        if (nowNanos - readNanos < MIN_INTERVAL_NANOS) {
-            return false;
-        }
-        readNanos = nowNanos;
-        return true;
+        return reading;
     }
 
     private void refresh() {
