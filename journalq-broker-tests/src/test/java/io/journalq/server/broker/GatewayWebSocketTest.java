@@ -509,6 +509,19 @@ class GatewayWebSocketTest {
         assertThat(gateway.get("/v1/ws").statusCode()).isEqualTo(426);
     }
 
+    /** The decompressor would stand between the connection and the WebSocket, which the loop asks every second. */
+    @Test
+    void shouldRefuseAHandshakeWhenItHasACompressedBody() throws Exception {
+        byte[] empty = GatewayClient.gzip(new byte[0]);
+        String head =
+                RawWebSocket.handshake(JSON, "Content-Encoding: gzip\r\nContent-Length: " + empty.length + "\r\n");
+        try (java.net.Socket socket = gateway.connect()) {
+            socket.getOutputStream().write(head.getBytes(UTF_8));
+            socket.getOutputStream().write(empty);
+            assertThat(GatewayClient.readHead(socket)).startsWith("HTTP/1.1 400 ");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {JSON, BATCH})
     void shouldHoldLittleMemoryAndLoseNothingWhenClientsStopReading(String protocol) throws Exception {

@@ -154,7 +154,8 @@ final class RequestProgress {
             opened.onClosed();
             return;
         }
-        body = head.gzip() ? new GzipBody(exchange, opened) : opened;
+        // A request that ends HTTP has no body. Nothing may stand between it and the connection.
+        body = head.gzip() && !(opened instanceof UpgradedBody) ? new GzipBody(exchange, opened) : opened;
         if (opened.reservedBytes() > 0) {
             reserve(opened.reservedBytes());
         } else {
