@@ -232,6 +232,9 @@ public final class Tail {
         Map<TopicPartition, Integer> asked = new HashMap<>();
         Map<String, List<FetchRequest.FetchPartition>> byTopic = new LinkedHashMap<>();
         for (int number : partitions) {
+            if (!positions.containsKey(number)) {
+                continue; // It was given up while the fetch was delayed.
+            }
             TopicPartition name = names.apply(number);
             asked.put(name, number);
             byTopic.computeIfAbsent(name.topic(), topic -> new ArrayList<>())

@@ -2,6 +2,7 @@ package io.journalq.server.gateway.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.RecordsData;
@@ -17,6 +18,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -160,6 +162,26 @@ class TailTest {
         assertThat(clients.askedBytes).containsExactly(Tail.FETCH_BYTES, Tail.FETCH_BYTES, 8 * Tail.FETCH_BYTES);
     }
 
+    @Test
+    void shouldFetchWhatIsLeftWhenAPartitionIsGivenUpWhileAQuotaDelaysTheFetch() {
+        Map<Integer, TopicPartition> names = new HashMap<>();
+        Tail tail = new Tail(clients, names::get, Tail.FETCH_BYTES);
+        for (int number = 0; number < 2; number++) {
+            names.put(number, new TopicPartition("t", number));
+        }
+        tail.begin(Map.of(0, 0L, 1, 0L));
+        tail.fetch(List.of(0, 1), 0, () -> {});
+        clients.throttle(500);
+        tail.fetch(List.of(0, 1), 0, () -> {});
+        // when
+        tail.forget(1);
+        names.remove(1);
+        clients.runTimers();
+        // then
+        assertThat(clients.delaysMs).containsExactly(500);
+        assertThat(clients.askedPartitions).containsExactly(List.of(0, 1), List.of(0));
+    }
+
     private Tail tail() {
         return tail(Tail.FETCH_BYTES);
     }
@@ -175,6 +197,7 @@ class TailTest {
         private final SharedMemory memory = SharedMemory.of(1 << 20, MEMORY_FOR_RESPONSES);
         private final Queue<Consumer<ApiMessage>> calls = new ArrayDeque<>();
         private final List<Integer> askedBytes = new ArrayList<>();
+        private final List<List<Integer>> askedPartitions = new ArrayList<>();
         private final List<Runnable> timers = new ArrayList<>();
         private final List<Integer> delaysMs = new ArrayList<>();
 
@@ -214,6 +237,12 @@ class TailTest {
             if (call != null) {
                 respond(call, sizeBytes);
             }
+        }
+
+        /** The next fetch finds nothing, and its client is to be delayed. */
+        void throttle(int delayMs) {
+            fetches.remove();
+            calls.remove().accept(new FetchResponse().setThrottleTimeMs(delayMs));
         }
 
         private static void respond(Consumer<ApiMessage> call, int sizeBytes) {
@@ -256,6 +285,10 @@ class TailTest {
             calls.add(onResponse);
             fetches.add(memory);
             askedBytes.add(request.maxBytes());
+            askedPartitions.add(request.topics().stream()
+                    .flatMap(topic -> topic.partitions().stream())
+                    .map(FetchRequest.FetchPartition::partition)
+                    .toList());
         }
 
         @Override
