@@ -2,8 +2,11 @@ package io.journalq.server.broker;
 
 import static io.journalq.server.broker.GatewayClient.JSON;
 import static io.journalq.server.broker.GatewayClient.NDJSON;
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -32,6 +35,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The routes of the gateway that show and change topics, configurations, groups, quotas and transactions. */
 @Timeout(120)
 class GatewayOperationsTest {
+    private static final int SMALL_BUFFER_BYTES = 4 * 1024;
+
     @TempDir
     private static Path directory;
 
@@ -425,6 +430,48 @@ class GatewayOperationsTest {
         assertThat(gateway.get("/v1/topics/" + topic + "/search").statusCode()).isEqualTo(400);
         assertThat(gateway.get("/v1/topics/" + topic + "/search?text=x&in=path").statusCode())
                 .isEqualTo(400);
+    }
+
+    @Test
+    void shouldNotSayThatEverythingWasSearchedWhenTheBrokerStopsBefore(@TempDir Path other) throws Exception {
+        // given a client that reads nothing yet, so that the search has not come far
+        int thousands = 9;
+        TestBroker stopping =
+                new TestBroker(other).with("gateway.listener", "127.0.0.1:0").start();
+        stopping.createTopic("t", 1, Map.of());
+        GatewayClient client = new GatewayClient(stopping.gatewayPort());
+        String line = "{\"value\":\"" + "x".repeat(2_000) + "\"}\n";
+        for (int i = 0; i < thousands; i++) {
+            client.post("/v1/topics/t/records", NDJSON, line.repeat(1_000));
+        }
+        try (Socket socket = client.connect(SMALL_BUFFER_BYTES)) {
+            socket.getOutputStream()
+                    .write("GET /v1/topics/t/search?text=x&limit=10000 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                            .getBytes(ISO_8859_1));
+            GatewayClient.readHead(socket);
+
+            // when
+            Thread stop = new Thread(stopping::close);
+            stop.start();
+            stopping.await(() -> !accepts(client));
+
+            // then
+            String response = GatewayClient.readAll(socket);
+            stop.join();
+            assertThat(response.split("\"value\":", -1).length).isLessThan(1_000 * thousands);
+            assertThat(response.substring(response.lastIndexOf('{')))
+                    .startsWith("{\"cursor\":\"0:")
+                    .contains("\"atEnd\":false}");
+        }
+    }
+
+    private static boolean accepts(GatewayClient client) {
+        try {
+            client.connect().close();
+            return true;
+        } catch (IOException refused) {
+            return false;
+        }
     }
 
     @Test

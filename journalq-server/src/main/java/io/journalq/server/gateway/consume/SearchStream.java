@@ -227,7 +227,7 @@ final class SearchStream implements RequestBody {
         }
     }
 
-    /** @param problem null if everything was searched, or if the limit is reached */
+    /** @param problem null if everything was searched, if the limit is reached, or if the broker stops */
     private void end(Problem problem) {
         tail.drop();
         exchange.counters().onRead(matched);
@@ -243,7 +243,8 @@ final class SearchStream implements RequestBody {
                 json.writeEndObject();
             });
         }
-        boolean atEnd = problem == null && matched < limit;
+        // The broker may stop, or a partition may have been given up because its disk is busy.
+        boolean atEnd = problem == null && matched < limit && remainingOffsets() == 0;
         lines.addObject(json -> {
             json.writeStringField("cursor", Cursor.format(tail.positions()));
             json.writeBooleanField("atEnd", atEnd);

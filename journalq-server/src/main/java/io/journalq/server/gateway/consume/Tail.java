@@ -330,6 +330,7 @@ public final class Tail {
             while (inBatch && reader.next()) {
                 long offset = reader.offset();
                 if (offset >= end(partition)) {
+                    pass(end(partition));
                     releaseRecords();
                     return Step.END;
                 } else if (offset >= positions.get(partition)) {
