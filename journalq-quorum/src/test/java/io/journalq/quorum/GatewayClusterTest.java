@@ -415,6 +415,39 @@ class GatewayClusterTest {
         socket.abort();
     }
 
+    @Test
+    void shouldBeginStreamsWhereTheyWereWhileLeadersMove() throws Exception {
+        createTopic("resumed", 2);
+        AtomicBoolean moved = new AtomicBoolean();
+        Queue<String> unexpected = new ConcurrentLinkedQueue<>();
+        Thread moving = new Thread(() -> {
+            try {
+                for (int i = 0; i < MOVES; i++) {
+                    moveLeaders("resumed");
+                }
+            } catch (Exception failure) {
+                unexpected.add("leaders did not move: " + failure);
+            } finally {
+                moved.set(true);
+            }
+        });
+        moving.start();
+        String last = IntStream.range(0, PARTITIONS).mapToObj(p -> p + ":0").collect(Collectors.joining(","));
+        for (int i = 0; !moved.get(); i++) {
+            HttpResponse<java.io.InputStream> events = HTTP.send(
+                    request(1 + i % 2, "/v1/topics/resumed/events")
+                            .header("Last-Event-ID", last)
+                            .build(),
+                    BodyHandlers.ofInputStream());
+            if (events.statusCode() != 200) {
+                unexpected.add(new String(events.body().readAllBytes(), StandardCharsets.UTF_8));
+            }
+            events.body().close();
+        }
+        moving.join();
+        assertThat(unexpected).isEmpty();
+    }
+
     private static HttpResponse<String> consumer(int node, String method, String path, String body) throws Exception {
         return HTTP.send(
                 request(node, "/consumers/" + path)

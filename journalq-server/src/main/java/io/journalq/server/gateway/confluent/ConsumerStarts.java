@@ -87,7 +87,7 @@ final class ConsumerStarts {
     void find(String topic, List<Assigned> partitions, long timestamp, Consumer<Problem> done) {
         Map<Integer, Long> wanted = new TreeMap<>();
         partitions.forEach(each -> wanted.put(each.name.partition(), -1L));
-        new StartLookup(instance.caller(), topic, done)
+        new StartLookup(instance.caller(), topic, 0, done)
                 .begin(new Start(topic, wanted, timestamp, false, false), found -> {
                     present(partitions)
                             .forEach(each ->

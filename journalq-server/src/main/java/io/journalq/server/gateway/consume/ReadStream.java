@@ -44,7 +44,7 @@ final class ReadStream implements RequestBody {
         this.start = start;
         this.limit = limit;
         this.waitMs = waitMs;
-        this.lookup = new StartLookup(exchange, start.topic(), this::end);
+        this.lookup = new StartLookup(exchange, start.topic(), waitMs, this::end);
         this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
         this.lines = new RecordLines(exchange.allocator());
     }

@@ -54,7 +54,7 @@ final class SearchStream implements RequestBody {
         this.filter = filter;
         this.limit = limit;
         this.onClosed = onClosed;
-        this.lookup = new StartLookup(exchange, start.topic(), this::end);
+        this.lookup = new StartLookup(exchange, start.topic(), 0, this::end);
         this.tail = new Tail(exchange, start.topic(), FETCH_BYTES);
         this.lines = new RecordLines(exchange.allocator());
     }

@@ -65,7 +65,7 @@ final class SseStream implements RequestBody {
         this.start = start;
         this.images = images;
         this.groups = groups;
-        this.lookup = new StartLookup(exchange, start.topic(), this::end);
+        this.lookup = new StartLookup(exchange, start.topic(), HEARTBEAT_MS, this::end);
         this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
         this.text = new EventText(exchange.allocator());
     }

@@ -12,24 +12,36 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Looks up offsets of a topic for a client: the ends of its partitions, and where a reader begins. Nothing is called any
- * more when its caller has ended. On the loop of its caller.
+ * Looks up offsets of a topic for a client: the ends of its partitions, and where a reader begins. If the leader of a
+ * partition changes, it waits for the next one, as a fetch does. Nothing is called any more when its caller has ended.
+ * On the loop of its caller.
  */
 public final class StartLookup {
     private static final int VERSION = 7;
     private static final byte READ_COMMITTED = 1;
+    /** Time until the next attempt while the leader of a partition changes. */
+    private static final int RETRY_MS = 100;
 
     private final Caller caller;
     private final String topic;
+    private final int waitMs;
     private final Consumer<Problem> onProblem;
+    private boolean closed;
 
-    /** @param onProblem is called instead of the consumer of a result */
-    public StartLookup(Caller caller, String topic, Consumer<Problem> onProblem) {
+    /**
+     * Looks up nothing yet.
+     *
+     * @param waitMs how long each lookup waits for the next leaders of partitions
+     * @param onProblem is called instead of the consumer of a result
+     */
+    public StartLookup(Caller caller, String topic, int waitMs, Consumer<Problem> onProblem) {
         this.caller = caller;
         this.topic = topic;
+        this.waitMs = waitMs;
         this.onProblem = onProblem;
     }
 
@@ -40,6 +52,15 @@ public final class StartLookup {
      * @param ends the end of each partition: the offset behind its last record
      */
     public record Positions(Map<Integer, Long> offsets, Map<Integer, Long> ends) {}
+
+    /** Ends what waits. Nothing is called any more. */
+    public void close() {
+        closed = true;
+    }
+
+    private boolean isClosed() {
+        return closed || caller.isClosed();
+    }
 
     /** Finds the positions at which a reader begins. */
     public void begin(Start wanted, Consumer<Positions> next) {
@@ -80,6 +101,15 @@ public final class StartLookup {
     }
 
     private void find(Collection<Integer> partitions, long timestamp, Consumer<Map<Integer, Long>> next) {
+        find(partitions, timestamp, nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs), next);
+    }
+
+    private long nanoTime() {
+        return caller.cycle().loop().nanoTime();
+    }
+
+    private void find(
+            Collection<Integer> partitions, long timestamp, long deadlineNanos, Consumer<Map<Integer, Long>> next) {
         ListOffsetsRequest request = new ListOffsetsRequest()
                 .setIsolationLevel(READ_COMMITTED)
                 .setTopics(List.of(new ListOffsetsRequest.ListOffsetsTopic()
@@ -90,10 +120,43 @@ public final class StartLookup {
                                         .setTimestamp(timestamp))
                                 .toList())));
         caller.call(ApiKey.LIST_OFFSETS, VERSION, request, 0, response -> {
-            if (!caller.isClosed()) {
+            if (isClosed()) {
+                return;
+            }
+            if (nanoTime() < deadlineNanos && changesLeader(response)) {
+                caller.schedule(
+                        () -> {
+                            if (!isClosed()) {
+                                find(partitions, timestamp, deadlineNanos, next);
+                            }
+                        },
+                        RETRY_MS);
+            } else {
                 onResponse(response, partitions, next);
             }
         });
+    }
+
+    /** Whether a partition has no leader that knows its end yet, and nothing else is wrong. */
+    private static boolean changesLeader(ApiMessage response) {
+        boolean changes = false;
+        if (response instanceof ListOffsetsResponse offsets) {
+            for (ListOffsetsResponse.ListOffsetsPartitionResponse each :
+                    offsets.topics().get(0).partitions()) {
+                switch (ErrorCode.of(each.errorCode())) {
+                    case NONE -> {}
+                    case NOT_LEADER_OR_FOLLOWER,
+                            LEADER_NOT_AVAILABLE,
+                            FENCED_LEADER_EPOCH,
+                            UNKNOWN_LEADER_EPOCH,
+                            OFFSET_NOT_AVAILABLE -> changes = true;
+                    default -> {
+                        return false;
+                    }
+                }
+            }
+        }
+        return changes;
     }
 
     private void onResponse(ApiMessage response, Collection<Integer> partitions, Consumer<Map<Integer, Long>> next) {
@@ -130,7 +193,13 @@ public final class StartLookup {
             case TOPIC_AUTHORIZATION_FAILED -> Problem.denied(detail);
             case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
                 new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
-            case KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER, LEADER_NOT_AVAILABLE, REQUEST_TIMED_OUT ->
+            case KAFKA_STORAGE_ERROR,
+                    NOT_LEADER_OR_FOLLOWER,
+                    LEADER_NOT_AVAILABLE,
+                    FENCED_LEADER_EPOCH,
+                    UNKNOWN_LEADER_EPOCH,
+                    OFFSET_NOT_AVAILABLE,
+                    REQUEST_TIMED_OUT ->
                 new Problem(ProblemType.UNAVAILABLE, detail, "try again; see the broker's log if this continues");
             default -> new Problem(ProblemType.INTERNAL_ERROR, detail, "see the broker's log");
         };

@@ -169,10 +169,14 @@ final class GroupReading implements GroupSeat.Reader {
             return;
         }
         Start start = new Start(name, unknown, topics.get(name).start.timestamp(), false, false);
-        new StartLookup(owner.exchange(), name, problem -> fail(name, problem)).begin(start, found -> {
+        StartLookup lookup =
+                new StartLookup(owner.exchange(), name, Subscription.WAIT_MS, problem -> fail(name, problem));
+        lookup.begin(start, found -> {
             Map<Integer, Long> all = new TreeMap<>(committed);
             all.putAll(found.offsets());
-            all.keySet().removeIf(partition -> !seat.owns(name, partition));
+            // Meanwhile, a partition can have been given up, and be read again from a newer committed offset.
+            Map<Integer, Long> current = owner.positions(name);
+            all.keySet().removeIf(partition -> !seat.owns(name, partition) || current.containsKey(partition));
             begin(name, all);
         });
     }

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  * reads, and the subscription is not paused. On the connection's loop.
  */
 final class Subscription {
-    private static final int WAIT_MS = 10_000;
+    static final int WAIT_MS = 10_000;
 
     /** Time until the next fetch if one has found nothing and has not waited. */
     private static final int PAUSE_MS = 100;
@@ -81,7 +81,7 @@ final class Subscription {
         this.exchange = owner.exchange();
         this.start = start;
         this.paused = paused;
-        this.lookup = new StartLookup(exchange, start.topic(), this::fail);
+        this.lookup = new StartLookup(exchange, start.topic(), WAIT_MS, this::fail);
         this.tail = new Tail(exchange, start.topic(), owner.sendsBatches() ? BATCH_FETCH_BYTES : Tail.FETCH_BYTES);
         this.fullBytes = exchange.partBytes(MAX_MESSAGE_BYTES);
         this.prefix = ("{\"type\":\"records\",\"topic\":\"" + start.topic() + "\",\"records\":[")
@@ -397,6 +397,7 @@ final class Subscription {
      */
     boolean close(Runnable idle) {
         closed = true;
+        lookup.close();
         if (message != null) {
             message.release();
             message = null;
