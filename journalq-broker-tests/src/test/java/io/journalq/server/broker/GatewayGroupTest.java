@@ -1,10 +1,12 @@
 package io.journalq.server.broker;
 
 import static io.journalq.server.broker.GatewayClient.NDJSON;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.journalq.server.gateway.consume.Cursor;
+import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -196,6 +199,54 @@ class GatewayGroupTest {
                         "earliest"),
                 new ByteArrayDeserializer(),
                 new ByteArrayDeserializer());
+    }
+
+    @Test
+    void shouldCommitWhatWasAcknowledgedWhenTheTopicIsEndedAtOnce() throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        append(0, 0, 10);
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(",\"from\":\"start\",\"credit\":10"));
+            next(socket, "subscribed");
+            next(socket, "assigned");
+            assertThat(socket.values(10)).hasSize(10);
+
+            // when
+            ByteArrayOutputStream messages = new ByteArrayOutputStream();
+            for (String message :
+                    List.of(ack("0:4"), ack("0:6"), "{\"type\":\"unsubscribe\",\"topic\":\"" + topic + "\"}")) {
+                messages.writeBytes(RawWebSocket.frame(RawWebSocket.LAST | RawWebSocket.TEXT, message.getBytes(UTF_8)));
+            }
+            socket.write(messages.toByteArray());
+
+            // then both have a response, and nobody has to read the records again
+            List<String> responses = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                JsonNode message = socket.message();
+                responses.add(
+                        message.path("type").asText() + message.path("cursor").asText());
+            }
+            assertThat(responses).containsExactlyInAnyOrder("unsubscribed", "acked0:4", "acked0:6");
+            assertThat(committed(0)).isEqualTo(6);
+
+            // and the member has left
+            try (Admin admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrap()))) {
+                broker.await(() -> members(admin) == 0);
+            }
+        }
+    }
+
+    private int members(Admin admin) {
+        try {
+            return admin.describeConsumerGroups(List.of(group))
+                    .describedGroups()
+                    .get(group)
+                    .get()
+                    .members()
+                    .size();
+        } catch (ExecutionException | InterruptedException failure) {
+            throw new AssertionError(failure);
+        }
     }
 
     @Test

@@ -47,6 +47,8 @@ public final class SeatOffsets {
     /** Commits without a result. The first one is tried. */
     private final Queue<Commit> commits = new ArrayDeque<>();
 
+    private Runnable onCommitted = () -> {};
+
     private boolean closed;
 
     private record Commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {}
@@ -163,6 +165,15 @@ public final class SeatOffsets {
         }
     }
 
+    /** Runs {@code work} when all commits have their results: now, or later. Not after {@link GroupSeat#close}. */
+    public void whenCommitted(Runnable work) {
+        if (commits.isEmpty()) {
+            work.run();
+        } else {
+            onCommitted = work;
+        }
+    }
+
     /** Number of commits without a result. */
     public int openCommits() {
         return commits.size();
@@ -248,8 +259,13 @@ public final class SeatOffsets {
         Consumer<Problem> done = commits.remove().done;
         boolean more = !commits.isEmpty();
         done.accept(problem); // which can commit again
-        if (more && !closed) {
+        if (closed) {
+            return;
+        }
+        if (more) {
             caller.later(() -> commitFirst(ATTEMPTS));
+        } else if (commits.isEmpty()) {
+            onCommitted.run();
         }
     }
 

@@ -71,10 +71,17 @@ final class GroupReading implements GroupSeat.Reader {
         seat.add(start.topic());
     }
 
-    /** Ends a topic, without a message. */
+    /**
+     * Ends a topic, without a message. With the last one, the connection leaves the group, but not before what the
+     * client has acknowledged is committed.
+     */
     void end(String topic) {
         topics.remove(topic);
-        seat.remove(topic);
+        if (topics.isEmpty()) {
+            seat.offsets().whenCommitted(() -> seat.remove(topic));
+        } else {
+            seat.remove(topic);
+        }
     }
 
     void close() {
@@ -162,6 +169,9 @@ final class GroupReading implements GroupSeat.Reader {
 
     @Override
     public void onAssigned(String name, Map<Integer, Long> committed) {
+        if (!topics.containsKey(name)) {
+            return; // It leaves soon.
+        }
         Map<Integer, Long> unknown = new TreeMap<>(committed);
         unknown.values().removeIf(offset -> offset >= 0);
         if (unknown.isEmpty()) {
@@ -206,6 +216,9 @@ final class GroupReading implements GroupSeat.Reader {
 
     @Override
     public void onRevoked(String name, Set<Integer> partitions) {
+        if (!topics.containsKey(name)) {
+            return;
+        }
         Map<Integer, Long> left = owner.positions(name);
         left.keySet().removeAll(partitions);
         if (left.isEmpty()) {
