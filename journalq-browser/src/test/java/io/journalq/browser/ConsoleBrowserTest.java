@@ -27,6 +27,9 @@ import java.util.logging.Level;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -252,6 +255,31 @@ class ConsoleBrowserTest {
         find("dialog input").sendKeys("orders");
         press("Delete");
         awaitText("There are no topics yet");
+    }
+
+    @Test
+    void shouldShowTheNewestReadableRecordsWhenATransactionIsOpen() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "committed before");
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", broker.bootstrapServers(), "transactional.id", "open"),
+                new StringSerializer(),
+                new StringSerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>("t0", "not committed")).get();
+            call(
+                    "POST",
+                    "/v1/topics/t0/records",
+                    "application/x-ndjson",
+                    "{\"value\":\"behind the transaction\"}\n".repeat(200));
+            // when
+            browser.get(address + "/#/topics/t0");
+            // then
+            awaitText("committed before");
+            assertThat(browser.findElements(By.cssSelector(".note.bad"))).isEmpty();
+            producer.abortTransaction();
+        }
     }
 
     @Test

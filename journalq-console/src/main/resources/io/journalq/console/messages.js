@@ -8,6 +8,16 @@ const PAGE = 100;
 const MAX_MATCHES = 200;
 const DRAW_MS = 150;
 
+/** Where readers reach the ends of partitions: an open transaction holds back what is behind it. */
+async function readableEnds(topic, partition) {
+  try {
+    const { cursor } = await get(`${topicPath(topic)}/records`, { from: "end", partition });
+    return new Map(cursor.split(",").map((position) => position.split(":").map(Number)));
+  } catch {
+    return new Map(); // The leader of one of the partitions may be missing.
+  }
+}
+
 /** The positions of the newest records, as a cursor. */
 async function newestCursor(topic, partition, wanted) {
   const partitions = [];
@@ -17,7 +27,9 @@ async function newestCursor(topic, partition, wanted) {
     partitions.push(...page.items);
     cursor = page.cursor;
   } while (cursor);
-  const chosen = partitions.filter((one) => (partition === "" || one.partition === Number(partition)) && one.end >= 0);
+  const ends = await readableEnds(topic, partition);
+  const chosen = partitions.filter((one) => (partition === "" || one.partition === Number(partition)) && one.end >= 0)
+    .map((one) => ({ ...one, end: ends.get(one.partition) ?? one.end }));
   const each = Math.ceil(wanted / Math.max(1, chosen.filter((one) => one.end > one.start).length));
   return chosen.map((one) => `${one.partition}:${Math.max(one.start, one.end - each)}`).join(",");
 }
