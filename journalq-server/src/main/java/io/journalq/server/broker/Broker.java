@@ -284,8 +284,8 @@ public final class Broker implements AutoCloseable {
         DirectMemory directMemory = DirectMemory.of(config);
         SharedMemory memory = SharedMemory.of(directMemory.largeRequestBytes(), directMemory.responseBytes());
         Optional<AdminPages> pages = openAdminPages(loops, memory, transports, logins);
-        ReserveFileStore reserved =
-                new ReserveFileStore(store, config.dataDirectories().get(0).resolve(BrokerCore.METADATA_DIRECTORY));
+        ReserveFileStore reserved = new ReserveFileStore(
+                store, config.dataDirectories().get(0).resolve(MetadataLogOpener.METADATA_DIRECTORY));
         PeerChannels peers = openPeers(transports.peers());
         BrokerCore opened = BrokerCore.open(
                 config,

@@ -18,7 +18,6 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.PeerControllers;
-import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.control.QuorumTls;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
@@ -77,9 +76,6 @@ import java.util.function.Supplier;
  * <p>Opened and closed by one thread, which may block. Handlers are called on the loops.
  */
 public final class BrokerCore implements AutoCloseable {
-    static final String METADATA_DIRECTORY = "metadata";
-    static final List<String> METADATA_DIRECTORIES = List.of(METADATA_DIRECTORY, QuorumProvider.DIRECTORY);
-
     /** Longest time for which a broker that stops waits for its in-sync followers. One that is stuck leaves them sooner. */
     private static final int HAND_OVER_MS = 5_000;
 
@@ -185,11 +181,7 @@ public final class BrokerCore implements AutoCloseable {
                 metadata::current,
                 environment.peers(),
                 environment.cycles().get(0));
-        this.directories = DataDirectories.open(
-                environment.store(),
-                config.dataDirectories(),
-                METADATA_DIRECTORIES,
-                config.get(BrokerSettings.NODE_ID));
+        this.directories = MetadataLogOpener.openDirectories(environment.store(), config);
         this.markers = new ShutdownMarkers(environment.store(), config.dataDirectories(), directories::hasPartitions);
         this.opener = new ControllerOpener(
                 config,

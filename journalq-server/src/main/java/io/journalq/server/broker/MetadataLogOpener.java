@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.List;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +41,9 @@ import org.slf4j.LoggerFactory;
  * opens the broker.
  */
 final class MetadataLogOpener {
+    /** In the first data directory. */
+    static final String METADATA_DIRECTORY = "metadata";
+
     private static final Logger log = LoggerFactory.getLogger(MetadataLogOpener.class);
 
     private final BrokerConfig config;
@@ -81,6 +85,15 @@ final class MetadataLogOpener {
         this.join = join;
         this.tls = tls;
         this.directory = config.dataDirectories().get(0);
+    }
+
+    /** Examines the data directories of a broker, see {@link DataDirectories#open}. */
+    static DataDirectories openDirectories(FileStore store, BrokerConfig config) throws IOException {
+        return DataDirectories.open(
+                store,
+                config.dataDirectories(),
+                List.of(METADATA_DIRECTORY, QuorumProvider.DIRECTORY),
+                config.get(BrokerSettings.NODE_ID));
     }
 
     /**
@@ -134,7 +147,7 @@ final class MetadataLogOpener {
             found(provider, voter, scratch, waiting);
         }
         store.restrict(directory.resolve(QuorumProvider.DIRECTORY));
-        store.restrict(directory.resolve(BrokerCore.METADATA_DIRECTORY));
+        store.restrict(directory.resolve(METADATA_DIRECTORY));
         return provider.log(voter, votes && ShutdownMarker.lastEnd(store, directory) == LastEnd.SYSTEM_DOWN, admission);
     }
 
@@ -148,7 +161,7 @@ final class MetadataLogOpener {
     }
 
     private MetadataLog local() throws IOException {
-        Path metadata = directory.resolve(BrokerCore.METADATA_DIRECTORY);
+        Path metadata = directory.resolve(METADATA_DIRECTORY);
         Journal journal = Journal.openWhole(
                 new PrivateFileStore(store, metadata), metadata, LocalMetadataLog.JOURNAL_CONFIG, blockingPool);
         return new LocalMetadataLog(config.get(BrokerSettings.NODE_ID), journal, clock, PooledByteBufAllocator.DEFAULT);

@@ -119,11 +119,7 @@ public final class OfflineUsers {
                 CompletableFuture::join);
         MetadataPublisher metadata = new MetadataPublisher(Runnable::run);
         try {
-            DataDirectories directories = DataDirectories.open(
-                    environment.store(),
-                    config.dataDirectories(),
-                    BrokerCore.METADATA_DIRECTORIES,
-                    config.get(BrokerSettings.NODE_ID));
+            DataDirectories directories = MetadataLogOpener.openDirectories(environment.store(), config);
             ControllerOpener opener = new ControllerOpener(config, environment, directories);
             opener.recoverFiles();
             try (Controller controller = opener.start(opener.openLog(null, null), metadata, null)) {
