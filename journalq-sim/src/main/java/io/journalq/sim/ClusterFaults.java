@@ -1,8 +1,10 @@
 package io.journalq.sim;
 
+import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
+import io.journalq.server.shard.partition.ReplicaStatus;
 import io.journalq.sim.check.ClusterReplicas;
 import io.journalq.sim.disk.SimDisk.CrashKind;
 import io.journalq.sim.world.Scheduler;
@@ -12,12 +14,14 @@ import io.journalq.sim.world.SimWorld;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Disturbs a simulated cluster until it is healed: machines crash, brokers freeze or are stopped, and the network loses
- * connections and directions.
+ * Disturbs a simulated cluster until it is healed: machines crash, fsyncs fail, brokers freeze or are stopped, and the
+ * network loses connections and directions.
  */
 final class ClusterFaults {
     private static final int LONGEST_DOWN_MS = 1_500;
@@ -25,6 +29,8 @@ final class ClusterFaults {
     private static final int LONGEST_SLOW_MS = 200;
     private static final int CHANGES_BEFORE_A_CRASH = 200;
     private static final int RESET_ODDS = 3;
+    private static final int FAILED_SYNC_ODDS = 6;
+    private static final int FAILED_WRITE_AHEAD_ODDS = 8;
     private static final int KINDS = 11;
     /** Without freezes and stops. */
     private static final int PLAIN_KINDS = 9;
@@ -84,6 +90,7 @@ final class ClusterFaults {
         network.heal();
         for (SimMachine machine : world.machines()) {
             machine.node().disk().crashNever();
+            machine.node().disk().failSyncIn(Set.of());
             restart(machine);
         }
     }
@@ -103,6 +110,10 @@ final class ClusterFaults {
         // A broker that loses files may be the only one that could heal another one.
         if (scenario.damages() && loser == 0) {
             damage();
+        }
+        // What an fsync has not written is lost in the next power loss, however old it is.
+        if (!scenario.losesPower() && random.nextInt(FAILED_SYNC_ODDS) == 0) {
+            failSync();
         }
         int brokers = world.machines().size();
         int one = 1 + random.nextInt(brokers);
@@ -131,6 +142,46 @@ final class ClusterFaults {
         SimMachine machine = world.machine(1 + random.nextInt(world.machines().size()));
         if (machine.broker() != null && machine.broker().isRunning()) {
             promises.damage(promises.replicas(world.machines()), machine);
+        }
+    }
+
+    /** The next fsync of a replica fails, or that of the write-ahead files that replicas share. */
+    private void failSync() {
+        SimMachine machine = world.machine(1 + random.nextInt(world.machines().size()));
+        if (machine.broker() == null) {
+            return; // A broker whose disk fails at its start does not start.
+        }
+        Set<Path> directories = new HashSet<>();
+        if (scenario.writesAhead() && random.nextInt(FAILED_WRITE_AHEAD_ODDS) == 0) {
+            directories.add(ClusterScenario.DATA.resolve(WriteAheadLog.DIRECTORY_NAME));
+        } else {
+            boolean leads = random.nextBoolean();
+            for (ReplicaStatus replica : machine.broker().replicas()) {
+                if (replica.leads() == leads) {
+                    directories.add(ClusterScenario.DATA.resolve(StoredPartition.directoryName(
+                            replica.topicId(), replica.name().partition())));
+                }
+            }
+        }
+        machine.node().disk().failSyncIn(directories);
+    }
+
+    /** A last disk fails when everything else is healed. Returns whether disks fail at all. */
+    boolean failLast() {
+        if (!scenario.losesPower()) {
+            failSync();
+        }
+        return !scenario.losesPower();
+    }
+
+    /** Starts the brokers again whose fsyncs have failed, as an operator does after a repair. */
+    void restartFailed() {
+        for (SimMachine machine : world.machines()) {
+            machine.node().disk().failSyncIn(Set.of());
+            if (machine.node().hasFailedSyncs()) {
+                machine.crash(CrashKind.KILL);
+                onCrash(machine, CrashKind.KILL);
+            }
         }
     }
 
@@ -183,6 +234,7 @@ final class ClusterFaults {
 
     private void onCrash(SimMachine machine, CrashKind kind) {
         crashes++;
+        machine.node().disk().failSyncIn(Set.of());
         scheduler.trace().add(machine.node().id(), machine.node().disk().changes());
         if (kind == CrashKind.POWER_LOSS) {
             promises.onPowerLoss(machine);
@@ -201,6 +253,7 @@ final class ClusterFaults {
             if (machine.node().id() == loser) {
                 loseFiles(machine);
             }
+            machine.node().forgetFailedSyncs();
             machine.start();
         }
     }

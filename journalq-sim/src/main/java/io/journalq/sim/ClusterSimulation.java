@@ -3,6 +3,7 @@ package io.journalq.sim;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.sim.check.BrokersShowTheSameMetadata;
 import io.journalq.sim.check.ClusterReplicas;
+import io.journalq.sim.check.FailedReplicasAreReplaced;
 import io.journalq.sim.check.LastStableOffsetMovesOn;
 import io.journalq.sim.cluster.ClusterClients;
 import io.journalq.sim.cluster.CopyJob;
@@ -35,6 +36,9 @@ public final class ClusterSimulation {
 
     private static final int LOSS_ODDS = 3;
     private static final long WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** The last disk fails within a flush interval and this time. */
+    private static final long FAILED_MS = 200;
+
     /** Everything has to be served again this long after the last fault. */
     private static final long HEALED_MS = 20_000;
 
@@ -153,18 +157,22 @@ public final class ClusterSimulation {
         scheduler.runUntil(() -> healed);
         // A partition cannot move before its damage is healed.
         long servedMs = scenario.damages() ? HEALED_MS + LONGEST_HEALING_MS : HEALED_MS;
-        if (!completes("BrokersServeAfterHealing", servedMs, this::isServed)) {
+        if (!replacesFailed() || !completes("BrokersServeAfterHealing", servedMs, this::isServed)) {
             return;
         }
-        long stopAtMs = scheduler.nowMs() + afterwardsMs;
-        scheduler.runUntil(() -> scheduler.nowMs() >= stopAtMs || !violations.isEmpty());
+        if (faults.failLast()) {
+            runFor(scenario.flushIntervalMs() + FAILED_MS);
+            if (!replacesFailed() || !completes("BrokersServeAfterHealing", this::isServed)) {
+                return;
+            }
+        }
+        runFor(afterwardsMs);
         if (!completesQuietly(this::showsTheSame)) {
             metadata.check();
             return;
         }
         clients.stop();
-        long quietMs = scheduler.nowMs() + QUIET_MS;
-        scheduler.runUntil(() -> scheduler.nowMs() >= quietMs);
+        runFor(QUIET_MS);
         if (!completesQuietly(LONGEST_HEALING_MS, promises::isHealed)) {
             promises.checkHealed(replicasNow());
             return;
@@ -186,6 +194,18 @@ public final class ClusterSimulation {
                 checkReplicas();
             }
         }
+    }
+
+    private void runFor(long ms) {
+        long endMs = scheduler.nowMs() + ms;
+        scheduler.runUntil(() -> scheduler.nowMs() >= endMs || !violations.isEmpty());
+    }
+
+    /** Waits until others lead what failed disks have led, and restarts the brokers of these. */
+    private boolean replacesFailed() {
+        boolean replaced = completes("FailedReplicasAreReplaced", () -> FailedReplicasAreReplaced.holds(replicasNow()));
+        faults.restartFailed();
+        return replaced;
     }
 
     /** Reads the committed records of all partitions, which ends when all transactions have ended. */

@@ -232,6 +232,12 @@ enum PlantedClusterBug implements Interference {
             return true;
         }
     },
+    A_BROKER_DOES_NOT_TELL_THAT_A_DISK_HAS_FAILED("FailedReplicasAreReplaced") {
+        @Override
+        public boolean keepsQuietAboutLoss() {
+            return true;
+        }
+    },
     A_LEADER_ACKNOWLEDGES_ALONE_FOR_TOO_LONG("LoneAcknowledgementsAreBounded") {
         @Override
         long firstSeed() {
@@ -248,11 +254,6 @@ enum PlantedClusterBug implements Interference {
         }
     },
     NOBODY_SCRUBS("DamageIsHealed") {
-        @Override
-        long firstSeed() {
-            return 165;
-        }
-
         @Override
         public BrokerConfig config(BrokerConfig config) {
             try {

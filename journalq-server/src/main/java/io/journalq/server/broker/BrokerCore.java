@@ -506,7 +506,8 @@ public final class BrokerCore implements AutoCloseable {
      * @return completed when it may lead; at once for a broker that is alone
      */
     public CompletableFuture<Void> serve() {
-        return supervisor == null ? CompletableFuture.completedFuture(null) : supervisor.serve(controller);
+        FailedReplicas failed = new FailedReplicas(shards.offlinePartitions());
+        return supervisor == null ? CompletableFuture.completedFuture(null) : supervisor.serve(controller, failed);
     }
 
     /** Lets other brokers take over what this one leads, before it stops. Blocks. */
@@ -537,7 +538,7 @@ public final class BrokerCore implements AutoCloseable {
         return handlers.registry();
     }
 
-    /** Number of partitions that are not served because their files cannot be used. Any thread. */
+    /** Number of partitions whose files cannot be used or, if they have other replicas, not be written. Any thread. */
     public int offlinePartitions() {
         return shards.offlinePartitions().count();
     }

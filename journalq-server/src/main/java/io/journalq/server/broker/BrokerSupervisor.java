@@ -48,6 +48,9 @@ final class BrokerSupervisor {
     private volatile Map<Uuid, List<Integer>> incomplete = Map.of();
 
     private volatile Supplier<CompletableFuture<Void>> onReported;
+    /** Null until this broker serves. */
+    private FailedReplicas failed;
+
     private volatile boolean stopped;
     /** Whether this broker cannot follow the metadata any more, so that others must lead what it leads. */
     private volatile boolean disabled;
@@ -91,11 +94,13 @@ final class BrokerSupervisor {
      * Asks to be unfenced, and stays it.
      *
      * @param controller of this broker, which other brokers can reach from now on
+     * @param failedReplicas are reported to the active controller while others can take over
      * @return completed when the metadata of this broker says that it is unfenced
      */
-    CompletableFuture<Void> serve(Controller controller) {
+    CompletableFuture<Void> serve(Controller controller, FailedReplicas failedReplicas) {
         execute(() -> {
             serving = true;
+            failed = failedReplicas;
             drive(controller);
             beat();
         });
@@ -180,6 +185,28 @@ final class BrokerSupervisor {
             reportIncomplete(self);
             return;
         }
+        Map<Uuid, List<Integer>> replaceable = failed.replaceable(self.nodeId(), metadata.current());
+        if (replaceable.isEmpty()) {
+            sendHeartbeat(self);
+        } else {
+            reportFailed(self, replaceable);
+        }
+    }
+
+    /** A heartbeat follows in any case. */
+    private void reportFailed(BrokerImage self, Map<Uuid, List<Integer>> partitions) {
+        var unused = activeController
+                .loseRecords(self.nodeId(), self.epoch(), partitions)
+                .whenComplete((error, failure) -> execute(() -> {
+                    if (failure != null || error != ErrorCode.NONE) {
+                        log.warn(
+                                "the controller does not take the report of failed replicas: error={}", error, failure);
+                    }
+                    sendHeartbeat(self);
+                }));
+    }
+
+    private void sendHeartbeat(BrokerImage self) {
         long sentNanos = loop.nanoTime();
         var unused = activeController
                 .heartbeat(new BrokerHeartbeat(

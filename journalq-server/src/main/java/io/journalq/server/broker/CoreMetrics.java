@@ -41,7 +41,7 @@ final class CoreMetrics {
                         .sum());
         metrics.gauge(
                 "journalq.partitions.offline",
-                "Partitions that are not served because their files cannot be used.",
+                "Partitions whose files cannot be used or, if they have other replicas, not be written.",
                 () -> core.shards().offlinePartitions().count());
         metrics.gauge(
                 "journalq.data.directories.offline",

@@ -25,8 +25,9 @@ public interface ControllerOperations {
     CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch);
 
     /**
-     * A fenced broker has found out that replicas have lost acknowledged records. They are not eligible as leaders any
-     * more, until they have caught up.
+     * A broker has found out that replicas have lost acknowledged records, or that their files cannot be used any more.
+     * They are not eligible as leaders any more, until they have caught up. A live broker goes on to lead what nobody else
+     * can lead.
      *
      * @param brokerEpoch its registration
      * @param partitions numbers of the partitions, by topic id

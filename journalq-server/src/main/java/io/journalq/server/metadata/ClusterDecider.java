@@ -48,8 +48,9 @@ public final class ClusterDecider {
     }
 
     /**
-     * A fenced broker has found out that replicas have lost acknowledged records. They are not eligible as leaders any
-     * more. If they were the last that were, they can lead in an epoch that is marked as recovering.
+     * A broker has found out that replicas have lost acknowledged records, or that their files cannot be used any more.
+     * They are not eligible as leaders any more. If they were the last that were, they can lead in an epoch that is marked
+     * as recovering. A live broker goes on to lead what nobody else can lead: consumers may still read there.
      *
      * @param partitions numbers of the partitions, by topic id
      */
@@ -68,7 +69,8 @@ public final class ClusterDecider {
                     PartitionImage partition = topic.partitions().get(number);
                     PartitionChange elected = LeaderElection.elect(
                             partition, ReplicatedTopicRules.requiredInSync(topic, partition), brokers);
-                    if (partition.replicas().contains(nodeId) && !elected.isEmpty()) {
+                    boolean loses = elected.leader() == PartitionImage.NO_LEADER && broker.isLive();
+                    if (partition.replicas().contains(nodeId) && !elected.isEmpty() && !loses) {
                         changes.add(MetadataSnapshot.change(number, elected));
                     }
                 }

@@ -1,5 +1,9 @@
 package io.journalq.server.shard;
 
+import static java.util.stream.Collectors.groupingBy;
+import static java.util.stream.Collectors.mapping;
+import static java.util.stream.Collectors.toList;
+
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
@@ -8,7 +12,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The partitions that this broker leads but cannot serve, because their files cannot be used. Any thread. */
+/**
+ * The partitions of this broker whose files cannot be used, or, if they have other replicas, cannot be written. Any thread.
+ */
 public final class OfflinePartitions {
     private final Map<PartitionKey, TopicPartition> names = new ConcurrentHashMap<>();
     private final AtomicLong changes = new AtomicLong();
@@ -16,8 +22,9 @@ public final class OfflinePartitions {
     OfflinePartitions() {}
 
     void add(Uuid topicId, TopicPartition name) {
-        names.put(new PartitionKey(topicId, name.partition()), name);
-        changes.incrementAndGet();
+        if (names.put(new PartitionKey(topicId, name.partition()), name) == null) {
+            changes.incrementAndGet();
+        }
     }
 
     /** Removes a partition that has left this broker. */
@@ -54,6 +61,12 @@ public final class OfflinePartitions {
 
     public int count() {
         return names.size();
+    }
+
+    /** Numbers of the partitions, by topic id. */
+    public Map<Uuid, List<Integer>> numbers() {
+        return names.keySet().stream()
+                .collect(groupingBy(PartitionKey::topicId, mapping(PartitionKey::partition, toList())));
     }
 
     /** Names of at most {@code limit} offline partitions, in order. */

@@ -182,6 +182,9 @@ public final class Shard {
     /** A partition of this shard may have other replicas, or another role. */
     void onReplicas(PartitionHost host) {
         if (replicas != null) {
+            if (host.isReplicated() && host.journal().isFenced()) {
+                offlinePartitions.add(host.topicId(), host.name());
+            }
             replicas.onReplicas(host);
         }
     }
@@ -193,6 +196,7 @@ public final class Shard {
             hostsByTopic.put(topicId, hosts);
         }
         hosts[partition] = host;
+        host.setFailureListener(() -> onReplicas(host));
         onReplicas(host);
     }
 

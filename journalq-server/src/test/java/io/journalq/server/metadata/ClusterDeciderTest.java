@@ -165,6 +165,32 @@ class ClusterDeciderTest {
     }
 
     @Test
+    void shouldElectAnotherReplicaWhenTheDiskOfTheLeaderFails() {
+        // given a leader, and an in-sync replica of another partition, whose files cannot be written
+        apply(machine.alterTopicConfig("orders", Map.of("min.insync.replicas", "2")));
+        apply(machine.cluster().loseRecords(1, epoch(1), Map.of(ORDERS, List.of(0, 1))));
+
+        // then another one leads, this one is not in sync, and its broker lives
+        assertThat(partition(0).leader()).isEqualTo(2);
+        assertThat(partition(0).inSyncReplicas()).containsExactly(2, 3);
+        assertThat(partition(1).leader()).isEqualTo(2);
+        assertThat(partition(1).leaderEpoch()).isZero();
+        assertThat(partition(1).inSyncReplicas()).containsExactly(2, 3);
+        assertThat(machine.image().broker(1).fenced()).isFalse();
+    }
+
+    @Test
+    void shouldLeaveALeaderWhoseDiskFailsWhenNobodyElseCanLead() {
+        apply(machine.cluster().fence(List.of(2, 3)));
+
+        apply(machine.cluster().loseRecords(1, epoch(1), Map.of(ORDERS, List.of(0))));
+
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().inSyncReplicas()).containsExactly(1);
+        assertThat(partition().recoveryEpoch()).isEqualTo(-1);
+    }
+
+    @Test
     void shouldRecoverWithTheLastReplicaAlthoughItHasLostRecords() {
         apply(machine.cluster().fence(List.of(2, 3)));
         apply(machine.cluster().fence(List.of(1)));

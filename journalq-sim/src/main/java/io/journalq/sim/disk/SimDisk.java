@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * A simulated disk with the page cache of the operating system. A write to a file is durable after an fsync of the
@@ -29,6 +30,9 @@ public final class SimDisk implements FileStore {
     private long crashAt = NEVER;
     /** Number of restarts so far. */
     private int life;
+
+    /** The directories in which the next fsync fails. */
+    private Set<Path> failing = Set.of();
 
     private boolean dead;
     private boolean harmed;
@@ -102,6 +106,11 @@ public final class SimDisk implements FileStore {
     /** The {@code count}th change from now on is the last. Any part of it may be done. */
     public void crashAfter(long count) {
         crashAt = changes + count;
+    }
+
+    /** The next fsync of a file in one of these directories fails. */
+    public void failSyncIn(Set<Path> directories) {
+        failing = Set.copyOf(directories);
     }
 
     /** Cancels {@link #crashAfter}. */
@@ -454,7 +463,9 @@ public final class SimDisk implements FileStore {
         if (dead || life != before) {
             throw new Crash();
         }
-        if (happens(faults.syncErrorOdds())) {
+        boolean chosen = failing.contains(path.getParent());
+        if (chosen || happens(faults.syncErrorOdds())) {
+            failing = chosen ? Set.of() : failing;
             surroundings.onFailedSync();
             file.failSync(random);
             spareNextChange();

@@ -97,6 +97,11 @@ public final class SimNode implements SimDisk.Surroundings {
         return firstFailedSyncMs;
     }
 
+    /** Whether an fsync has failed since {@link #forgetFailedSyncs}. */
+    public boolean hasFailedSyncs() {
+        return firstFailedSyncMs != Long.MAX_VALUE;
+    }
+
     /** Notes failed fsyncs from now on. */
     public void forgetFailedSyncs() {
         firstFailedSyncMs = Long.MAX_VALUE;

@@ -124,7 +124,7 @@ class LoneAcknowledgementsAreBoundedTest {
 
     private void acknowledgeOld(long offset, long runningMs) {
         ReplicaStatus replica = new ReplicaStatus(
-                Uuid.ZERO, new TopicPartition("topic", 1), true, OLD_EPOCH, 7, 0, offset + 1, offset, true);
+                Uuid.ZERO, new TopicPartition("topic", 1), true, OLD_EPOCH, 7, 0, offset + 1, offset, true, true);
         check.onAcknowledged(PARTITION, 1, replica, offset, "old" + offset, 200, runningMs);
     }
 }

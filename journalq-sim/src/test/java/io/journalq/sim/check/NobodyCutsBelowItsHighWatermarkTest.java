@@ -35,7 +35,7 @@ class NobodyCutsBelowItsHighWatermarkTest {
         replicas.add(
                 BROKER,
                 List.of(new ReplicaStatus(
-                        TOPIC, new TopicPartition("t", 0), false, 0, 0, 0, endOffset, highWatermark, true)));
+                        TOPIC, new TopicPartition("t", 0), false, 0, 0, 0, endOffset, highWatermark, true, true)));
         cuts.onReplicas(replicas);
     }
 

@@ -9,8 +9,8 @@ import java.util.List;
  * Reports the replicas that no broker serves: those of brokers that are not live, and those of this broker whose files
  * cannot be used. Any thread.
  *
- * <p>Descriptions show the replica of such a partition as offline, but still name its leader, because no other broker
- * could lead the partition. The leader's KAFKA_STORAGE_ERROR is more precise than LEADER_NOT_AVAILABLE, which Kafka
+ * <p>Descriptions show the replica of such a partition as offline, but still name its leader as long as no other broker
+ * can lead the partition. The leader's KAFKA_STORAGE_ERROR is more precise than LEADER_NOT_AVAILABLE, which Kafka
  * returns after its controller has removed the leader.
  *
  * @param nodeId id of this broker

@@ -98,7 +98,7 @@ public final class OffsetForLeaderEpochHandler implements Handler<OffsetForLeade
             PartitionHost host,
             OffsetForLeaderEpochRequest.OffsetForLeaderPartition wanted,
             OffsetForLeaderEpochResponse.EpochEndOffset response) {
-        if (host.isClosed() || host.isOffline()) {
+        if (host.isClosed() || !host.isWritable()) {
             response.setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code());
             return;
         }

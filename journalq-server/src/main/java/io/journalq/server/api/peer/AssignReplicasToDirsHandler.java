@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * AssignReplicasToDirs, version 0 (KIP-858): a broker that is not unfenced yet tells which of its replicas have lost
- * acknowledged records, by assigning them to the directory LOST. Other assignments are not kept, because each broker
+ * AssignReplicasToDirs, version 0 (KIP-858): a broker tells which of its replicas have lost acknowledged records, or have
+ * files that cannot be used any more, by assigning them to the directory LOST. Other assignments are not kept, because each broker
  * finds its partitions in its directories. Errors are those of the whole response.
  */
 public final class AssignReplicasToDirsHandler implements Handler<AssignReplicasToDirsRequest> {

@@ -50,6 +50,9 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
     /** Whether nothing is acknowledged from memory: while {@link #failing}, {@link #behind} or {@link #handingOver}. */
     private boolean held;
 
+    /** Null if nobody is informed. */
+    private Runnable failureListener;
+
     private boolean offline;
     private boolean closed;
 
@@ -293,6 +296,14 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
             log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
         acknowledgements.refuseUnflushed(failure);
+        if (journal.isFenced() && failureListener != null) {
+            failureListener.run();
+        }
+    }
+
+    /** Sets who is informed when nothing can be written to the log any more. On the loop. */
+    public void setFailureListener(Runnable listener) {
+        failureListener = listener;
     }
 
     /**

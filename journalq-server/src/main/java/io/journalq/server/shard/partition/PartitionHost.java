@@ -123,6 +123,16 @@ public final class PartitionHost {
         return role.isOffline();
     }
 
+    /** Whether the partition's files can be written. After a failed fsync, they can only be read. */
+    public boolean isWritable() {
+        return !role.isOffline() && !journal.isFenced();
+    }
+
+    /** Sets who is informed when the partition's files cannot be written any more. On the loop. */
+    public void setFailureListener(Runnable listener) {
+        writer.setFailureListener(listener);
+    }
+
     public int leaderEpoch() {
         return replica.leaderEpoch();
     }
@@ -251,7 +261,8 @@ public final class PartitionHost {
                 journal.startOffset(),
                 journal.writtenOffset(),
                 replica.highWatermark(),
-                replica.hasEnoughReplicas());
+                replica.hasEnoughReplicas(),
+                isWritable());
     }
 
     /** Whether a leader knows what consumers may have seen before its epoch. */

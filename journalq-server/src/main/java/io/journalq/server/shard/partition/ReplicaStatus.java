@@ -10,6 +10,7 @@ import io.journalq.common.id.Uuid;
  * @param partitionEpoch that of the newest in-sync replicas that it knows
  * @param endOffset the end of what is written
  * @param hasEnoughReplicas whether enough replicas are in sync, as far as a leader knows
+ * @param isWritable whether its files can be written
  */
 public record ReplicaStatus(
         Uuid topicId,
@@ -20,4 +21,5 @@ public record ReplicaStatus(
         long startOffset,
         long endOffset,
         long highWatermark,
-        boolean hasEnoughReplicas) {}
+        boolean hasEnoughReplicas,
+        boolean isWritable) {}

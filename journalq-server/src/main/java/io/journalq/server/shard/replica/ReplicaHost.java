@@ -67,7 +67,7 @@ public final class ReplicaHost {
         if (closed) {
             return;
         }
-        int leader = host.replica().role() instanceof FollowerRole following && !host.isOffline()
+        int leader = host.replica().role() instanceof FollowerRole following && host.isWritable()
                 ? following.leader()
                 : FollowerRole.NO_LEADER;
         ReplicaFetcher before = fetcherOf.remove(host);
