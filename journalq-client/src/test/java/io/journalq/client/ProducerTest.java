@@ -265,6 +265,36 @@ final class ProducerTest {
     }
 
     @Test
+    void shouldUseOnlyThePartitionsThatExistWhenATopicIsCreatedAgainWithFewer() throws Exception {
+        try (Producer producer =
+                producer().deliveryTimeout(Duration.ofSeconds(2)).build()) {
+            // given records in all four partitions
+            for (int i = 0; i < 20; i++) {
+                producer.send(ProducerRecord.of("orders", ("key " + i).getBytes(UTF_8), new byte[1]));
+            }
+            assertThat(producer.partitionCount("orders")).isEqualTo(4);
+
+            // when
+            cluster.topic("orders", 1);
+            CompletableFuture<RecordMetadata> toOneThatIsGone = producer.sendAsync(to(3, "gone"));
+            assertThatThrownBy(() -> toOneThatIsGone.get(20, TimeUnit.SECONDS))
+                    .hasCauseInstanceOf(DeliveryTimedOutException.class);
+
+            // then
+            assertThat(producer.partitionCount("orders")).isEqualTo(1);
+            List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                sent.add(producer.sendAsync(ProducerRecord.of("orders", ("key " + i).getBytes(UTF_8), new byte[1])));
+                sent.add(producer.sendAsync(ProducerRecord.of("orders", new byte[1])));
+            }
+            for (CompletableFuture<RecordMetadata> record : sent) {
+                assertThat(record.get(20, TimeUnit.SECONDS).partition()).isZero();
+            }
+            assertThatThrownBy(() -> producer.send(to(3, "x"))).isInstanceOf(UnknownTopicException.class);
+        }
+    }
+
+    @Test
     void shouldSendToANewLeaderBeforeThePauseAfterAnErrorEnds() throws Exception {
         Duration pause = Duration.ofSeconds(2);
         try (FakeCluster two = new FakeCluster(2).topic("orders", 1);

@@ -316,7 +316,11 @@ final class FakeBroker {
 
     private FakePartition.Response append(String topic, int index, ByteBuf batch, Fault fault) {
         synchronized (cluster) {
-            FakePartition partition = cluster.topics.get(topic).get(index);
+            List<FakePartition> partitions = cluster.topics.get(topic);
+            if (index >= partitions.size()) {
+                return new FakePartition.Response(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1);
+            }
+            FakePartition partition = partitions.get(index);
             if (partition.leader != id || fault == Fault.NOT_LEADER) {
                 return new FakePartition.Response(ErrorCode.NOT_LEADER_OR_FOLLOWER, -1);
             }

@@ -40,6 +40,7 @@ public final class FakeCluster implements AutoCloseable {
     final FakeCoordinator coordinator = new FakeCoordinator(topicIds);
     final List<String> transactionalIds = new ArrayList<>();
     short transactionVersion;
+    private int createdTopics;
     boolean refusesNewApiVersions;
     boolean ignoresNewConnections;
     boolean namesLeaders;
@@ -73,14 +74,14 @@ public final class FakeCluster implements AutoCloseable {
         return brokers.stream().map(broker -> "localhost:" + broker.port()).collect(Collectors.joining(","));
     }
 
-    /** Creates a topic, its partitions spread over the brokers. */
+    /** Creates a topic, its partitions spread over the brokers. Replaces one of that name, as if it had been deleted. */
     public synchronized FakeCluster topic(String name, int partitionCount) {
         List<FakePartition> partitions = new ArrayList<>();
         for (int i = 0; i < partitionCount; i++) {
             partitions.add(new FakePartition(i % brokers.size()));
         }
         topics.put(name, partitions);
-        topicIds.put(name, new Uuid(topics.size(), 7));
+        topicIds.put(name, new Uuid(++createdTopics, 7));
         return this;
     }
 

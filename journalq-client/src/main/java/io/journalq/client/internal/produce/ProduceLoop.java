@@ -122,7 +122,7 @@ final class ProduceLoop implements Cluster.Listener {
         for (TopicLanes topic : topics) {
             ClusterView.Topic known = view.topics().get(topic.name());
             if (known != null) {
-                topic.grow(known.partitionCount());
+                topic.follow(known);
                 resumeAtNewLeaders(topic);
             }
         }

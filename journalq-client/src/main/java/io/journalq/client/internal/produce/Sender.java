@@ -6,6 +6,7 @@ import io.journalq.client.error.RecordTooLargeException;
 import io.journalq.client.internal.check.Arguments;
 import io.journalq.client.internal.network.ClientLoop;
 import io.journalq.client.internal.network.Cluster;
+import io.journalq.client.internal.network.ClusterView;
 import io.journalq.client.record.BatchMetadata;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
@@ -198,7 +199,7 @@ public final class Sender implements AutoCloseable {
 
     /** See {@link io.journalq.client.Producer#partitionCount}. */
     public int partitionCount(String topic) {
-        return topic(topic).lanes().length;
+        return topic(topic).partitionCount();
     }
 
     /** The connections. */
@@ -345,11 +346,9 @@ public final class Sender implements AutoCloseable {
         if (known != null) {
             return known;
         }
-        int count = loop.cluster()
-                .metadata()
-                .awaitTopic(name, config.client().callTimeoutMs())
-                .partitionCount();
-        return topics.computeIfAbsent(name, key -> new TopicLanes(key, config, count));
+        ClusterView.Topic described =
+                loop.cluster().metadata().awaitTopic(name, config.client().callTimeoutMs());
+        return topics.computeIfAbsent(name, key -> new TopicLanes(described, config));
     }
 
     private int recordBound(ProducerRecord record) {

@@ -1,8 +1,10 @@
 package io.journalq.client.internal.produce;
 
 import io.journalq.client.error.UnknownTopicException;
+import io.journalq.client.internal.network.ClusterView;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.seal.BatchSealer;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.record.Murmur2;
 import java.util.Arrays;
 import java.util.concurrent.ThreadLocalRandom;
@@ -11,8 +13,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The lanes of one topic, and the choice of a lane for each record. Thread-safe. Lanes are only added. Concurrent sends
- * can make the choice for records without a key slightly inexact.
+ * The lanes of one topic, and the choice of a lane for each record. Thread-safe. Lanes are only added: if the topic is
+ * created again with fewer partitions, those that it lacks are no longer chosen. Concurrent sends can make the choice for
+ * records without a key slightly inexact.
  */
 final class TopicLanes {
     private static final int SMALL_BUILDER_BYTES = 2 * 1024;
@@ -27,13 +30,18 @@ final class TopicLanes {
     private final ReentrantLock growLock = new ReentrantLock();
     private volatile int stickyPartition;
     private volatile Lane[] lanes = {};
+    /** The number of lanes that records may choose. Written after the lanes. */
+    private volatile int partitionCount;
 
-    TopicLanes(String name, ProducerConfig config, int partitionCount) {
-        this.name = name;
+    // Guarded by growLock.
+    private Uuid id;
+
+    TopicLanes(ClusterView.Topic topic, ProducerConfig config) {
+        this.name = topic.name();
         this.config = config;
         this.smallBuilders = new BuilderPool(config.compression(), SMALL_BUILDER_BYTES);
         this.bulkBuilders = new BuilderPool(config.compression(), config.batchSizeBytes());
-        grow(partitionCount);
+        follow(topic);
         stickyPartition = ThreadLocalRandom.current().nextInt(partitionCount);
     }
 
@@ -51,22 +59,35 @@ final class TopicLanes {
         return config.sealer();
     }
 
+    /** All lanes, also those of partitions that no longer exist. */
     Lane[] lanes() {
         return lanes;
     }
 
-    /** Adds lanes for new partitions of the topic. */
-    void grow(int partitionCount) {
+    int partitionCount() {
+        return partitionCount;
+    }
+
+    /**
+     * Adds lanes for new partitions of the topic. Fewer partitions count only if the topic was created again, because the
+     * broker that responded may be behind.
+     */
+    void follow(ClusterView.Topic topic) {
         growLock.lock();
         try {
+            int count = topic.partitionCount();
             int known = lanes.length;
-            if (partitionCount > known) {
-                Lane[] more = Arrays.copyOf(lanes, partitionCount);
-                for (int i = known; i < partitionCount; i++) {
+            if (count > known) {
+                Lane[] more = Arrays.copyOf(lanes, count);
+                for (int i = known; i < count; i++) {
                     more[i] = new Lane(this, i);
                 }
                 lanes = more;
             }
+            if (count > partitionCount || (count > 0 && !topic.id().equals(id))) {
+                partitionCount = count;
+            }
+            id = topic.id();
         } finally {
             growLock.unlock();
         }
@@ -74,31 +95,31 @@ final class TopicLanes {
 
     /** Returns the lane for a record of about {@code sizeBytes}. */
     Lane laneFor(ProducerRecord record, int sizeBytes) {
-        Lane[] all = lanes;
         int partition = record.partition();
         if (partition >= 0) {
             return lane(partition);
         }
         if (record.key() != null) {
-            return all[Murmur2.partition(record.key(), all.length)];
+            int count = partitionCount;
+            return lanes[Murmur2.partition(record.key(), count)];
         }
-        return config.roundRobin() ? nextLane() : stickyLane(all, sizeBytes);
+        return config.roundRobin() ? nextLane() : stickyLane(sizeBytes);
     }
 
     /** Returns the lane of a partition. */
     Lane lane(int partition) {
-        Lane[] all = lanes;
-        if (partition >= all.length) {
-            throw new UnknownTopicException("topic " + name + " has no partition " + partition + "; it has "
-                    + all.length + ", numbered from 0");
+        int count = partitionCount;
+        if (partition >= count) {
+            throw new UnknownTopicException(
+                    "topic " + name + " has no partition " + partition + "; it has " + count + ", numbered from 0");
         }
-        return all[partition];
+        return lanes[partition];
     }
 
     /** Returns the lanes in turn. */
     Lane nextLane() {
-        Lane[] all = lanes;
-        return all[(roundRobin.getAndIncrement() & Integer.MAX_VALUE) % all.length];
+        int count = partitionCount;
+        return lanes[(roundRobin.getAndIncrement() & Integer.MAX_VALUE) % count];
     }
 
     /** Returns a builder for a batch that will probably contain many records ({@code bulk}), or one. */
@@ -111,12 +132,17 @@ final class TopicLanes {
         bulkBuilders.close();
     }
 
-    private Lane stickyLane(Lane[] all, int sizeBytes) {
+    private Lane stickyLane(int sizeBytes) {
+        int count = partitionCount;
         long bytes = stickyBytes.addAndGet(sizeBytes);
         int partition = stickyPartition;
-        if (bytes >= config.batchSizeBytes() && stickyBytes.compareAndSet(bytes, 0)) {
-            stickyPartition = ThreadLocalRandom.current().nextInt(all.length);
+        if (partition >= count) {
+            partition = ThreadLocalRandom.current().nextInt(count);
+            stickyPartition = partition;
         }
-        return all[partition];
+        if (bytes >= config.batchSizeBytes() && stickyBytes.compareAndSet(bytes, 0)) {
+            stickyPartition = ThreadLocalRandom.current().nextInt(count);
+        }
+        return lanes[partition];
     }
 }

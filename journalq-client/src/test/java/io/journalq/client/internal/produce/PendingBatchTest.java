@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.client.Producer;
 import io.journalq.client.internal.network.ClientConfig;
+import io.journalq.client.internal.network.ClusterView;
 import io.journalq.client.internal.network.HostAndPort;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.record.CompressionCodec;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -16,7 +18,7 @@ class PendingBatchTest {
     private static final int BATCHES = 300;
     private static final long DELIVERY_TIMEOUT_NANOS = 1_000_000_000L;
 
-    private final TopicLanes topic = new TopicLanes("orders", config(), 1);
+    private final TopicLanes topic = topic(config());
 
     @AfterEach
     void close() {
@@ -67,6 +69,10 @@ class PendingBatchTest {
         assertThat(first).isNotSameAs(second);
         first.release();
         second.release();
+    }
+
+    static TopicLanes topic(ProducerConfig config) {
+        return new TopicLanes(new ClusterView.Topic("orders", new Uuid(1, 1), new int[1], new int[1]), config);
     }
 
     static ProducerConfig config() {

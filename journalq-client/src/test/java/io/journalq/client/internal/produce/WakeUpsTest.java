@@ -17,7 +17,7 @@ class WakeUpsTest {
     private static final long DELIVERY_TIMEOUT_NANOS = 1_000_000_000L;
     private static final long PATIENCE_MS = 20_000;
 
-    private final TopicLanes topic = new TopicLanes("orders", PendingBatchTest.config(), 1);
+    private final TopicLanes topic = PendingBatchTest.topic(PendingBatchTest.config());
     private final AtomicInteger responded = new AtomicInteger();
     private final AtomicInteger interrupted = new AtomicInteger();
 
