@@ -12,9 +12,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.record.TimestampType;
@@ -317,6 +320,55 @@ class MessageCommandsTest {
         assertThat(err.toString(UTF_8).lines()).singleElement().satisfies(line -> assertThat(line)
                 .startsWith("journalq: warning: ")
                 .contains(mortal.bootstrap()));
+    }
+
+    @Test
+    void shouldReadWhatIsLeftWhenMessagesAreDeletedBeforeTheyAreRead() throws Exception {
+        // given more messages than a consumer fetches in advance, and a reader of the output that is slow
+        broker.done("topics", "create", "shrinking", "--partitions", "1");
+        broker.doneWithInput(("x".repeat(500_000) + "\n").repeat(40), "produce", "shrinking");
+        CountDownLatch writes = new CountDownLatch(1);
+        CountDownLatch deleted = new CountDownLatch(1);
+        ByteArrayOutputStream out = new ByteArrayOutputStream() {
+            @Override
+            public void write(byte[] bytes, int offset, int length) {
+                writes.countDown();
+                try {
+                    deleted.await();
+                } catch (InterruptedException stopped) {
+                    throw new AssertionError("interrupted while writing", stopped);
+                }
+                super.write(bytes, offset, length);
+            }
+        };
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, err, "");
+        CompletableFuture<Integer> exitCode = CompletableFuture.supplyAsync(() -> JournalqMain.run(
+                terminal,
+                Map.of(),
+                "consume",
+                "shrinking",
+                "--from=beginning",
+                "--until=end",
+                "--format={offset}",
+                "--bootstrap=" + broker.bootstrap()));
+
+        // when
+        try (Admin admin = broker.admin()) {
+            writes.await();
+            admin.deleteRecords(Map.of(new TopicPartition("shrinking", 0), RecordsToDelete.beforeOffset(38)))
+                    .all()
+                    .get();
+        } finally {
+            deleted.countDown();
+        }
+
+        // then
+        assertThat(exitCode.get(60, TimeUnit.SECONDS)).as(err.toString(UTF_8)).isZero();
+        assertThat(out.toString(UTF_8).lines())
+                .startsWith("0")
+                .endsWith("38", "39")
+                .doesNotContain("37");
     }
 
     @Test

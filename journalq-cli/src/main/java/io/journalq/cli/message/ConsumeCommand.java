@@ -155,10 +155,8 @@ public final class ConsumeCommand extends ClientCommand {
 
     /** Commits after the messages are written: they are written at least once. Leaves the group in any case. */
     private void readAsMember(Position start, MessageFormat messageFormat) {
-        Consumer.Builder builder = Consumer.builder()
-                .groupId(group)
-                .autoCommit(false)
-                .startAt(start instanceof Position.Beginning ? Consumer.Start.BEGINNING : Consumer.Start.END);
+        Consumer.Builder builder =
+                Consumer.builder().groupId(group).autoCommit(false).startAt(startOf(start));
         try (InterruptGuard guard = new InterruptGuard();
                 Consumer consumer =
                         seal.apply(program().configure(builder), terminal()).build()) {
@@ -172,9 +170,16 @@ public final class ConsumeCommand extends ClientCommand {
         }
     }
 
+    /** Returns where a partition is read if its position does not exist. */
+    private static Consumer.Start startOf(Position start) {
+        return start instanceof Position.End ? Consumer.Start.END : Consumer.Start.BEGINNING;
+    }
+
     private void readRange(Position start, Position stop, MessageFormat messageFormat) {
+        // Retention can delete messages before they are read. Those that follow them must not be skipped.
+        Consumer.Builder builder = Consumer.builder().startAt(startOf(start));
         try (Consumer consumer =
-                seal.apply(program().configure(Consumer.builder()), terminal()).build()) {
+                seal.apply(program().configure(builder), terminal()).build()) {
             ReadRange range = new ReadRange(consumer, partitionsToRead(consumer), clock);
             range.start(start);
             range.stopAt(stop);
