@@ -185,6 +185,18 @@ class ClusterCommandsTest {
     }
 
     @Test
+    void shouldDescribeATopicWhenAPartitionHasNoLeader() throws Exception {
+        done("topics create orders --partitions 3 --replication-factor 1");
+        produce(30);
+
+        stop(3);
+
+        await("a partition without a leader", () -> done("topics describe orders")
+                .contains("none"));
+        assertThat(done("topics describe orders --output json")).contains("\"endOffset\" : null");
+    }
+
+    @Test
     void shouldReplicateMoveDrainRemoveAndReplaceBrokers() throws Exception {
         // given a topic with one replica
         done("topics create orders --partitions 2");

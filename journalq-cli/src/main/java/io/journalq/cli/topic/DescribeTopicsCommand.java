@@ -60,7 +60,7 @@ final class DescribeTopicsCommand extends ClientCommand {
         }
     }
 
-    /** A partition with its offsets and its size. The size is that of one replica. */
+    /** A partition with its offsets, -1 if it has no leader, and its size. The size is that of one replica. */
     private record Holding(PartitionDescription partition, long firstOffset, long endOffset, long sizeBytes) {
         private long messageCount() {
             return Math.max(0, endOffset - firstOffset);
@@ -71,9 +71,12 @@ final class DescribeTopicsCommand extends ClientCommand {
         Map<TopicPartition, OffsetSpec> first = new LinkedHashMap<>();
         Map<TopicPartition, OffsetSpec> end = new LinkedHashMap<>();
         for (PartitionDescription partition : topic.partitions()) {
-            TopicPartition name = new TopicPartition(topic.name(), partition.partition());
-            first.put(name, OffsetSpec.earliest());
-            end.put(name, OffsetSpec.latest());
+            // Nobody knows the offsets of a partition without a leader, and a lookup would wait for one.
+            if (partition.leader() >= 0) {
+                TopicPartition name = new TopicPartition(topic.name(), partition.partition());
+                first.put(name, OffsetSpec.earliest());
+                end.put(name, OffsetSpec.latest());
+            }
         }
         Map<TopicPartition, ListedOffset> firstOffsets = admin.listOffsets(first);
         Map<TopicPartition, ListedOffset> endOffsets = admin.listOffsets(end);
@@ -84,13 +87,14 @@ final class DescribeTopicsCommand extends ClientCommand {
                     .mapToLong(dir -> dir.partitionSizesBytes().getOrDefault(name, 0L))
                     .max()
                     .orElse(0L);
-            holdings.add(new Holding(
-                    partition,
-                    firstOffsets.get(name).offset(),
-                    endOffsets.get(name).offset(),
-                    sizeBytes));
+            holdings.add(
+                    new Holding(partition, offset(firstOffsets.get(name)), offset(endOffsets.get(name)), sizeBytes));
         }
         return new Description(topic, setConfigs(admin, topic.name()), holdings);
+    }
+
+    private static long offset(ListedOffset found) {
+        return found == null ? -1 : found.offset();
     }
 
     /** Returns the configurations that differ from the broker's defaults. */
@@ -124,12 +128,16 @@ final class DescribeTopicsCommand extends ClientCommand {
                     partition.leaderEpoch() < 0 ? null : partition.leaderEpoch(),
                     commaSeparated(partition.replicas()),
                     commaSeparated(partition.inSyncReplicas()),
-                    holding.firstOffset(),
-                    holding.endOffset(),
-                    holding.messageCount(),
+                    known(holding.firstOffset()),
+                    known(holding.endOffset()),
+                    holding.endOffset() < 0 ? null : holding.messageCount(),
                     Quantity.size(holding.sizeBytes()));
         }
         table.printTo(terminal());
+    }
+
+    private static Long known(long offset) {
+        return offset < 0 ? null : offset;
     }
 
     private static String commaSeparated(List<Integer> ids) {
@@ -152,8 +160,8 @@ final class DescribeTopicsCommand extends ClientCommand {
             partition.put("leaderEpoch", holding.partition().leaderEpoch());
             partition.put("replicas", holding.partition().replicas());
             partition.put("inSyncReplicas", holding.partition().inSyncReplicas());
-            partition.put("firstOffset", holding.firstOffset());
-            partition.put("endOffset", holding.endOffset());
+            partition.put("firstOffset", known(holding.firstOffset()));
+            partition.put("endOffset", known(holding.endOffset()));
             partition.put("sizeBytes", holding.sizeBytes());
             partitions.add(partition);
         }
