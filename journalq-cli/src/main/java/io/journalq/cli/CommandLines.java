@@ -70,6 +70,8 @@ final class CommandLines {
             return code;
         } catch (Terminal.OutputClosed quiet) {
             return ExitCode.DONE;
+        } catch (CommandFailure notWritten) {
+            return explainFailure(notWritten, terminal);
         }
     }
 
@@ -104,7 +106,7 @@ final class CommandLines {
         }
         try {
             terminal.flush();
-        } catch (Terminal.OutputClosed nobodyReads) {
+        } catch (Terminal.OutputClosed | CommandFailure alreadyFailed) {
             return ExitCode.FAILED;
         }
         return ExitCode.FAILED;

@@ -201,6 +201,28 @@ class CommandLinesTest {
     }
 
     @Test
+    void shouldFailWhenTheOutputCannotBeWritten() {
+        // given
+        OutputStream fullDisk = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException("No space left on device");
+            }
+        };
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), fullDisk, err, "");
+
+        // when
+        int exitCode = JournalqMain.run(terminal, Map.of(), "completion");
+
+        // then
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(err.toString(UTF_8).lines())
+                .containsExactly("journalq: cannot write to standard output: No space left on device;"
+                        + " the result is incomplete");
+    }
+
+    @Test
     void shouldKnowOnlyTheCommandThatRunsAndDescribeItInTheSameWay() {
         CommandLine all = JournalqMain.commandLine(NOBODY);
         for (Map.Entry<String, CommandLine> command : all.getSubcommands().entrySet()) {

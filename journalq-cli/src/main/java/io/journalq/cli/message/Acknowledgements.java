@@ -67,8 +67,8 @@ final class Acknowledgements {
         synchronized (this) {
             try {
                 listener.accept(where);
-            } catch (Terminal.OutputClosed nobodyReads) {
-                firstFailure.compareAndSet(null, nobodyReads);
+            } catch (Terminal.OutputClosed | CommandFailure notWritten) {
+                firstFailure.compareAndSet(null, notWritten);
             }
         }
     }

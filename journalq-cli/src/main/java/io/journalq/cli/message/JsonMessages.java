@@ -35,8 +35,8 @@ final class JsonMessages implements MessageFormat {
             }
             write(message);
             generator.flush();
-        } catch (IOException closed) {
-            throw new Terminal.OutputClosed();
+        } catch (IOException failed) {
+            throw Terminal.notWritten(failed);
         }
     }
 

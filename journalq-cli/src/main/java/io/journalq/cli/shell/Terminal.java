@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.Locale;
 
 /**
  * The three streams of a command, always in UTF-8. Standard output is buffered until {@link #flush()}. One thread
@@ -93,8 +94,8 @@ public final class Terminal {
     public void write(byte[] bytes) {
         try {
             out.write(bytes);
-        } catch (IOException closed) {
-            throw new OutputClosed();
+        } catch (IOException failed) {
+            throw notWritten(failed);
         }
     }
 
@@ -102,8 +103,8 @@ public final class Terminal {
     public void write(ByteBuf bytes) {
         try {
             out.write(bytes);
-        } catch (IOException closed) {
-            throw new OutputClosed();
+        } catch (IOException failed) {
+            throw notWritten(failed);
         }
     }
 
@@ -111,9 +112,21 @@ public final class Terminal {
     public void write(char ascii) {
         try {
             out.write(ascii);
-        } catch (IOException closed) {
-            throw new OutputClosed();
+        } catch (IOException failed) {
+            throw notWritten(failed);
         }
+    }
+
+    /**
+     * Returns what a failed write to standard output means: its reader has closed it, or the result is incomplete, for
+     * example because the disk is full.
+     */
+    public static RuntimeException notWritten(IOException failed) {
+        String reason = String.valueOf(failed.getMessage());
+        // Java has no exception of its own for EPIPE, and the text can be in the language of the user.
+        return reason.toLowerCase(Locale.ROOT).contains("pipe")
+                ? new OutputClosed()
+                : new CommandFailure("cannot write to standard output: " + reason + "; the result is incomplete");
     }
 
     /** Standard output as a stream. Closing it only flushes. */
@@ -125,8 +138,8 @@ public final class Terminal {
     public void flush() {
         try {
             out.flush();
-        } catch (IOException closed) {
-            throw new OutputClosed();
+        } catch (IOException failed) {
+            throw notWritten(failed);
         }
     }
 
