@@ -4,6 +4,7 @@ import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
 import io.journalq.client.error.SerializationException;
 import io.journalq.common.id.TopicPartition;
+import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -111,15 +112,18 @@ final class ListenerContainer {
         }
     }
 
-    /** Calls the method until it returns. Returns false if the record must be delivered again. */
+    /**
+     * Calls the method until it returns. Returns false if the record must be delivered again. An error of a serde or of the
+     * failure handler is one of the record, too: if it ended the thread, the consumer would commit what follows.
+     */
     private boolean deliver(ConsumerRecord record) {
         for (int attempt = 1; ; attempt++) {
             try {
                 method.call(record);
                 return true;
-            } catch (Exception e) {
+            } catch (Exception | Error e) {
                 if (attempt >= settings.maxAttempts() || e instanceof SerializationException) {
-                    return giveUp(record, e);
+                    return giveUp(record, e instanceof Exception failure ? failure : new InvocationTargetException(e));
                 }
                 LOGGER.warn("the listener {} failed in attempt {} with {}", method.name(), attempt, record, e);
             }
@@ -134,7 +138,7 @@ final class ListenerContainer {
         try {
             failures.onFailure(record, cause);
             return true;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOGGER.error("the failure handler of the listener {} failed with {}", method.name(), record, e);
             pause();
             return false;

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
 import io.journalq.client.TypedRecord;
+import io.journalq.client.serialization.Serde;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.embedded.EmbeddedBroker;
 import io.journalq.embedded.JournalQ;
 import io.journalq.embedded.junit.JournalQExtension;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -228,6 +230,55 @@ final class JournalQListenerTest {
 
             assertThat(take(context.getBean(Unreadable.class).received)).isEqualTo(new Order("tea", 1));
         });
+    }
+
+    static final class Fragile {
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+
+        @JournalQListener(topics = "fragile", groupId = "fragile", valueSerde = "fragileSerde")
+        void receive(String value) {
+            received.add(value);
+        }
+    }
+
+    /** Deserializes text, but needs a class that is missing for some of it. */
+    static final class FragileSerde implements Serde<String> {
+        @Override
+        public byte[] serialize(String topic, String value) {
+            return value.getBytes(UTF_8);
+        }
+
+        @Override
+        public String deserialize(String topic, ByteBuffer data) {
+            String value = UTF_8.decode(data).toString();
+            if (value.equals("bad")) {
+                throw new NoClassDefFoundError("shop/Missing");
+            }
+            return value;
+        }
+    }
+
+    @Test
+    void shouldGoOnWhenADeserializerOrTheFailureHandlerThrowsAnError() {
+        BlockingQueue<String> failures = new LinkedBlockingQueue<>();
+        application
+                .withPropertyValues("journalq.listener.max-attempts=2")
+                .withBean(Fragile.class)
+                .withBean("fragileSerde", FragileSerde.class)
+                .withBean(ListenerFailureHandler.class, () -> (record, cause) -> {
+                    failures.add(cause.getCause().getMessage());
+                    if (failures.size() < 2) {
+                        throw new StackOverflowError("not now");
+                    }
+                })
+                .run(context -> {
+                    JournalQTemplate template = context.getBean(JournalQTemplate.class);
+                    template.send("fragile", "bad");
+                    template.send("fragile", "next");
+
+                    assertThat(take(context.getBean(Fragile.class).received)).isEqualTo("next");
+                    assertThat(failures).containsExactly("shop/Missing", "shop/Missing");
+                });
     }
 
     @Test
