@@ -73,19 +73,36 @@ TEXT
   done
 }
 
-# Whether the broker with configuration $1 runs, ready or not.
-cluster_runs() {
-  local state=0
-  "$JOURNALQ_BIN/journalq-server" status --config "$1" >/dev/null 2>&1 || state=$?
-  [ "$state" -lt 2 ]
+# Returns 0 if the broker with configuration $1 is ready, 1 if it runs but is not ready, 3 if it does not run, and another
+# number if that is not known, for example because the configuration is wrong.
+cluster_state() {
+  local answer state=0
+  answer=$("$JOURNALQ_BIN/journalq-server" status --config "$1" 2>/dev/null) || state=$?
+  # A command that fails has the same exit code as a broker that is not ready, but says nothing about one.
+  [ "$state" -ne 1 ] || [ -n "$answer" ] || state=4
+  return "$state"
 }
 
-# Starts the broker with configuration $1, with its log beside it, unless it runs.
+# Starts the broker with configuration $1, with its log beside it, unless it runs. Returns when it is ready.
 cluster_start_broker() {
-  if cluster_runs "$1"; then
-    printf 'The broker at %s is running.\n' "$(cluster_address "$1")"
-    return
-  fi
+  local state=0 waited=0
+  cluster_state "$1" || state=$?
+  while [ "$state" -eq 1 ] && [ "$waited" -lt 60 ]; do
+    sleep 1
+    waited=$((waited + 1)) state=0
+    cluster_state "$1" || state=$?
+  done
+  case $state in
+    0)
+      printf 'The broker at %s is running.\n' "$(cluster_address "$1")"
+      return
+      ;;
+    1)
+      printf '%s: the broker at %s is running, but not ready\n' "${0##*/}" "$(cluster_address "$1")" >&2
+      return 1
+      ;;
+  esac
+  # If the state is not known, this says why.
   JOURNALQ_HEAP=${JOURNALQ_HEAP:-256m} JOURNALQ_LOG_DIR=${1%/*}/log \
     "$JOURNALQ_BIN/journalq-server" start --config "$1"
 }
@@ -112,10 +129,13 @@ cluster_start() {
 
 # Stops the broker with configuration $1, unless it does not run.
 cluster_stop_broker() {
-  if cluster_runs "$1"; then
-    "$JOURNALQ_BIN/journalq-server" stop --config "$1"
-  else
+  local state=0
+  cluster_state "$1" || state=$?
+  if [ "$state" -eq 3 ]; then
     printf 'The broker at %s is not running.\n' "$(cluster_address "$1")"
+  else
+    # If the state is not known, this says why.
+    "$JOURNALQ_BIN/journalq-server" stop --config "$1"
   fi
 }
 

@@ -30,7 +30,12 @@ class ScriptsTest {
         home = Files.createDirectory(directory.resolve("checkout"));
         Files.createDirectories(home.resolve("bin/lib"));
         for (String file : List.of(
-                "bin/journalq", "bin/journalq-server", "bin/lib/journalq-env.sh", "bin/lib/journalq-cluster.sh")) {
+                "bin/journalq",
+                "bin/journalq-server",
+                "bin/cluster-up",
+                "bin/cluster-down",
+                "bin/lib/journalq-env.sh",
+                "bin/lib/journalq-cluster.sh")) {
             Files.copy(CHECKOUT.resolve(file), home.resolve(file));
             assertThat(home.resolve(file).toFile().setExecutable(true)).isTrue();
         }
@@ -67,6 +72,28 @@ class ScriptsTest {
         assertThat(run.err())
                 .isEqualTo("journalq: not built yet; build with: mvn -f " + home.toRealPath()
                         + "/pom.xml -DskipTests package\n");
+    }
+
+    @Test
+    void shouldNotSayThatAClusterRunsWhenNoBrokerCanBeStarted() throws IOException, InterruptedException {
+        ScriptRun run = run(Map.of(), "checkout/bin/cluster-up", "--directory", "cluster");
+
+        assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+        assertThat(run.out()).doesNotContain("is running", "ready");
+        assertThat(run.err()).contains("not built yet", "not all brokers started");
+    }
+
+    @Test
+    void shouldKeepAClusterOfWhichNobodyKnowsWhetherItRuns() throws IOException, InterruptedException {
+        Path config =
+                Files.createDirectories(directory.resolve("cluster/broker-1")).resolve("journalq.yaml");
+        Files.writeString(config, "listeners: PLAINTEXT://localhost:9092\n");
+
+        ScriptRun run = run(Map.of(), "checkout/bin/cluster-down", "--directory", "cluster", "--delete");
+
+        assertThat(run.exitCode()).as(run.out()).isEqualTo(1);
+        assertThat(run.err()).contains("not built yet", "not all brokers stopped");
+        assertThat(config).exists();
     }
 
     @Test
