@@ -76,10 +76,10 @@ TEXT
 # Returns 0 if the broker with configuration $1 is ready, 1 if it runs but is not ready, 3 if it does not run, and another
 # number if that is not known, for example because the configuration is wrong.
 cluster_state() {
-  local answer state=0
-  answer=$("$JOURNALQ_BIN/journalq-server" status --config "$1" 2>/dev/null) || state=$?
+  local shown state=0
+  shown=$("$JOURNALQ_BIN/journalq-server" status --config "$1" 2>/dev/null) || state=$?
   # A command that fails has the same exit code as a broker that is not ready, but says nothing about one.
-  [ "$state" -ne 1 ] || [ -n "$answer" ] || state=4
+  [ "$state" -ne 1 ] || [ -n "$shown" ] || state=4
   return "$state"
 }
 
