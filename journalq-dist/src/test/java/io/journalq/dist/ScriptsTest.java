@@ -84,7 +84,7 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldKeepAClusterOfWhichNobodyKnowsWhetherItRuns() throws IOException, InterruptedException {
+    void shouldKeepAClusterWhenNobodyKnowsWhetherItRuns() throws IOException, InterruptedException {
         Path config =
                 Files.createDirectories(directory.resolve("cluster/broker-1")).resolve("journalq.yaml");
         Files.writeString(config, "listeners: PLAINTEXT://localhost:9092\n");
