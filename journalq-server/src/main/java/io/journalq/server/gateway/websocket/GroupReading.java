@@ -78,11 +78,7 @@ final class GroupReading implements GroupSeat.Reader {
     void end(String topic) {
         topics.remove(topic);
         if (topics.isEmpty()) {
-            seat.offsets().whenCommitted(() -> {
-                if (!topics.containsKey(topic)) {
-                    seat.remove(topic);
-                }
-            });
+            seat.offsets().whenCommitted(() -> seat.remove(topic));
         } else {
             seat.remove(topic);
         }
