@@ -4,6 +4,7 @@ import static io.journalq.server.broker.GatewayClient.JSON;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.List;
@@ -148,6 +149,19 @@ class GatewayCloudEventsTest {
     }
 
     @Test
+    @ParameterizedTest
+    @ValueSource(strings = {"UTF-16LE", "UTF-16BE", "UTF-16", "UTF-32LE", "UTF-32BE"})
+    void shouldRefuseAnEventThatIsNotUtf8(String charset) throws Exception {
+        String topic = topic();
+        byte[] event = "{\"specversion\":\"1.0\",\"id\":\"1\",\"source\":\"s\",\"type\":\"t\"}".getBytes(charset);
+
+        HttpResponse<String> response =
+                gateway.post("/v1/topics/" + topic + "/records", EVENT, BodyPublishers.ofByteArray(event));
+
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(400);
+        assertThat(response.body()).contains("not UTF-8");
+    }
+
     void shouldRefuseABinaryEventWhenAnAttributeIsMissingOrMalformed() throws Exception {
         String topic = topic();
         assertThat(post(topic, JSON, "x", "ce-specversion", "1.0", "ce-id", "1", "ce-source", "s")

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.OutputStream;
 import java.net.Socket;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -185,6 +186,15 @@ class GatewayConfluentTest {
         assertError(gateway.post("/topics/" + topic, JSON_V2, body), 400, 400);
 
         assertThat(gateway.get("/v1/topics/" + topic + "/records").body()).contains("\"cursor\":\"0:0\"");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"UTF-16LE", "UTF-16BE", "UTF-16", "UTF-32LE", "UTF-32BE"})
+    void shouldRefuseABodyOfV2ThatIsNotUtf8(String charset) throws Exception {
+        String topic = topic(1, Map.of());
+        byte[] body = "{\"records\":[{\"value\":1}]}".getBytes(charset);
+
+        assertError(gateway.post("/topics/" + topic, JSON_V2, BodyPublishers.ofByteArray(body)), 400, 400);
     }
 
     @ParameterizedTest

@@ -268,6 +268,9 @@ final class RecordDocument {
         if (parser.nextToken() != JsonToken.START_OBJECT) {
             throw invalid("it is not an object");
         }
+        if (parser.currentTokenLocation().getByteOffset() < 0) {
+            throw invalid("it is not UTF-8"); // but UTF-16 or UTF-32, which Jackson has detected
+        }
     }
 
     private static void end(JsonParser parser) throws IOException {

@@ -104,6 +104,9 @@ final class CloudEventsBody implements RequestBody {
         InputStream stream = new ByteBufInputStream(body.duplicate());
         try (JsonParser parser = JSON.createParser(stream)) {
             JsonToken token = parser.nextToken();
+            if (parser.currentTokenLocation().getByteOffset() < 0) {
+                throw invalid("the body is not UTF-8"); // ASCII in UTF-16 or UTF-32, which Jackson has detected
+            }
             if (batch) {
                 if (token != JsonToken.START_ARRAY) {
                     throw invalid("a batch is not an array");
