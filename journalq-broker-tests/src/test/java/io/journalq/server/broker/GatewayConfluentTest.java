@@ -340,6 +340,8 @@ class GatewayConfluentTest {
                 "{\"partition_id\":9} | 40402",
                 "{\"timestamp\":\"now\"} | 400",
                 "{\"value\":{\"data\":1}} | 400",
+                "{\"key\":{\"type\":\"STRING\",\"data\":\"a\\uD800\"}} | 400",
+                "{\"headers\":[{\"name\":\"\\uDC00a\",\"value\":null}]} | 400",
                 "{]} | 400"
             })
     void shouldRefuseARecordOfV3WithItsReason(String body, int code) throws Exception {

@@ -9,8 +9,8 @@ import io.journalq.common.record.Header;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.gateway.produce.JsonText;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -78,9 +78,7 @@ final class RecordDocument {
             }
             try (JsonParser parser = RecordDocument.JSON.createParser(document, from, to - from)) {
                 parser.nextToken();
-                return format == Format.BINARY
-                        ? parser.getBinaryValue()
-                        : parser.getText().getBytes(StandardCharsets.UTF_8);
+                return format == Format.BINARY ? parser.getBinaryValue() : utf8(parser.getText(), member);
             } catch (IOException malformed) {
                 throw invalid("\"" + member + "\" is not Base64");
             }
@@ -250,6 +248,7 @@ final class RecordDocument {
                 JsonToken token = parser.nextToken();
                 if (name.equals("name") && token == JsonToken.VALUE_STRING) {
                     key = parser.getText();
+                    utf8(key, name);
                 } else if (name.equals("value") && token == JsonToken.VALUE_STRING) {
                     value = parser.getBinaryValue();
                 } else if (!name.equals("value") || token != JsonToken.VALUE_NULL) {
@@ -271,6 +270,14 @@ final class RecordDocument {
         if (parser.currentTokenLocation().getByteOffset() < 0) {
             throw invalid("it is not UTF-8"); // but UTF-16 or UTF-32, which Jackson has detected
         }
+    }
+
+    private static byte[] utf8(String text, String member) {
+        byte[] bytes = JsonText.utf8(text);
+        if (bytes == null) {
+            throw invalid("\"" + member + "\" has " + JsonText.HALF_PAIR);
+        }
+        return bytes;
     }
 
     private static void end(JsonParser parser) throws IOException {

@@ -144,9 +144,17 @@ final class CloudEventsBody implements RequestBody {
         check(attributes);
         int end = (int) parser.currentLocation().getByteOffset();
         String partitionKey = attributes.get(PARTITION_KEY);
-        byte[] key = partitionKey == null ? null : partitionKey.getBytes(StandardCharsets.UTF_8);
+        byte[] key = partitionKey == null ? null : utf8(partitionKey);
         ByteBuf event = body.slice(body.readerIndex() + start, end - start);
         sink.add(target.partition(key), target.epochMs().getAsLong(), key, event, STRUCTURED);
+    }
+
+    private static byte[] utf8(String partitionKey) {
+        byte[] bytes = JsonText.utf8(partitionKey);
+        if (bytes == null) {
+            throw invalid("the " + PARTITION_KEY + " of an event has " + JsonText.HALF_PAIR);
+        }
+        return bytes;
     }
 
     /** Checks the attributes that each event needs. */

@@ -433,7 +433,7 @@ final class JsonScanner {
                                 && input.getByte(index + 1) == 'u';
                         char second = pair ? unit(index + 2, stop, name) : 0;
                         if (!Character.isLowSurrogate(second)) {
-                            throw invalid(name + " has half of a surrogate pair, which has no form in UTF-8");
+                            throw invalid(name + " has " + JsonText.HALF_PAIR);
                         }
                         index += 6;
                         out.writeBytes(new String(new char[] {unit, second}).getBytes(StandardCharsets.UTF_8));
