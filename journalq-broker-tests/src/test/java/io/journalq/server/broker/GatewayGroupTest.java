@@ -282,6 +282,24 @@ class GatewayGroupTest {
         }
     }
 
+    @Test
+    void shouldSayThatAnOffsetIsNotInTheLogWhenAMemberSeeksBehindTheEnd() throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        append(0, 0, 3);
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(",\"from\":\"end\",\"credit\":100"));
+            next(socket, "subscribed");
+            next(socket, "assigned");
+
+            socket.send("{\"type\":\"seek\",\"id\":\"s\",\"topic\":\"" + topic + "\",\"cursor\":\"0:9\"}");
+
+            next(socket, "sought");
+            JsonNode error = next(socket, "error");
+            assertThat(error.path("topic").asText()).isEqualTo(topic);
+            assertThat(error.path("problem").path("status").asInt()).isEqualTo(416);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -23,6 +23,8 @@ import java.util.function.Consumer;
 public final class StartLookup {
     private static final int VERSION = 7;
     private static final byte READ_COMMITTED = 1;
+    private static final String EXISTING_OFFSET = "read from=start, or send an offset that exists";
+
     /** Time until the next attempt while the leader of a partition changes. */
     private static final int RETRY_MS = 100;
 
@@ -183,16 +185,22 @@ public final class StartLookup {
         return new Problem(
                 ProblemType.OFFSET_OUT_OF_RANGE,
                 "offset " + position + " is not in the log of partition " + partition + ", which ends at " + end,
-                "read from=start, or send an offset that exists");
+                EXISTING_OFFSET);
     }
 
     /** The problem of a partition that could not be read. */
     public static Problem problem(ErrorCode error, int partition) {
-        String detail = "partition " + partition + ": " + error.words();
+        return problem(error, "partition " + partition);
+    }
+
+    /** The same, for a partition as the client knows it. */
+    public static Problem problem(ErrorCode error, String partition) {
+        String detail = partition + ": " + error.words();
         return switch (error) {
             case TOPIC_AUTHORIZATION_FAILED -> Problem.denied(detail);
             case UNKNOWN_TOPIC_OR_PARTITION, UNKNOWN_TOPIC_ID ->
                 new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
+            case OFFSET_OUT_OF_RANGE -> new Problem(ProblemType.OFFSET_OUT_OF_RANGE, detail, EXISTING_OFFSET);
             case KAFKA_STORAGE_ERROR,
                     NOT_LEADER_OR_FOLLOWER,
                     LEADER_NOT_AVAILABLE,
