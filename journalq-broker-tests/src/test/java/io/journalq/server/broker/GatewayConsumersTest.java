@@ -426,6 +426,26 @@ class GatewayConsumersTest {
     }
 
     @Test
+    void shouldNameThePartitionThatCannotBeRead() throws Exception {
+        broker.createTopic(topic, 4, Map.of());
+        broker.createTopic(topic + "-gone", 4, Map.of());
+        Consumer consumer = fromStart("c");
+        consumer.change(
+                "/assignments",
+                "{\"partitions\":[{\"topic\":\"" + topic + "\",\"partition\":3},{\"topic\":\"" + topic
+                        + "-gone\",\"partition\":2}]}");
+        assertThat(consumer.records("?timeout=0").statusCode()).isEqualTo(200);
+        try (Admin admin = broker.admin()) {
+            admin.deleteTopics(List.of(topic + "-gone")).all().get(20, TimeUnit.SECONDS);
+        }
+
+        HttpResponse<String> response = consumer.records("?timeout=0");
+
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(404);
+        assertThat(response.body()).contains("partition " + topic + "-gone-2");
+    }
+
+    @Test
     void shouldReadTheTopicsThatMatchAPatternAlsoLaterOnes() throws Exception {
         broker.createTopic(topic, 1, Map.of());
         append(0, "0");
