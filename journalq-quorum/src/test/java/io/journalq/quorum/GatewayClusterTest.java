@@ -85,6 +85,7 @@ class GatewayClusterTest {
     private static Path directory;
 
     private static final Map<Integer, Broker> BROKERS = new TreeMap<>();
+    private static final Map<Integer, BrokerConfig> CONFIGS = new TreeMap<>();
     private static final Map<Integer, Integer> PORTS = new TreeMap<>();
     private static final HttpClient HTTP = HttpClient.newHttpClient();
     private static Admin admin;
@@ -111,6 +112,7 @@ class GatewayClusterTest {
             for (Map.Entry<String, String> setting : all.entrySet()) {
                 config = config.with(setting.getKey(), setting.getValue(), ConfigOrigin.COMMAND_LINE);
             }
+            CONFIGS.put(node, config);
             BROKERS.put(node, Broker.start(config));
         }
         admin = Admin.create(Map.of("bootstrap.servers", "127.0.0.1:" + PORTS.get(1)));
@@ -527,6 +529,67 @@ class GatewayClusterTest {
         String message = messages.poll(WAIT_SECONDS, TimeUnit.SECONDS);
         assertThat(message).as("a message within the time").isNotNull();
         return message;
+    }
+
+    private static HttpResponse<String> change(String path, String body) throws Exception {
+        return HTTP.send(
+                request(1, path)
+                        .header("Content-Type", "application/json")
+                        .POST(BodyPublishers.ofString(body))
+                        .build(),
+                BodyHandlers.ofString());
+    }
+
+    private static int coordinator(String group) throws Exception {
+        return admin.describeConsumerGroups(List.of(group))
+                .all()
+                .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                .get(group)
+                .coordinator()
+                .id();
+    }
+
+    @Test
+    void shouldChangeNothingWhenTheLeaderOfAPartitionIsAway() throws Exception {
+        createTopic("away");
+        assertThat(send(1, "POST", "away", records("a")).statusCode()).isEqualTo(200);
+        int groups = 0;
+        String reset;
+        do {
+            reset = "/v1/groups/away" + groups + "/offsets";
+            assertThat(change(reset, "{\"topic\":\"away\",\"to\":\"start\",\"execute\":true}")
+                            .statusCode())
+                    .isEqualTo(200);
+            groups++;
+        } while (coordinator("away" + (groups - 1)) != 1);
+
+        List<HttpResponse<String>> responses = new ArrayList<>();
+        BROKERS.get(2).close();
+        try {
+            responses.add(change("/v1/topics/away/truncate", "{}"));
+            responses.add(change("/v1/topics/away/truncate", "{\"execute\":true}"));
+            responses.add(change(reset, "{\"to\":\"end\",\"execute\":true}"));
+            responses.add(change(reset, "{\"to\":\"timestamp\",\"timestamp\":1,\"execute\":true}"));
+        } finally {
+            BROKERS.put(2, Broker.start(CONFIGS.get(2)));
+        }
+
+        assertThat(responses).allSatisfy(response -> {
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(503);
+            assertThat(response.body()).contains("of topic away");
+        });
+        ProcessCluster.await("all records", () -> {
+            HttpResponse<String> read = get(1, "/v1/topics/away/records");
+            return valuesIn(read.body()).equals(values("a"));
+        });
+        ProcessCluster.await("the coordinators of other tests", () -> {
+            admin.electLeaders(ElectionType.PREFERRED, null).partitions().get(WAIT_SECONDS, TimeUnit.SECONDS);
+            return describe("__consumer_offsets").stream()
+                            .map(partition -> partition.leader().id())
+                            .distinct()
+                            .count()
+                    == 2;
+        });
     }
 
     @Test

@@ -2,10 +2,12 @@ package io.journalq.server.gateway.rest;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsRequest.ListOffsetsPartition;
 import io.journalq.common.protocol.message.ListOffsetsRequest.ListOffsetsTopic;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
+import io.journalq.server.gateway.problem.ProtocolErrors;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -37,6 +39,27 @@ final class LogOffsets {
             Collection<TopicPartition> partitions,
             long timestamp,
             Consumer<Map<TopicPartition, Long>> next) {
+        find(request, partitions, timestamp, false, next);
+    }
+
+    /**
+     * The same for a change, which is refused if a leader does not respond, so that no partition is left out. A topic
+     * that does not exist is left out.
+     */
+    static void findToChange(
+            RestRequest request,
+            Collection<TopicPartition> partitions,
+            long timestamp,
+            Consumer<Map<TopicPartition, Long>> next) {
+        find(request, partitions, timestamp, true, next);
+    }
+
+    private static void find(
+            RestRequest request,
+            Collection<TopicPartition> partitions,
+            long timestamp,
+            boolean changes,
+            Consumer<Map<TopicPartition, Long>> next) {
         if (partitions.isEmpty()) {
             next.accept(Map.of());
             return;
@@ -56,6 +79,12 @@ final class LogOffsets {
         request.call(ApiKey.LIST_OFFSETS, VERSION, message, ListOffsetsResponse.class, response -> {
             Map<TopicPartition, Long> found = new HashMap<>();
             response.topics().forEach(topic -> topic.partitions().forEach(partition -> {
+                if (changes && partition.errorCode() != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code()) {
+                    ProtocolErrors.check(
+                            partition.errorCode(),
+                            null,
+                            "partition " + partition.partitionIndex() + " of topic " + topic.name());
+                }
                 if (partition.errorCode() == 0 && partition.offset() >= 0) {
                     found.put(new TopicPartition(topic.name(), partition.partitionIndex()), partition.offset());
                 }
@@ -67,11 +96,26 @@ final class LogOffsets {
     /** Finds the start and the end of partitions. */
     static void findBounds(
             RestRequest request, Collection<TopicPartition> partitions, Consumer<Map<TopicPartition, Bounds>> next) {
+        findBounds(request, partitions, false, next);
+    }
+
+    /** The same for a change: see {@link #findToChange}. */
+    static void findBoundsToChange(
+            RestRequest request, Collection<TopicPartition> partitions, Consumer<Map<TopicPartition, Bounds>> next) {
+        findBounds(request, partitions, true, next);
+    }
+
+    private static void findBounds(
+            RestRequest request,
+            Collection<TopicPartition> partitions,
+            boolean changes,
+            Consumer<Map<TopicPartition, Bounds>> next) {
         find(
                 request,
                 partitions,
                 START,
-                starts -> find(request, partitions, END, ends -> {
+                changes,
+                starts -> find(request, partitions, END, changes, ends -> {
                     Map<TopicPartition, Bounds> bounds = new HashMap<>();
                     ends.forEach((partition, end) -> {
                         Long start = starts.get(partition);

@@ -148,9 +148,9 @@ final class OffsetReset {
         if (chosen.size() > MAX_PARTITIONS) {
             throw JsonObject.invalid("it selects more than " + MAX_PARTITIONS + " partitions", RestRoute.REMEDY);
         }
-        LogOffsets.findBounds(request, chosen, bounds -> {
+        LogOffsets.findBoundsToChange(request, chosen, bounds -> {
             if (wish.to() == To.TIMESTAMP) {
-                LogOffsets.find(
+                LogOffsets.findToChange(
                         request,
                         chosen,
                         wish.value(),

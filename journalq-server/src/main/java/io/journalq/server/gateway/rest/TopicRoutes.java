@@ -420,7 +420,7 @@ final class TopicRoutes {
                                 "choose one from 0 to " + (topic.partitions().size() - 1))
                         .exception();
             }
-            LogOffsets.findBounds(
+            LogOffsets.findBoundsToChange(
                     request, partitions, bounds -> truncate(request, topic.name(), partitions, before, bounds));
         });
     }
