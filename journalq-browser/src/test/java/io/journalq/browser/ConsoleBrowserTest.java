@@ -377,4 +377,17 @@ class ConsoleBrowserTest {
         press("Change");
         awaitText("set on this topic");
     }
+
+    @Test
+    void shouldAppendToThePartitionThatAUserChooses() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/produce");
+        WebElement partition =
+                find("form").findElement(By.xpath(".//label[starts-with(normalize-space(), 'Partition')]/select"));
+        for (String number : List.of("1", "0")) {
+            partition.sendKeys(number);
+            find("form .main-action").click();
+            awaitText("Appended to partition " + number);
+        }
+    }
 }

@@ -194,7 +194,7 @@ function ConfigDialog({ path, setting, own, onClose, onDone }) {
       <label>Value${setting.unit && `, in ${setting.unit}, or with a unit such as ${setting.unit === "ms" ? "7d" : "1GiB"}`}
         ${setting.type === "boolean"
           ? html`<select value=${value} onChange=${(event) => setValue(event.target.value)}>
-              <option>true</option><option>false</option></select>`
+              <option value="true">true</option><option value="false">false</option></select>`
           : html`<input class="mono" value=${value} onInput=${(event) => {
               setValue(event.target.value);
               setPreview();

@@ -126,7 +126,7 @@ export function Produce({ topic, partitions, internal }) {
       ${" "}<a href=${`${link("topics", topic, "messages")}?partition=${last.partition}&offset=${last.first}`}>Show it</a></p></div>`}
     <div class="row"><label class="wide">Key; records with the same key stay in order <input class="mono" value=${key} onInput=${(event) => setKey(event.target.value)} /></label>
       <label>Partition <select value=${partition} onChange=${(event) => setPartition(event.target.value)}><option value="">by the key</option>
-        ${Array.from({ length: Math.min(partitions, 1000) }, (none, number) => html`<option>${number}</option>`)}</select></label></div>
+        ${Array.from({ length: Math.min(partitions, 1000) }, (none, number) => html`<option value=${number}>${number}</option>`)}</select></label></div>
     <label>Value <textarea value=${value} disabled=${tombstone} spellcheck="false" onInput=${(event) => setValue(event.target.value)}></textarea></label>
     <div class="row"><label class="check"><input type="checkbox" checked=${tombstone} onChange=${(event) => setTombstone(event.target.checked)} />
         Tombstone: no value, deletes the key in a compacted topic</label>
