@@ -390,4 +390,22 @@ class ConsoleBrowserTest {
             awaitText("Appended to partition " + number);
         }
     }
+
+    @Test
+    void shouldAskAgainWhenABooleanIsChangedAfterItsPreview() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/configuration");
+        find("input[type=search]").sendKeys("preallocate");
+        awaitText("match");
+        wait.until(ExpectedConditions.elementToBeClickable(By.xpath("//tr[.//span[text()='preallocate']]//button")))
+                .click();
+        find("dialog select").sendKeys("true");
+        press("Preview");
+        awaitText("changes from");
+
+        find("dialog select").sendKeys("false");
+
+        press("Preview");
+        awaitText("changes from false to false");
+    }
 }

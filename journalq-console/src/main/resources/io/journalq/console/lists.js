@@ -172,16 +172,19 @@ function ConfigDialog({ path, setting, own, onClose, onDone }) {
   const [value, setValue] = useState(setting.value || "");
   const [preview, setPreview] = useState();
   const [failure, setFailure] = useState();
-  const body = (reset) => (reset ? { reset: [setting.name] } : { set: { [setting.name]: value } });
-  const run = (reset, execute) => async (event) => {
+  const edit = (event) => {
+    setValue(event.target.value);
+    setPreview();
+  };
+  const run = (body, execute) => async (event) => {
     event?.preventDefault();
     try {
-      const result = await change("PATCH", path, { ...body(reset), execute });
+      const result = await change("PATCH", path, { ...body, execute });
       setFailure();
       if (execute) {
         onDone();
       } else {
-        setPreview({ reset, ...result.changes[0] });
+        setPreview({ body, ...result.changes[0] });
       }
     } catch (problem) {
       setPreview();
@@ -190,20 +193,17 @@ function ConfigDialog({ path, setting, own, onClose, onDone }) {
   };
   return html`<${Dialog} title=${setting.name} onClose=${onClose}>
     <p>${setting.documentation}</p><${Failure} of=${failure} />
-    <form class="stack" onSubmit=${run(false, false)}>
+    <form class="stack" onSubmit=${run({ set: { [setting.name]: value } }, false)}>
       <label>Value${setting.unit && `, in ${setting.unit}, or with a unit such as ${setting.unit === "ms" ? "7d" : "1GiB"}`}
         ${setting.type === "boolean"
-          ? html`<select value=${value} onChange=${(event) => setValue(event.target.value)}>
+          ? html`<select value=${value} onChange=${edit}>
               <option value="true">true</option><option value="false">false</option></select>`
-          : html`<input class="mono" value=${value} onInput=${(event) => {
-              setValue(event.target.value);
-              setPreview();
-            }} />`}</label>
+          : html`<input class="mono" value=${value} onInput=${edit} />`}</label>
       <p class="hint">Default: ${shown(setting, setting.default)}. Now: ${shown(setting, setting.value)}, ${SOURCES[setting.source]}.</p>
       ${preview && html`<div class="note"><p>${setting.name} changes from ${shown(setting, preview.from)} to ${shown(setting, preview.to)}.</p></div>`}
       <div class="row end"><button type="button" class="btn" onClick=${onClose}>Cancel</button>
-        ${(setting.source === own || setting.source === "every-broker") && html`<button type="button" class="btn" onClick=${run(true, false)}>Use the default</button>`}
-        ${preview ? html`<button type="button" class="btn main-action" onClick=${run(preview.reset, true)}>Change</button>`
+        ${(setting.source === own || setting.source === "every-broker") && html`<button type="button" class="btn" onClick=${run({ reset: [setting.name] }, false)}>Use the default</button>`}
+        ${preview ? html`<button type="button" class="btn main-action" onClick=${run(preview.body, true)}>Change</button>`
           : html`<button class="btn main-action">Preview</button>`}</div></form></${Dialog}>`;
 }
 
@@ -309,15 +309,15 @@ function ResetDialog({ group, members, onClose, onDone }) {
     }
     return wish;
   };
-  const run = (execute) => async (event) => {
+  const run = (wish, execute) => async (event) => {
     event?.preventDefault();
     try {
-      const result = await change("POST", `${groupPath(group)}/offsets`, { ...body(), execute });
+      const result = await change("POST", `${groupPath(group)}/offsets`, { ...wish, execute });
       setFailure();
       if (execute) {
         onDone();
       } else {
-        setPreview(result.partitions);
+        setPreview({ wish, moves: result.partitions });
       }
     } catch (problem) {
       setPreview();
@@ -326,7 +326,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
   };
   return html`<${Dialog} title=${`Reset the offsets of ${group}`} onClose=${onClose}>
     ${members > 0 && html`<div class="note warn"><p>The group has ${plural(members, "member")}. Stop its consumers first.</p></div>`}
-    <${Failure} of=${failure} /><form class="stack" onSubmit=${run(false)}>
+    <${Failure} of=${failure} /><form class="stack" onSubmit=${run(body(), false)}>
     <div class="row"><label class="wide">Topic; empty for all committed <input value=${topic} onInput=${edit(setTopic)} /></label>
       <label>Partitions, such as 0,2 <input value=${partitions} disabled=${!topic} pattern="[0-9, ]*" onInput=${edit(setPartitions)} /></label></div>
     <div class="row"><label class="wide">Move to <select value=${to} onChange=${edit(setTo)}>
@@ -336,13 +336,13 @@ function ResetDialog({ group, members, onClose, onDone }) {
       ${to === "timestamp" && html`<label>Local time <input type="datetime-local" step="1" required value=${value} onInput=${edit(setValue)} /></label>`}
       ${to === "offset" && html`<label>Offset <input type="number" min="0" required value=${value} onInput=${edit(setValue)} /></label>`}
       ${to === "shift" && html`<label>Records; negative to go back <input type="number" required value=${value} onInput=${edit(setValue)} /></label>`}</div>
-    ${preview && (preview.length
-      ? html`<div class="panel flush"><${Table} caption="New offsets" items=${preview} columns=${[
+    ${preview && (preview.moves.length
+      ? html`<div class="panel flush"><${Table} caption="New offsets" items=${preview.moves} columns=${[
           { label: "Topic", cell: (move) => move.topic }, { label: "Partition", num: true, cell: (move) => move.partition },
           { label: "Now", num: true, cell: (move) => (move.committed < 0 ? "none" : count(move.committed)) },
           { label: "New", num: true, cell: (move) => html`<strong>${count(move.offset)}</strong>` }]} /></div>`
       : html`<div class="note"><p>Nothing would change.</p></div>`)}
     <div class="row end"><button type="button" class="btn" onClick=${onClose}>Cancel</button>
-      ${preview?.length ? html`<button type="button" class="btn main-action" onClick=${run(true)}>Reset ${plural(preview.length, "offset")}</button>`
+      ${preview?.moves.length ? html`<button type="button" class="btn main-action" onClick=${run(preview.wish, true)}>Reset ${plural(preview.moves.length, "offset")}</button>`
         : html`<button class="btn main-action">Preview</button>`}</div></form></${Dialog}>`;
 }
