@@ -408,4 +408,35 @@ class ConsoleBrowserTest {
         press("Preview");
         awaitText("changes from false to false");
     }
+
+    @Test
+    void shouldShowNumbersAsTheyWereSentWhenTheyAreLarge() throws Exception {
+        String json = "{\"id\":12345678901234567890,\"2\":1.50,\"1\":[-0,\"a\\\"}\",true,[]]}";
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", json);
+        browser.get(address + "/#/topics/t0");
+
+        find("tbody button").click();
+        awaitText("id: 12345678901234567890");
+        assertThat(find(".tree").getText().replaceAll("\\s+", " "))
+                .isEqualTo("{ 3 } id: 12345678901234567890 2: 1.50 1: [ 4 ] 0: -0 1: \"a\\\"}\" 2: true 3: [ 0 ]");
+
+        browser.switchTo().activeElement().sendKeys(Keys.ESCAPE);
+        open("topics/t0/produce");
+        find("textarea").sendKeys(json);
+        press("Format JSON");
+        assertThat(find("textarea").getDomProperty("value"))
+                .isEqualTo(
+                        """
+                        {
+                          "id": 12345678901234567890,
+                          "2": 1.50,
+                          "1": [
+                            -0,
+                            "a\\"}",
+                            true,
+                            []
+                          ]
+                        }""");
+    }
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "/console/preact.js";
 import { change, count, plural, send, topicPath } from "/console/api.js";
 import { Empty, Failure, html, link, Table, toast } from "/console/ui.js";
-import { RecordDialog, recordColumns } from "/console/records.js";
+import { format, RecordDialog, recordColumns, structureOf } from "/console/records.js";
 
 /** Rows that are kept and shown. Older ones are dropped, so that the memory of the tab is bounded. */
 const MAX_ROWS = 200;
@@ -110,13 +110,7 @@ export function Produce({ topic, partitions, internal }) {
     }
     event.target.value = "";
   };
-  const isJson = (() => {
-    try {
-      return value.trim() !== "" && typeof JSON.parse(value) === "object";
-    } catch {
-      return false;
-    }
-  })();
+  const json = structureOf(value);
   return html`<form class="panel stack" onSubmit=${submit} onKeyDown=${(event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
         submit(event);
@@ -130,7 +124,7 @@ export function Produce({ topic, partitions, internal }) {
     <label>Value <textarea value=${value} disabled=${tombstone} spellcheck="false" onInput=${(event) => setValue(event.target.value)}></textarea></label>
     <div class="row"><label class="check"><input type="checkbox" checked=${tombstone} onChange=${(event) => setTombstone(event.target.checked)} />
         Tombstone: no value, deletes the key in a compacted topic</label>
-      ${isJson && html`<button type="button" class="btn small" onClick=${() => setValue(JSON.stringify(JSON.parse(value), null, 2))}>Format JSON</button>`}</div>
+      ${json && html`<button type="button" class="btn small" onClick=${() => setValue(format(json))}>Format JSON</button>`}</div>
     ${headers.map(([name, text], index) => html`<div class="row"><label>Header <input value=${name} onInput=${(event) =>
         setHeaders(headers.map((one, place) => (place === index ? [event.target.value, text] : one)))} /></label>
       <label class="wide">Its value <input value=${text} onInput=${(event) =>

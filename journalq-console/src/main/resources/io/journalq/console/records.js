@@ -26,12 +26,54 @@ export function textOf(record, name) {
   return record[name] == null ? "" : record[name];
 }
 
-export function jsonOf(record) {
+const JSON_TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,]|[^\s[\]{}:,"]+/g;
+
+/**
+ * Reads JSON: {entries, isArray}, or {literal}. Names and literals are as they are written, because JavaScript would
+ * round large numbers.
+ */
+function readJson(text) {
+  JSON.parse(text); // throws if it is not JSON
+  const tokens = text.match(JSON_TOKEN);
+  let next = 0;
+  const read = () => {
+    const token = tokens[next++];
+    if (token !== "{" && token !== "[") {
+      return { literal: token };
+    }
+    const isArray = token === "[";
+    const entries = [];
+    while (tokens[next] !== (isArray ? "]" : "}")) {
+      const name = isArray ? String(entries.length) : tokens[next];
+      next += isArray ? 0 : 2;
+      entries.push([name, read()]);
+      next += tokens[next] === "," ? 1 : 0;
+    }
+    next++;
+    return { entries, isArray };
+  };
+  return read();
+}
+
+/** An object or array of JSON as {entries, isArray}; undefined if the text is something else. */
+export function structureOf(text) {
   try {
-    return record.value == null ? undefined : JSON.parse(record.value);
+    const json = readJson(text);
+    return json.entries ? json : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** JSON in lines. */
+export function format(json, indent = "") {
+  if (!json.entries) {
+    return json.literal;
+  }
+  const [begin, end] = json.isArray ? "[]" : "{}";
+  const deeper = `${indent}  `;
+  const lines = json.entries.map(([name, of]) => `${deeper}${json.isArray ? "" : `${name}: `}${format(of, deeper)}`);
+  return lines.length ? `${begin}\n${lines.join(",\n")}\n${indent}${end}` : begin + end;
 }
 
 function hex(array) {
@@ -45,13 +87,17 @@ function hex(array) {
   return lines.join("\n");
 }
 
+const isString = (token) => token.startsWith('"');
+
 function Tree({ name, value, open }) {
-  const key = name !== undefined && html`<span class="key">${name}: </span>`;
-  if (value === null || typeof value !== "object") {
-    return html`<div>${key}<span class=${typeof value === "string" ? "str" : "lit"}>${JSON.stringify(value)}</span></div>`;
+  const key = name !== undefined && html`<span class="key">${isString(name) ? JSON.parse(name) : name}: </span>`;
+  if (!value.entries) {
+    const text = isString(value.literal);
+    return html`<div>${key}<span class=${text ? "str" : "lit"}>
+      ${text ? JSON.stringify(JSON.parse(value.literal)) : value.literal}</span></div>`;
   }
-  const entries = Object.entries(value);
-  const what = Array.isArray(value) ? `[ ${entries.length} ]` : `{ ${entries.length} }`;
+  const { entries, isArray } = value;
+  const what = isArray ? `[ ${entries.length} ]` : `{ ${entries.length} }`;
   return html`<details open=${open}><summary>${key}${what}</summary>
     ${entries.slice(0, MAX_CHILDREN).map(([child, of]) => html`<${Tree} name=${child} value=${of} open=${entries.length < 20} />`)}
     ${entries.length > MAX_CHILDREN && html`<div class="dim">and ${count(entries.length - MAX_CHILDREN)} more</div>`}</details>`;
@@ -59,8 +105,8 @@ function Tree({ name, value, open }) {
 
 function Content({ record, name, label }) {
   const content = bytesOf(record, name);
-  const json = name === "value" ? jsonOf(record) : undefined;
-  const isJson = json !== undefined && typeof json === "object" && json !== null;
+  const json = name === "value" && record.value != null ? structureOf(record.value) : undefined;
+  const isJson = json !== undefined;
   const isText = record[`${name}Base64`] === undefined;
   const [form, setForm] = useState(isJson ? "tree" : isText ? "text" : "hex");
   if (content === null) {
