@@ -439,4 +439,24 @@ class ConsoleBrowserTest {
                           ]
                         }""");
     }
+
+    @Test
+    void shouldSayThatNothingWasFoundWhenAReadFails() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/messages?partition=9&offset=0");
+
+        wait.until(ExpectedConditions.presenceOfElementLocated(By.cssSelector(".note.bad")));
+        awaitText("Nothing was found so far");
+    }
+
+    @Test
+    void shouldShowTheFirstRecordsWhenTheyAreAppendedToAnEmptyTopic() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        browser.get(address + "/#/topics/t0");
+        awaitText("The topic has no records");
+
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "the very first");
+
+        awaitText("the very first");
+    }
 }

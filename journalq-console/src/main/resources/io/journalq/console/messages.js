@@ -34,6 +34,13 @@ async function newestCursor(topic, partition, wanted) {
   return chosen.map((one) => `${one.partition}:${Math.max(one.start, one.end - each)}`).join(",");
 }
 
+function emptyTitle({ busy, ended, done }) {
+  if (busy) {
+    return "Searching…";
+  }
+  return !ended ? "Loading…" : done ? "No record matches" : "Nothing was found so far";
+}
+
 export function Messages({ topic, parameters, empty }) {
   const [from, setFrom] = useState(parameters.has("offset") ? "offset" : "newest");
   const [partition, setPartition] = useState(parameters.get("partition") || "");
@@ -102,11 +109,11 @@ export function Messages({ topic, parameters, empty }) {
       if (newest) {
         records.sort((left, right) => right.timestamp - left.timestamp || right.offset - left.offset);
       }
-      show({ busy: false, done: now.done || newest });
+      show({ busy: false, ended: true, done: now.done || newest });
     } catch (failure) {
       const stopped = failure.name === "AbortError";
       if (running.current === abort) {
-        show({ busy: false, stopped, failure: stopped ? undefined : failure });
+        show({ busy: false, ended: true, stopped, failure: stopped ? undefined : failure });
       }
     }
   };
@@ -114,7 +121,7 @@ export function Messages({ topic, parameters, empty }) {
   useEffect(() => {
     load();
     return () => running.current?.abort();
-  }, [topic]);
+  }, [topic, empty]);
 
   if (empty && !state.records.length) {
     return html`<div class="panel"><${Empty} title="The topic has no records">
@@ -146,7 +153,7 @@ export function Messages({ topic, parameters, empty }) {
       ? html`<${Table} caption="Messages" items=${state.records} columns=${recordColumns(setOpened)} keyOf=${(record) => `${record.partition}:${record.offset}`} />
         <div class="more"><span>${plural(state.records.length, "record")}</span>
           ${!state.searches && state.cursor && from !== "newest" && !state.done && html`<button class="btn small" onClick=${(event) => load(event, state.cursor)}>Show more</button>`}</div>`
-      : html`<${Empty} title=${state.busy ? "Searching…" : state.done ? "No record matches" : "Loading…"}>
+      : html`<${Empty} title=${emptyTitle(state)}>
           ${state.done && (text ? "Try another text, or search in more places." : "Try an earlier position, or all partitions.")}</${Empty}>`}</div>
     ${opened && html`<${RecordDialog} record=${opened} onClose=${() => setOpened()} />`}`;
 }
