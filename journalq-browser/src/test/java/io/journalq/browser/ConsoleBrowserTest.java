@@ -459,4 +459,43 @@ class ConsoleBrowserTest {
 
         awaitText("the very first");
     }
+
+    @Test
+    void shouldShowEachMatchOnceWhenASearchThatWasStoppedGoesOn() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0");
+        awaitText("needle");
+        browser.executeScript(
+                """
+                const real = window.fetch;
+                const record = '{"partition":0,"offset":0,"timestamp":1,"key":null,"value":"needle"}\\n';
+                const progress = '{"progress":{"scanned":0,"offsets":0,"totalOffsets":9,"cursor":"0:0"}}\\n';
+                window.searches = [];
+                window.fetch = (path, options) => {
+                  if (!path.includes("/search")) {
+                    return real(path, options);
+                  }
+                  window.searches.push(path);
+                  const goesOn = window.searches.length > 1;
+                  return Promise.resolve(new Response(new ReadableStream({ start(stream) {
+                    const text = progress + record + (goesOn ? '{"cursor":"0:9","atEnd":true}\\n' : "");
+                    stream.enqueue(new TextEncoder().encode(text));
+                    if (goesOn) {
+                      stream.close();
+                    }
+                    options.signal.addEventListener("abort", () => stream.error(options.signal.reason));
+                  } })));
+                };""");
+        find("input[type=search]").sendKeys("needle" + Keys.ENTER);
+        press("Stop");
+        awaitText("Stopped:");
+
+        find("input[type=search]").sendKeys(" of another search");
+        press("Search on");
+
+        awaitText("to the end of the topic");
+        assertThat(browser.findElements(By.cssSelector("tbody tr"))).hasSize(1);
+        assertThat((String) browser.executeScript("return window.searches[1]"))
+                .contains("text=needle&", "cursor=0%3A0");
+    }
 }

@@ -68,39 +68,45 @@ export function Messages({ topic, parameters, empty }) {
     running.current?.abort();
     const abort = new AbortController();
     running.current = abort;
-    const searches = text !== "";
+    // What goes on is what was begun, whatever the form says by now.
+    const search = cursor ? state.search : text !== "" && { text, in: where, path: where === "path" ? path : "" };
     const records = cursor ? [...state.records] : [];
-    let now = { searches, scanned: cursor ? state.scanned : 0, busy: searches };
+    let now = { search, cursor, scanned: cursor ? state.scanned : 0, busy: Boolean(search) };
     const scannedBefore = now.scanned;
+    let beforeCursor = records.length;
     let drawn = 0;
     const show = (more) => {
       now = { ...now, ...more };
       drawn = performance.now();
-      setState({ ...now, records: [...records] });
+      if (running.current === abort) {
+        setState({ ...now, records: [...records] });
+      }
     };
     const onLine = (line) => {
       if (line.offset !== undefined) {
         records.push(line);
       } else if (line.progress) {
         now = { ...now, ...line.progress, scanned: scannedBefore + line.progress.scanned };
+        beforeCursor = records.length;
       } else if (line.error) {
         throw new Problem(line.error);
       } else if (line.cursor !== undefined) {
         now = { ...now, cursor: line.cursor, done: line.atEnd };
+        beforeCursor = records.length;
       }
       if (performance.now() - drawn > DRAW_MS) {
         show();
       }
     };
     try {
-      let position = cursor ? { cursor } : begin(searches);
+      let position = cursor ? { cursor } : begin(search);
       const newest = position === null;
       if (newest) {
         position = { cursor: await newestCursor(topic, partition, PAGE) };
       }
       show();
-      if (searches) {
-        const wanted = { ...position, text, in: where, path: where === "path" ? path : "", limit: MAX_MATCHES };
+      if (search) {
+        const wanted = { ...position, ...search, limit: MAX_MATCHES };
         await readLines(withParameters(`${topicPath(topic)}/search`, wanted), abort.signal, onLine);
       } else if (!newest || position.cursor) {
         const limit = newest ? 10 * PAGE : PAGE;
@@ -112,9 +118,10 @@ export function Messages({ topic, parameters, empty }) {
       show({ busy: false, ended: true, done: now.done || newest });
     } catch (failure) {
       const stopped = failure.name === "AbortError";
-      if (running.current === abort) {
-        show({ busy: false, ended: true, stopped, failure: stopped ? undefined : failure });
+      if (now.cursor) {
+        records.length = beforeCursor; // those behind it are found again from there
       }
+      show({ busy: false, ended: true, stopped, failure: stopped ? undefined : failure });
     }
   };
 
@@ -141,9 +148,9 @@ export function Messages({ topic, parameters, empty }) {
         <option value="key">the key</option><option value="value">the value</option><option value="headers">the headers</option>
         <option value="path">a JSON path</option></select></label>
       ${where === "path" && html`<label>JSON path <input class="mono" placeholder="$.customer.id" required value=${path} onInput=${(event) => setPath(event.target.value)} /></label>`}
-      ${state.busy ? html`<button type="button" class="btn danger" onClick=${() => running.current.abort()}>Stop</button>`
-        : html`<button class="btn main-action">${text ? "Search" : "Show"}</button>`}</div>
-      ${state.searches && html`<div aria-live="polite">${state.busy && html`<progress max=${state.totalOffsets} value=${state.offsets}
+      ${state.busy ? html`<button key="stop" type="button" class="btn danger" onClick=${() => running.current.abort()}>Stop</button>`
+        : html`<button key="begin" class="btn main-action">${text ? "Search" : "Show"}</button>`}</div>
+      ${state.search && html`<div aria-live="polite">${state.busy && html`<progress max=${state.totalOffsets} value=${state.offsets}
           aria-label="Progress of the search"></progress>`}
         <span class="dim">${state.busy ? "Searching: " : state.stopped ? "Stopped: " : ""}${count(state.records.length)} found in
           ${" "}${plural(state.scanned, "record")}${state.done ? ", to the end of the topic" : ""}.</span>
@@ -152,8 +159,8 @@ export function Messages({ topic, parameters, empty }) {
     <div class="panel flush">${state.records.length
       ? html`<${Table} caption="Messages" items=${state.records} columns=${recordColumns(setOpened)} keyOf=${(record) => `${record.partition}:${record.offset}`} />
         <div class="more"><span>${plural(state.records.length, "record")}</span>
-          ${!state.searches && state.cursor && from !== "newest" && !state.done && html`<button class="btn small" onClick=${(event) => load(event, state.cursor)}>Show more</button>`}</div>`
+          ${!state.search && state.cursor && !state.done && html`<button class="btn small" onClick=${(event) => load(event, state.cursor)}>Show more</button>`}</div>`
       : html`<${Empty} title=${emptyTitle(state)}>
-          ${state.done && (text ? "Try another text, or search in more places." : "Try an earlier position, or all partitions.")}</${Empty}>`}</div>
+          ${state.done && (state.search ? "Try another text, or search in more places." : "Try an earlier position, or all partitions.")}</${Empty}>`}</div>
     ${opened && html`<${RecordDialog} record=${opened} onClose=${() => setOpened()} />`}`;
 }
