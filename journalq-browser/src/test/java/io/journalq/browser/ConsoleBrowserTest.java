@@ -498,4 +498,18 @@ class ConsoleBrowserTest {
         assertThat((String) browser.executeScript("return window.searches[1]"))
                 .contains("text=needle&", "cursor=0%3A0");
     }
+
+    @Test
+    void shouldKeepWhatWasTypedWhenColorsOrTheZoneOfTimesChange() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/produce");
+        find("textarea").sendKeys("half of a record");
+
+        find(".foot input[type=checkbox]").click();
+        find(".foot select").sendKeys("dark");
+
+        assertThat(find("textarea").getDomProperty("value")).isEqualTo("half of a record");
+        open("topics/t0");
+        awaitText(" UTC");
+    }
 }

@@ -59,7 +59,7 @@ function Preferences({ onChange }) {
 
 function Console() {
   const [place, setPlace] = useState(route());
-  const [round, setRound] = useState(0);
+  const [, setRound] = useState(0);
   const session = useLoad(() => get("/v1/session"), []);
   useEffect(() => {
     document.querySelector(".nav a[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
@@ -83,10 +83,10 @@ function Console() {
         ${heading && html`<li class="heading">${heading}</li>`}
         ${links.map(([text, target]) => html`<li><a href=${target ? link(target) : "#/"}
           aria-current=${here === target ? "page" : null}>${text}</a></li>`)}`)}</ul></nav>
-      <div class="foot"><${Preferences} onChange=${() => setRound(round + 1)} />
+      <div class="foot"><${Preferences} onChange=${() => setRound((round) => round + 1)} />
         ${session.data && html`<p>${session.data.principal}<br />broker ${session.data.broker}, ${session.data.version}</p>`}
       </div></header>
-    <main class="main" id="main" tabindex="-1" key=${round}><${Failure} of=${session.failure} />
+    <main class="main" id="main" tabindex="-1"><${Failure} of=${session.failure} />
       ${session.data && page(place, session.data)}</main></div><${Toast} />`;
 }
 

@@ -1,6 +1,6 @@
 /** Components that several pages use. */
 import { html, useEffect, useRef, useState } from "/console/preact.js";
-import { bytes, count, get, Problem, time } from "/console/api.js";
+import { bytes, count, get, isUtc, Problem, time } from "/console/api.js";
 
 export { html };
 
@@ -231,6 +231,7 @@ const WHOLE = Array.from({ length: 14 }, (none, power) => [1, 2, 5].map((digit) 
 export function Chart({ title, times, lines, format }) {
   const box = useRef(null);
   const chart = useRef(null);
+  const { theme } = document.documentElement.dataset;
   useEffect(() => {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name).trim();
@@ -257,7 +258,7 @@ export function Chart({ title, times, lines, format }) {
       watcher.disconnect();
       chart.current.destroy();
     };
-  }, []);
+  }, [theme, isUtc()]);
   useEffect(() => chart.current.setData([times, ...lines.map((line) => line.values)]), [times]);
   const now = lines.map((line) => `${line.label}: ${format(line.values[line.values.length - 1] || 0)}`).join(", ");
   return html`<section class="panel"><h2>${title}</h2>
