@@ -512,4 +512,23 @@ class ConsoleBrowserTest {
         open("topics/t0");
         awaitText(" UTC");
     }
+
+    @Test
+    void shouldShowRecordsWhoseTimesAreNoDates() throws Exception {
+        call(
+                "POST",
+                "/v1/topics",
+                "application/json",
+                "{\"name\":\"t0\",\"configs\":{\"message.timestamp.after.max.ms\":\"9223372036854775807\"}}");
+        call(
+                "POST",
+                "/v1/topics/t0/records",
+                "application/json",
+                "{\"records\":[{\"value\":\"in ns\",\"timestamp\":1700000000000000000}]}");
+
+        browser.get(address + "/#/topics/t0");
+
+        awaitText("in ns");
+        awaitText("1700000000000000000 ms");
+    }
 }

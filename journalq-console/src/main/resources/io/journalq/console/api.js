@@ -124,5 +124,8 @@ export function time(ms) {
     return "none";
   }
   const date = new Date(utc ? ms : ms - new Date(ms).getTimezoneOffset() * 60000);
-  return `${date.toISOString().slice(0, 23).replace("T", " ")}${utc ? " UTC" : ""}`;
+  if (Number.isNaN(date.getTime())) {
+    return `${ms} ms`; // producers choose the times of records, and some count them in ns
+  }
+  return date.toISOString().replace("T", " ").replace("Z", utc ? " UTC" : "");
 }
