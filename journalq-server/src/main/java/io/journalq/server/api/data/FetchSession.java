@@ -329,7 +329,8 @@ final class FetchSession implements FetchPart.Listener {
         }
     }
 
-    private static void unpark(List<FetchPart> parts) {
+    /** Ends the parking of partitions, on the loops of their shards. */
+    static void unpark(List<FetchPart> parts) {
         IdentityHashMap<Shard, List<FetchPart>> partsByShard = new IdentityHashMap<>();
         for (FetchPart part : parts) {
             if (part.shard() != null) {

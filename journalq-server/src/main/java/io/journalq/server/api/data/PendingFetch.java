@@ -186,6 +186,8 @@ final class PendingFetch implements FetchSession.PendingRequest {
         if (session.isClosed()) {
             finish();
             parts.forEach(FetchPart::dropFound);
+            // A read that was not handed over yet when the session was closed has parked its partition since then.
+            FetchSession.unpark(parts);
             context.respond(new FetchResponse().setErrorCode(ErrorCode.FETCH_SESSION_ID_NOT_FOUND.code()));
             return;
         }
