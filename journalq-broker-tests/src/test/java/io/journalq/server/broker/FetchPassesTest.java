@@ -8,6 +8,7 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.FetchRequest;
+import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.LocalCall;
 import io.journalq.server.config.BrokerConfig;
@@ -21,6 +22,7 @@ import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
+import io.netty.buffer.ByteBuf;
 import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -28,6 +30,7 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -41,11 +44,17 @@ class FetchPassesTest {
     private static final int TIMEOUT_S = 30;
     private static final int VERSION = 12;
     private static final long HEAP_BYTES = 1L << 30;
+    private static final byte[] VALUE = new byte[100];
+
+    /** More than one batch with {@link #VALUE}, and less than two. */
+    private static final int MIN_BYTES = 250;
+
     private static final InetSocketAddress HERE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9092);
 
     private final EventLoops loops = new EventLoops(3);
     private final ExecutorService pool = Executors.newCachedThreadPool();
     private BrokerCore core;
+    private LocalCall.Client client;
     private Uuid topicId;
 
     @BeforeEach
@@ -78,6 +87,8 @@ class FetchPassesTest {
         CreateTopicsResponse created = (CreateTopicsResponse)
                 call(client(loops.cycles().get(0)), 7, create).get(TIMEOUT_S, TimeUnit.SECONDS);
         topicId = created.topics().get(0).topicId();
+        // The other two partitions are on the other two loops.
+        client = client(loopOf(2));
     }
 
     @AfterEach
@@ -85,6 +96,35 @@ class FetchPassesTest {
         core.close();
         loops.close();
         pool.shutdownNow();
+    }
+
+    @Test
+    void shouldRespondWhenThereIsEnoughAfterAPartitionHadALittleNewsDuringARead() throws Exception {
+        // given a fetch that has read one partition, and waits for the loop of the other one
+        CountDownLatch release = new CountDownLatch(1);
+        loopOf(1).execute(() -> awaitRelease(release));
+        CompletableFuture<ApiMessage> response = call(client, VERSION, fetch(0, 1));
+        endIteration(client.cycle());
+        endIteration(loopOf(0));
+
+        // when the first one gets less than the fetch waits for, and then the read ends
+        produce(0);
+        endIteration(loopOf(0));
+        endIteration(client.cycle());
+        release.countDown();
+        endIteration(loopOf(1));
+        endIteration(client.cycle());
+        assertThat(response).isNotDone();
+
+        // and the first one gets the rest
+        produce(0);
+
+        // then the response does not wait any longer
+        FetchResponse fetched = (FetchResponse) response.get(TIMEOUT_S, TimeUnit.SECONDS);
+        FetchResponse.PartitionData data =
+                fetched.responses().get(0).partitions().get(0);
+        assertThat(data.highWatermark()).isEqualTo(2);
+        data.records().release();
     }
 
     @Test
@@ -121,6 +161,14 @@ class FetchPassesTest {
         return core.shards().shardOf(topicId, partition).cycle();
     }
 
+    private static void awaitRelease(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(TIMEOUT_S, TimeUnit.SECONDS)).isTrue();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Waits until a loop has ended an iteration with everything that it has been given. */
     private static void endIteration(LoopCycle cycle) throws Exception {
         CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -128,10 +176,17 @@ class FetchPassesTest {
         ended.get(TIMEOUT_S, TimeUnit.SECONDS);
     }
 
+    private void produce(int partition) throws Exception {
+        ByteBuf batch = WireClient.batch(1, VALUE);
+        call(client(loopOf(partition)), VERSION, WireClient.produceRequest("t", partition, batch))
+                .get(TIMEOUT_S, TimeUnit.SECONDS);
+        batch.release();
+    }
+
     private static FetchRequest fetch(int... partitions) {
         return new FetchRequest()
                 .setMaxWaitMs(60_000)
-                .setMinBytes(1)
+                .setMinBytes(MIN_BYTES)
                 .setMaxBytes(10_000)
                 .setSessionEpoch(-1)
                 .setTopics(List.of(new FetchRequest.FetchTopic()

@@ -93,12 +93,13 @@ final class PendingFetch implements FetchSession.PendingRequest {
         if (passRegistered) {
             return;
         }
-        if (isInPass()) {
-            missedNews |= grownBytes <= 0;
-        } else if (grownBytes <= 0 || session.readyBytes() >= minSizeBytes) {
-            registerPass();
-        } else {
+        if (grownBytes > 0 && session.readyBytes() < minSizeBytes && part.isReadable()) {
+            // Also during a pass, which may not read this partition.
             part.shard().cycle().execute(part::parkOnShard);
+        } else if (isInPass()) {
+            missedNews |= grownBytes <= 0;
+        } else {
+            registerPass();
         }
     }
 
