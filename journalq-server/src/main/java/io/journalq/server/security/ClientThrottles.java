@@ -46,9 +46,27 @@ public final class ClientThrottles {
 
     private final Supplier<ClientQuotas> quotas;
     private final LongSupplier nanoTime;
-    private final Map<Counted, AtomicLong> usedUpNanos = new ConcurrentHashMap<>();
+    private final Map<Counted, Usage> usages = new ConcurrentHashMap<>();
 
     private record Counted(String key, QuotaEntity client) {}
+
+    /**
+     * The usage of one client.
+     *
+     * @param limit the limit by which the time was computed
+     * @param usedUpNanos when everything is used up at that rate
+     */
+    private record Usage(double limit, AtomicLong usedUpNanos) {
+        /** The same usage at another rate. A debt is an amount: a higher limit pays it off in less time. */
+        Usage at(double newLimit, long now) {
+            if (newLimit == limit) {
+                return this; // Another thread was first.
+            }
+            long ahead = usedUpNanos.get() - now;
+            long aheadThen = ahead <= 0 ? ahead : Math.min(MAX_DEBT_NANOS, (long) (ahead * (limit / newLimit)));
+            return new Usage(newLimit, new AtomicLong(now + aheadThen));
+        }
+    }
 
     /**
      * Throttles without any usage yet.
@@ -129,10 +147,18 @@ public final class ClientThrottles {
 
     private AtomicLong counter(String key, Applied applied, long now) {
         Counted client = new Counted(key, applied.countedFor());
-        if (usedUpNanos.size() >= MAX_COUNTED && !usedUpNanos.containsKey(client)) {
-            usedUpNanos.values().removeIf(other -> other.get() - now <= -BURST_NANOS);
-            client = usedUpNanos.size() < MAX_COUNTED ? client : new Counted(key, OTHERS);
+        if (usages.size() >= MAX_COUNTED && !usages.containsKey(client)) {
+            usages.values().removeIf(other -> other.usedUpNanos().get() - now <= -BURST_NANOS);
+            client = usages.size() < MAX_COUNTED ? client : new Counted(key, OTHERS);
         }
-        return usedUpNanos.computeIfAbsent(client, counted -> new AtomicLong(now - BURST_NANOS));
+        Usage usage = usages.get(client);
+        if (usage == null || usage.limit() != applied.limit()) {
+            usage = usages.compute(
+                    client,
+                    (counted, before) -> before == null
+                            ? new Usage(applied.limit(), new AtomicLong(now - BURST_NANOS))
+                            : before.at(applied.limit(), now));
+        }
+        return usage.usedUpNanos();
     }
 }

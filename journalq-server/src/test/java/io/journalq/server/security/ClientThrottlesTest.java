@@ -126,6 +126,36 @@ class ClientThrottlesTest {
     }
 
     @Test
+    void shouldPayOffADebtAtTheNewRateWhenALimitIsRaised() {
+        // given a client that owes hours, because its limit was set too low
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 10_000_000))
+                .isEqualTo(ClientThrottles.MAX_WAIT_MS);
+
+        // when
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1_000_000);
+
+        // then
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 0))
+                .isBetween(9_990, 10_000);
+        passMs(10_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 0))
+                .isZero();
+    }
+
+    @Test
+    void shouldOweTheSameAmountWhenALimitIsLowered() {
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1_000);
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 2_000))
+                .isEqualTo(1_000);
+
+        limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 100);
+
+        assertThat(throttles.useBytes(QuotaKeys.PRODUCE_BYTES, ANONYMOUS, "a", 0))
+                .isEqualTo(10_000);
+    }
+
+    @Test
     void shouldForgetLimitsThatAreRemoved() {
         limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, 1);
         limit(null, new Part("a"), QuotaKeys.PRODUCE_BYTES, null);
