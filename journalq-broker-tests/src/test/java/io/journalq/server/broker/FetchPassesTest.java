@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
+import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.server.api.ClientSession;
@@ -15,6 +17,7 @@ import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Controller;
+import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.LoopCycle;
@@ -22,10 +25,12 @@ import io.journalq.server.memory.MemoryAccount;
 import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.security.ClientThrottles;
 import io.journalq.server.security.Principal;
+import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.netty.buffer.ByteBuf;
 import java.lang.ref.WeakReference;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
 import java.util.Random;
@@ -49,10 +54,12 @@ class FetchPassesTest {
     /** More than one batch with {@link #VALUE}, and less than two. */
     private static final int MIN_BYTES = 250;
 
+    private static final Path DATA = Path.of("in-memory");
     private static final InetSocketAddress HERE = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9092);
 
     private final EventLoops loops = new EventLoops(3);
     private final ExecutorService pool = Executors.newCachedThreadPool();
+    private final FileStore store = new MemoryFileStore();
     private BrokerCore core;
     private LocalCall.Client client;
     private Uuid topicId;
@@ -60,13 +67,13 @@ class FetchPassesTest {
     @BeforeEach
     void start() throws Exception {
         BrokerConfig config = BrokerConfig.defaults()
-                .with("data.directories", "in-memory", ConfigOrigin.COMMAND_LINE)
+                .with("data.directories", DATA.toString(), ConfigOrigin.COMMAND_LINE)
                 .with("write.ahead.max.bytes", "0", ConfigOrigin.COMMAND_LINE);
         Random random = new Random(1);
         core = BrokerCore.open(
                 config,
                 new BrokerCore.Environment(
-                        new MemoryFileStore(),
+                        store,
                         loops.cycles(),
                         pool,
                         Controller.newThread(),
@@ -155,6 +162,35 @@ class FetchPassesTest {
         });
         assertThat(response.get(TIMEOUT_S, TimeUnit.SECONDS)).isNotNull();
         return new WeakReference<>(hasty.session());
+    }
+
+    @Test
+    void shouldDeleteThePartitionsOfATopicWhenAFetchLooksForThemBeforeTheirLoopKnows() throws Exception {
+        // given a session with a partition that is parked on another loop, which is busy
+        FetchResponse first = fetchInSession(0, 0);
+        CountDownLatch release = new CountDownLatch(1);
+        loopOf(0).execute(() -> awaitRelease(release));
+
+        // when the topic is deleted, and the client names the partition again
+        DeleteTopicsRequest delete =
+                new DeleteTopicsRequest().setTimeoutMs(10_000).setTopicNames(List.of("t"));
+        call(client, 5, delete).get(TIMEOUT_S, TimeUnit.SECONDS);
+        FetchResponse second = fetchInSession(first.sessionId(), 1);
+        assertThat(second.responses().get(0).partitions().get(0).errorCode())
+                .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code());
+        release.countDown();
+
+        // then no files are left
+        String directory = StoredPartition.directoryName(topicId, 0);
+        for (int i = 0; i < 200 && store.list(DATA).contains(directory); i++) {
+            Thread.sleep(10);
+        }
+        assertThat(store.list(DATA)).doesNotContain(directory);
+    }
+
+    private FetchResponse fetchInSession(int id, int epoch) throws Exception {
+        FetchRequest request = fetch(0).setMaxWaitMs(1).setSessionId(id).setSessionEpoch(epoch);
+        return (FetchResponse) call(client, VERSION, request).get(TIMEOUT_S, TimeUnit.SECONDS);
     }
 
     private LoopCycle loopOf(int partition) {

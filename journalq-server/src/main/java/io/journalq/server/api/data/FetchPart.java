@@ -366,10 +366,15 @@ final class FetchPart extends PartitionReader {
 
     @Override
     protected void onNews(long grownBytes) {
-        if (shard.cycle() == listener.cycle()) {
+        Shard located = shard;
+        if (located == null || !located.cycle().loop().inLoop()) {
+            // The topic was deleted, perhaps created again, and the client has named the partition before the loop on
+            // which it is still parked has closed the old one.
+            listener.cycle().enqueue(() -> listener.onNews(this, grownBytes));
+        } else if (located.cycle() == listener.cycle()) {
             listener.onNews(this, grownBytes);
         } else {
-            shard.cycle().handBack(listener.cycle(), () -> listener.onNews(this, grownBytes));
+            located.cycle().handBack(listener.cycle(), () -> listener.onNews(this, grownBytes));
         }
     }
 }
