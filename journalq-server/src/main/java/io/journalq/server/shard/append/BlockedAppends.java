@@ -2,6 +2,7 @@ package io.journalq.server.shard.append;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.loop.LogThrottle;
 import java.util.ArrayDeque;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,6 +14,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class BlockedAppends {
     private static final Logger log = LoggerFactory.getLogger(BlockedAppends.class);
+
+    private static final LogThrottle SHORTAGES = new LogThrottle(log, 1);
 
     /** Maximum size of the appends admitted in one iteration of the loop. */
     private static final int MAX_ADMITTED_AT_ONCE_BYTES = 1 << 20;
@@ -46,7 +49,7 @@ public final class BlockedAppends {
             if (!admission.refuses(append)) {
                 waiting.add(append);
             }
-        } else if (!admission.admit(append)) {
+        } else if (!admit(append)) {
             begin(append);
         }
     }
@@ -109,9 +112,16 @@ public final class BlockedAppends {
         }
     }
 
-    /** Rejects an append because of a lack of memory or a defect. The appends behind it must not wait forever. */
+    /**
+     * Rejects an append because of a lack of memory or a defect. The appends behind it, and a sender on another loop,
+     * must not wait forever.
+     */
     private void giveUp(Append append, Throwable failure) {
-        log.error("cannot decide about a batch: partition={}", name, failure);
+        if (failure instanceof OutOfMemoryError) {
+            SHORTAGES.warn("out of direct memory", "event loop", failure.getMessage());
+        } else {
+            log.error("cannot decide about a batch: partition={}", name, failure);
+        }
         append.refuse(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot append the batch");
     }
 
