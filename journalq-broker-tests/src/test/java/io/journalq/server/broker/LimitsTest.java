@@ -154,6 +154,20 @@ class LimitsTest {
     }
 
     @Test
+    void shouldKeepASessionWhenItUsesTheWholeLimitAndNamesItsPartitionsAgain() throws Exception {
+        try (WireClient client = new WireClient(broker.port())) {
+            int session =
+                    client.call(FetchResponse.class, fetch(0, 0, 0, 1), 12).sessionId();
+            assertThat(session).isPositive();
+
+            FetchResponse next = client.call(FetchResponse.class, fetch(session, 1, 0, 1), 12);
+
+            assertThat(ErrorCode.of(next.errorCode())).isEqualTo(ErrorCode.NONE);
+            assertThat(next.sessionId()).isEqualTo(session);
+        }
+    }
+
+    @Test
     void shouldRefuseAGroupWhenThereAreAsManyAsThereMayBe() throws Exception {
         try (WireClient client = new WireClient(broker.port())) {
             // given one group, because it has committed an offset

@@ -112,21 +112,23 @@ public final class FetchHandler implements Handler<FetchRequest> {
         int epoch = request.sessionEpoch();
         if (epoch == NO_SESSION_EPOCH || epoch == NEW_SESSION_EPOCH) {
             sessions.end(request.sessionId());
-            boolean remembered = epoch == NEW_SESSION_EPOCH && takeRoom(context, request);
+            FetchSession.Growth whole = FetchSession.Growth.of(request);
+            boolean remembered = epoch == NEW_SESSION_EPOCH && takeRoom(context, whole);
             FetchSession session = remembered ? sessions.open(usesTopicIds) : sessions.openSessionless(usesTopicIds);
-            session.count(remembered ? partitions(request) : 0);
+            session.count(remembered ? whole.partitions() : 0);
             fetch(context, request, sessions, session, true);
             return;
         }
         FetchSession session = sessions.find(request.sessionId());
         ErrorCode error = check(session, request, usesTopicIds);
-        if (error == ErrorCode.NONE && !takeRoom(context, request)) {
+        FetchSession.Growth growth = error == ErrorCode.NONE ? session.growth(request) : null;
+        if (error == ErrorCode.NONE && !takeRoom(context, growth)) {
             // The client begins a new session, and this request is served without one.
             sessions.end(request.sessionId());
             error = ErrorCode.FETCH_SESSION_ID_NOT_FOUND;
         }
         if (error == ErrorCode.NONE) {
-            session.count(partitions(request));
+            session.count(growth.partitions());
             session.advanceEpoch();
             fetch(context, request, sessions, session, false);
         } else {
@@ -150,24 +152,15 @@ public final class FetchHandler implements Handler<FetchRequest> {
                 : ErrorCode.STALE_BROKER_EPOCH;
     }
 
-    private boolean takeRoom(RequestContext context, FetchRequest request) {
-        int partitions = partitions(request);
-        if (!budget.memory().hasRoom(FetchSession.sizeBytes(request))) {
+    private boolean takeRoom(RequestContext context, FetchSession.Growth growth) {
+        if (!budget.memory().hasRoom(growth.bytes())) {
             return false;
         }
-        boolean taken = partitions == 0 || budget.take(partitions);
+        boolean taken = growth.partitions() == 0 || budget.take(growth.partitions());
         if (!taken) {
             context.cycle().counters().onLimit(Limit.FETCH_SESSION_PARTITIONS);
         }
         return taken;
-    }
-
-    private static int partitions(FetchRequest request) {
-        int partitions = 0;
-        for (FetchRequest.FetchTopic topic : request.topics()) {
-            partitions += topic.partitions().size();
-        }
-        return partitions;
     }
 
     /**

@@ -82,14 +82,37 @@ final class FetchSession implements FetchPart.Listener {
         this.cycle = cycle;
     }
 
-    /** Heap of the partitions that a request names, if the session contains none of them. */
-    static long sizeBytes(FetchRequest request) {
-        long bytes = 0;
-        for (FetchRequest.FetchTopic topic : request.topics()) {
-            bytes += sizeOfTopic(topic.topic())
-                    + (long) PARTITION_BYTES * topic.partitions().size();
+    /**
+     * What a request adds to a session.
+     *
+     * @param partitions number of partitions
+     * @param bytes heap of these and of their topics
+     */
+    record Growth(int partitions, long bytes) {
+        /** Everything that a request names. */
+        static Growth of(FetchRequest request) {
+            return beyond(Map.of(), request, false);
         }
-        return bytes;
+
+        private static Growth beyond(
+                Map<Object, SessionTopic<FetchPart>> known, FetchRequest request, boolean usesTopicIds) {
+            int partitions = 0;
+            long bytes = 0;
+            for (FetchRequest.FetchTopic topic : request.topics()) {
+                SessionTopic<FetchPart> there =
+                        known.isEmpty() ? null : known.get(usesTopicIds ? topic.topicId() : topic.topic());
+                bytes += there == null ? sizeOfTopic(topic.topic()) : 0;
+                for (FetchRequest.FetchPartition partition : topic.partitions()) {
+                    partitions += there == null || !there.parts().containsKey(partition.partition()) ? 1 : 0;
+                }
+            }
+            return new Growth(partitions, bytes + (long) PARTITION_BYTES * partitions);
+        }
+    }
+
+    /** What a request adds to this session. Partitions that it names again are there already. */
+    Growth growth(FetchRequest request) {
+        return Growth.beyond(topics, request, usesTopicIds);
     }
 
     private static long sizeOfTopic(String name) {

@@ -39,7 +39,9 @@ class FetchSessionMemoryTest {
 
         session(1).update(request);
 
-        assertThat(memory.bytes).isEqualTo(FetchSession.sizeBytes(request)).isPositive();
+        assertThat(memory.bytes)
+                .isEqualTo(FetchSession.Growth.of(request).bytes())
+                .isPositive();
     }
 
     @Test
