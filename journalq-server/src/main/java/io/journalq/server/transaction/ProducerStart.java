@@ -102,7 +102,7 @@ final class ProducerStart {
         boolean sameId = request.producerId() == known.producerId()
                 || (request.producerId() == known.previousProducerId()
                         && request.producerEpoch() >= TransactionMetadata.LAST_EPOCH);
-        return sameId && (isCurrent(known, request) || isRetry(known, request));
+        return sameId && (isCurrent(known, request) || isRetry(known, request) || missedTheEnd(known, request));
     }
 
     private static boolean isCurrent(TransactionMetadata known, InitProducerIdRequest request) {
@@ -114,14 +114,27 @@ final class ProducerStart {
         return givenUp != null && givenUp == request.producerEpoch() && known.state() != TransactionState.ONGOING;
     }
 
+    /**
+     * Whether the producer has the epoch in which its last transaction ended, because the response with the next one was
+     * lost (KIP-890). Only that producer has it, and nobody has used the next one yet.
+     */
+    private static boolean missedTheEnd(TransactionMetadata known, InitProducerIdRequest request) {
+        boolean ended = known.state().isPrepared()
+                || known.state() == TransactionState.COMPLETE_COMMIT
+                || known.state() == TransactionState.COMPLETE_ABORT;
+        boolean isPrevious = request.producerId() == known.producerId() && request.producerEpoch() + 1 == known.epoch();
+        boolean hadPreviousId = request.producerId() == known.previousProducerId() && known.epoch() == 0;
+        return ended && known.version() == TransactionVersion.SECOND && (isPrevious || hadPreviousId);
+    }
+
     private void restart(
             TransactionMetadata known, InitProducerIdRequest request, long nowMs, Reply<InitProducerIdResponse> reply) {
         if (known.state().isPrepared()) {
             reply.send(refused(ErrorCode.CONCURRENT_TRANSACTIONS));
             return;
         }
-        boolean isRetry = request.producerId() >= 0 && isRetry(known, request);
-        if (isRetry) {
+        boolean isAgain = request.producerId() >= 0 && (isRetry(known, request) || missedTheEnd(known, request));
+        if (isAgain) {
             reply.send(given(known));
             return;
         }

@@ -174,6 +174,48 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldContinueAProducerThatMissedTheResponseToTheEndOfItsTransaction() {
+        // given a transaction that was committed in an epoch that its producer has not learned
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        EndTxnResponse missed = end(SECOND, producer.producerId(), producer.producerEpoch(), true);
+        // when the producer starts again as the one that it was
+        assertThat(init(4, producer.producerId(), producer.producerEpoch()).errorCode())
+                .isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
+        world.completeMarkers(world.markers.get(ID));
+        world.makeAllSafe();
+        world.crash(false);
+        InitProducerIdResponse again = init(4, producer.producerId(), producer.producerEpoch());
+        // then it gets the epoch that it has missed
+        assertThat(again.errorCode()).isZero();
+        assertThat(again.producerId()).isEqualTo(missed.producerId());
+        assertThat(again.producerEpoch()).isEqualTo(missed.producerEpoch());
+        // no longer once that epoch is used, or another producer has taken over
+        add(again.producerId(), again.producerEpoch());
+        assertThat(init(4, producer.producerId(), producer.producerEpoch()).errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+        end(SECOND, again.producerId(), again.producerEpoch(), true);
+        world.completeMarkers(world.markers.get(ID));
+        init();
+        assertThat(init(4, again.producerId(), again.producerEpoch()).errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+    }
+
+    @Test
+    void shouldContinueWithTheNewProducerIdWhenTheResponseWithItWasMissed() {
+        InitProducerIdResponse producer = init();
+        world.useUpEpochsBefore(TransactionMetadata.LAST_EPOCH);
+        add(producer.producerId(), TransactionMetadata.LAST_EPOCH);
+        EndTxnResponse missed = end(SECOND, producer.producerId(), TransactionMetadata.LAST_EPOCH, true);
+        assertThat(missed.producerEpoch()).isZero();
+        world.completeMarkers(world.markers.get(ID));
+        InitProducerIdResponse again = init(4, producer.producerId(), TransactionMetadata.LAST_EPOCH);
+        assertThat(again.errorCode()).isZero();
+        assertThat(again.producerId()).isEqualTo(missed.producerId());
+        assertThat(again.producerEpoch()).isZero();
+    }
+
+    @Test
     void shouldAbortAfterTheTimeoutAndExpireUnusedIds() {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
