@@ -109,9 +109,16 @@ final class ProducerStart {
         return request.producerId() == known.producerId() && request.producerEpoch() == known.epoch();
     }
 
+    /**
+     * Whether the request exchanged its epoch for the current one before. If no producer id was available for that, the
+     * epoch is still the current one, and must not be used twice: the producer restarts its sequence numbers.
+     */
     private boolean isRetry(TransactionMetadata known, InitProducerIdRequest request) {
         Short givenUp = givenUpEpochs.get(known.id());
-        return givenUp != null && givenUp == request.producerEpoch() && known.state() != TransactionState.ONGOING;
+        return givenUp != null
+                && givenUp == request.producerEpoch()
+                && known.state() != TransactionState.ONGOING
+                && !isCurrent(known, request);
     }
 
     /**

@@ -216,6 +216,28 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldNeverRespondWithTheEpochThatAProducerGivesUp() {
+        // given a producer with the last epoch, and no producer id for it
+        InitProducerIdResponse producer = init();
+        world.useUpEpochsBefore(TransactionMetadata.LAST_EPOCH);
+        AtomicReference<InitProducerIdResponse> response = new AtomicReference<>();
+        world.machine.onInitProducerId(
+                (short) 4,
+                request().setProducerId(producer.producerId()).setProducerEpoch(TransactionMetadata.LAST_EPOCH),
+                world.nowMs,
+                world.reply(response::set));
+        world.giveProducerId(false);
+        world.makeAllSafe();
+        assertThat(response.get().errorCode()).isEqualTo(ErrorCode.COORDINATOR_NOT_AVAILABLE.code());
+        // when it asks again
+        InitProducerIdResponse again = init(4, producer.producerId(), TransactionMetadata.LAST_EPOCH);
+        // then it gets another producer id: it restarts its sequence numbers, which the old epoch has used
+        assertThat(again.errorCode()).isZero();
+        assertThat(again.producerId()).isNotEqualTo(producer.producerId());
+        assertThat(again.producerEpoch()).isZero();
+    }
+
+    @Test
     void shouldAbortAfterTheTimeoutAndExpireUnusedIds() {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
