@@ -105,10 +105,12 @@ class TransactionalOffsetsTest {
                         (short) epoch,
                         guard,
                         List.of(new CommittedOffsets.Commit("t", TOPIC, partition, offset, 2, 3, "note"))),
-                7,
+                nowMs,
                 response);
         return response.value;
     }
+
+    private long nowMs = 7;
 
     private void end(long producerId, int epoch, boolean commit) {
         end(producerId, epoch, 2, commit);
@@ -200,6 +202,35 @@ class TransactionalOffsetsTest {
         assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(12);
         assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
         assertThat(machine.offsets().get("g", "t", 5) != null).isEqualTo(committed);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldKeepWhatWasCommittedLastWhenAnEarlierTransactionEndsLater(boolean laterOneCommits) {
+        // given offsets of the same partition in two open transactions
+        commit("g", ANYBODY, 11, 0, 4, 9);
+        nowMs++;
+        commit("g", ANYBODY, 12, 0, 4, 20);
+
+        // when the later one ends first
+        end(12, 1, laterOneCommits);
+        restart();
+        end(11, 1, true);
+
+        // then its offset counts, if it commits
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(laterOneCommits ? 20 : 9);
+        assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
+    }
+
+    @Test
+    void shouldKeepWhatIsPendingWhenAnEarlierTransactionEndsFirst() {
+        commit("g", ANYBODY, 11, 0, 4, 9);
+        nowMs++;
+        commit("g", ANYBODY, 12, 0, 4, 20);
+        end(11, 1, true);
+        assertThat(machine.offsets().isPending("g", "t", 4)).isTrue();
+        end(12, 1, true);
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(20);
     }
 
     @Test
