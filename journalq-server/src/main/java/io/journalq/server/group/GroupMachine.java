@@ -369,7 +369,9 @@ public final class GroupMachine implements CoordinatorMachine {
 
     private LeaveGroupResponse.MemberResponse leave(Group from, LeaveGroupRequest.MemberIdentity one, long nowMs) {
         if (from instanceof ClassicGroup group) {
-            return classic.leave(group, one);
+            LeaveGroupResponse.MemberResponse response = classic.leave(group, one);
+            dropIfUnused(group);
+            return response;
         }
         if (from instanceof ConsumerGroup group) {
             return consumer.classicMembers().leave(group, one, nowMs);

@@ -297,6 +297,21 @@ class GroupMemoryTest {
         assertThat(commit("g", "topic-1", 0, "")).isEqualTo(ErrorCode.NONE);
     }
 
+    @Test
+    void shouldForgetAGroupWhenTheClientLeavesThatItExpects() {
+        machine.onLoaded(nowMs);
+        assertThat(join("group", "", null, 10)).isEqualTo(ErrorCode.MEMBER_ID_REQUIRED);
+
+        machine.onLeaveGroup(
+                "group",
+                List.of(new LeaveGroupRequest.MemberIdentity().setMemberId(members.get(0)[1])),
+                nowMs,
+                reply(responses -> assertThat(responses.get(0).errorCode()).isZero()));
+
+        assertThat(machine.list()).isEmpty();
+        assertThat(groups.bytes).isZero();
+    }
+
     private static final int COUNT = 300;
 
     private interface Growth {
