@@ -350,6 +350,14 @@ final class ClassicGroup implements Group {
                         .setMembers(all));
     }
 
+    /** The record of a group of consumers that has no members since {@code emptySinceMs}. */
+    static CoordinatorRecord emptyRecord(String groupId, int generation, long emptySinceMs) {
+        ClassicGroup group = new ClassicGroup(groupId, emptySinceMs);
+        group.protocolType = EmbeddedProtocol.TYPE;
+        group.generation = generation;
+        return group.toRecord(Map.of(), emptySinceMs);
+    }
+
     /** The members with all of their metadata, for conversion to another group type. */
     ClassicSnapshot snapshot() {
         List<ClassicSnapshot.Member> all = new ArrayList<>(members.size());

@@ -221,13 +221,13 @@ public final class GroupMachine implements CoordinatorMachine {
             return;
         }
         Group group = groups.get(request.groupId());
-        if (group instanceof ConsumerGroup && group.isEmpty()) {
-            outbox.append(group.tombstones());
-            group = null;
-        }
-        if (group == null && !request.memberId().isEmpty()) {
+        boolean isEmptyConsumerGroup = group instanceof ConsumerGroup && group.isEmpty();
+        if ((group == null || isEmptyConsumerGroup) && !request.memberId().isEmpty()) {
             reply.send(ClassicResponses.refusal(version, ErrorCode.UNKNOWN_MEMBER_ID, request.memberId()));
             return;
+        }
+        if (isEmptyConsumerGroup) {
+            group = replaceEmpty((ConsumerGroup) group);
         }
         if (group == null) {
             group = new ClassicGroup(request.groupId(), nowMs);
@@ -245,6 +245,17 @@ public final class GroupMachine implements CoordinatorMachine {
                             ? response
                             : ClassicResponses.refusal(version, refused, response.memberId()));
         }
+    }
+
+    /**
+     * Replaces a group of the consumer protocol without members by a classic one that is empty since the same time: the
+     * client may give up before it has joined, and then the offsets must not expire earlier.
+     */
+    private Group replaceEmpty(ConsumerGroup left) {
+        List<CoordinatorRecord> records = new ArrayList<>(left.tombstones());
+        records.add(ClassicGroup.emptyRecord(left.id(), left.epoch(), left.emptySinceMs()));
+        outbox.append(records);
+        return groups.get(left.id());
     }
 
     /** Converts a group of the consumer protocol whose remaining members all use the classic protocol. */

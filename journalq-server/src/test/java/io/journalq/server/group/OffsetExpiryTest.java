@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
+import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.group.GroupLimits.GroupCount;
@@ -14,9 +15,11 @@ import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.model.Group.Origin;
 import io.journalq.server.group.record.GroupMetadataKey;
 import io.journalq.server.group.record.GroupMetadataValue;
+import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /** The retention of committed offsets, and the handling of offsets behind the end of their partition. */
@@ -179,6 +182,70 @@ class OffsetExpiryTest {
         assertThat(machine.offsets().get("g", "t", 0)).isNotNull();
         machine.onTick(3 * RETENTION_MS);
         assertThat(machine.offsets().get("g", "t", 0)).isNull();
+    }
+
+    @Test
+    void shouldKeepOffsetsWhenAClientOfTheClassicProtocolGivesUp() {
+        // given a group of the consumer protocol with an old offset, whose member has just left
+        machine.onLoaded(0);
+        commit(0, 7, null, 0);
+        consumerHeartbeat(0, RETENTION_MS - 2);
+        consumerHeartbeat(-1, RETENTION_MS - 1);
+
+        // when clients of the classic protocol give up before they have joined
+        List<ErrorCode> errors = new ArrayList<>();
+        for (String memberId : List.of("", "unknown")) {
+            machine.onJoinGroup(
+                    new Origin("client", "/127.0.0.1"),
+                    (short) 5,
+                    new JoinGroupRequest()
+                            .setGroupId("g")
+                            .setMemberId(memberId)
+                            .setSessionTimeoutMs(1_000)
+                            .setRebalanceTimeoutMs(1_000)
+                            .setProtocolType("consumer")
+                            .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                                    .setName("range")
+                                    .setMetadata(Unpooled.EMPTY_BUFFER))),
+                    RETENTION_MS - 1,
+                    reply(response -> errors.add(ErrorCode.of(response.errorCode()))));
+        }
+        assertThat(errors).containsExactly(ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.UNKNOWN_MEMBER_ID);
+
+        // then the group keeps its offset for as long as without them
+        machine.onTick(RETENTION_MS + 1);
+        assertThat(machine.offsets().get("g", "t", 0)).isNotNull();
+        machine.onTick(3 * RETENTION_MS);
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
+    }
+
+    private void consumerHeartbeat(int epoch, long nowMs) {
+        machine.onConsumerHeartbeat(
+                new Origin("client", "/127.0.0.1"),
+                (short) 1,
+                new ConsumerGroupHeartbeatRequest()
+                        .setGroupId("g")
+                        .setMemberId("member")
+                        .setMemberEpoch(epoch)
+                        .setRebalanceTimeoutMs(1_000)
+                        .setSubscribedTopicNames(List.of("t"))
+                        .setTopicPartitions(List.of()),
+                nowMs,
+                reply(response -> assertThat(response.errorCode()).isZero()));
+    }
+
+    private static <T> Reply<T> reply(Consumer<T> send) {
+        return new Reply<>() {
+            @Override
+            public void send(T response) {
+                send.accept(response);
+            }
+
+            @Override
+            public void fail(ErrorCode error) {
+                throw new AssertionError(error);
+            }
+        };
     }
 
     @Test
