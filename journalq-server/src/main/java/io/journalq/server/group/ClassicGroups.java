@@ -401,7 +401,8 @@ final class ClassicGroups {
             return;
         }
         ClassicMember member = group.member(request.memberId());
-        if (assigns(group, member) && !memory.hasRoom(growth(group, request))) {
+        if (assigns(group, member)
+                && (!memory.hasRoom(growth(group, request)) || !GroupAppends.fits(group, sizeOf(request)))) {
             reply.send(ClassicResponses.refusal(ErrorCode.GROUP_MAX_SIZE_REACHED));
             return;
         }
@@ -425,11 +426,15 @@ final class ClassicGroups {
     }
 
     private static long growth(ClassicGroup group, SyncGroupRequest request) {
-        long brought = 0;
+        return sizeOf(request) - GroupSize.of(group.assignments());
+    }
+
+    private static long sizeOf(SyncGroupRequest request) {
+        long bytes = 0;
         for (SyncGroupRequest.SyncGroupRequestAssignment assignment : request.assignments()) {
-            brought += GroupSize.TEXT_BYTES + assignment.assignment().readableBytes();
+            bytes += GroupSize.TEXT_BYTES + assignment.assignment().readableBytes();
         }
-        return brought - GroupSize.of(group.assignments());
+        return bytes;
     }
 
     private static ErrorCode checkSync(ClassicGroup group, SyncGroupRequest request) {

@@ -258,9 +258,16 @@ public final class GroupMachine implements CoordinatorMachine {
         return groups.get(left.id());
     }
 
-    /** Converts a group of the consumer protocol whose remaining members all use the classic protocol. */
-    private void moveToClassic(ConsumerGroup left, long nowMs) {
-        ClassicSnapshot snapshot = consumer.convertToClassic(left);
+    /**
+     * Converts a group of the consumer protocol whose remaining members all use the classic protocol, unless it is too
+     * large. Returns whether it did.
+     */
+    private boolean moveToClassic(ConsumerGroup left, long nowMs) {
+        ClassicSnapshot snapshot = consumer.snapshot(left);
+        if (!GroupAppends.fits(snapshot)) {
+            return false;
+        }
+        consumer.cancelDeadlines(left);
         ClassicGroup next = ClassicGroup.of(snapshot, nowMs);
         List<CoordinatorRecord> records = new ArrayList<>(left.tombstones());
         records.add(next.toRecord(next.assignments(), nowMs));
@@ -268,6 +275,7 @@ public final class GroupMachine implements CoordinatorMachine {
         ClassicGroup group = (ClassicGroup) groups.get(left.id());
         classic.at(nowMs);
         classic.convert(group, snapshot);
+        return true;
     }
 
     private static boolean isBadId(String groupId) {
@@ -336,6 +344,11 @@ public final class GroupMachine implements CoordinatorMachine {
         if (group instanceof ClassicGroup before && !before.isEmpty()) {
             ClassicSnapshot snapshot = before.snapshot();
             RequestError error = consumer.conversionError(snapshot, request, version);
+            if (error == null && !GroupAppends.fits(snapshot)) {
+                error = new RequestError(
+                        ErrorCode.GROUP_MAX_SIZE_REACHED,
+                        "Group " + request.groupId() + " is too large to be converted while it has members.");
+            }
             if (error != null) {
                 reply.send(new ConsumerGroupHeartbeatResponse()
                         .setErrorCode(error.code().code())

@@ -261,7 +261,8 @@ class GroupMemoryTest {
         assertThat(offsets.bytes).isZero();
     }
 
-    private void sync(String[] member, int size) {
+    private ErrorCode sync(String[] member, int size) {
+        ErrorCode[] error = {null};
         machine.onSyncGroup(
                 new SyncGroupRequest()
                         .setGroupId(member[0])
@@ -271,7 +272,8 @@ class GroupMemoryTest {
                                 .setMemberId(member[1])
                                 .setAssignment(Unpooled.wrappedBuffer(new byte[size])))),
                 nowMs,
-                reply(response -> {}));
+                reply(response -> error[0] = ErrorCode.of(response.errorCode())));
+        return error[0];
     }
 
     @Test
@@ -310,6 +312,49 @@ class GroupMemoryTest {
 
         assertThat(machine.list()).isEmpty();
         assertThat(groups.bytes).isZero();
+    }
+
+    /** A batch of the topic can have 64 MiB. The coordinator drops all of its groups if a larger one is refused. */
+    private static final int RECORD_BYTES_MAX = 64 << 20;
+
+    private void assertRecordsFit() {
+        for (CoordinatorRecord record : journal) {
+            if (record.value() != null) {
+                ByteBuf value = GroupRecords.TYPES.encodeValue(record, HEAP);
+                assertThat(value.readableBytes()).isLessThan(RECORD_BYTES_MAX);
+                value.release();
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseAssignmentsWhenTheRecordOfTheGroupWouldBeTooLarge() {
+        machine.onLoaded(nowMs);
+        join("group", "", "static", 40 << 20);
+
+        assertThat(sync(members.get(0), 30 << 20)).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(sync(members.get(0), 100)).isEqualTo(ErrorCode.NONE);
+        assertRecordsFit();
+    }
+
+    @Test
+    void shouldNotConvertAGroupWhenItsRecordsWouldBeTooLarge() {
+        machine.onLoaded(nowMs);
+        machine.onTopics(TOPICS);
+        // given members that are too large together
+        join("classic", "", "one", 35 << 20);
+        join("classic", "", "two", 35 << 20);
+        heartbeat("consumer", "m", 0, List.of("topic-1"), null);
+        assertThat(join("consumer", "", "one", 35 << 20)).isEqualTo(ErrorCode.NONE);
+        assertThat(join("consumer", "", "two", 35 << 20)).isEqualTo(ErrorCode.NONE);
+
+        // when the first consumer joins one group, and the last one leaves the other
+        assertThat(heartbeat("classic", "m", 0, List.of("topic-1"), null)).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(heartbeat("consumer", "m", -1, null, null)).isEqualTo(ErrorCode.NONE);
+
+        // then both keep their type
+        assertThat(machine.list()).extracting("groupType").containsExactly("classic", "consumer");
+        assertRecordsFit();
     }
 
     private static final int COUNT = 300;

@@ -290,10 +290,14 @@ public final class ConsumerGroups {
         group.members().keySet().forEach(memberId -> membership.awaitLife(group, memberId, nowMs));
     }
 
-    /** The members of a group that is converted to the classic protocol. Cancels their deadlines here. */
-    public ClassicSnapshot convertToClassic(ConsumerGroup group) {
-        group.members().keySet().forEach(memberId -> membership.deadlines().cancelAll(group.groupId(), memberId));
+    /** The members of a group that can be converted to the classic protocol. */
+    public ClassicSnapshot snapshot(ConsumerGroup group) {
         return GroupProtocolMigration.snapshot(group, membership.topics());
+    }
+
+    /** Called when a group is converted to the classic protocol. */
+    public void cancelDeadlines(ConsumerGroup group) {
+        group.members().keySet().forEach(memberId -> membership.deadlines().cancelAll(group.groupId(), memberId));
     }
 
     /** Describes a group for ConsumerGroupDescribe. */

@@ -26,7 +26,8 @@ final class MemberLifecycle {
     /** Called when only members of the classic protocol are left in a group. */
     @FunctionalInterface
     public interface ClassicTurn {
-        void onClassicMembersOnly(ConsumerGroup group, long nowMs);
+        /** Returns whether the group was converted. */
+        boolean onClassicMembersOnly(ConsumerGroup group, long nowMs);
     }
 
     MemberLifecycle(ConsumerGroupLimits limits, Outbox outbox, ClassicTurn classicTurn) {
@@ -126,11 +127,9 @@ final class MemberLifecycle {
 
     /** Requests the conversion to a classic group if only members of that protocol are left. Returns whether it did. */
     boolean turnClassic(ConsumerGroup group, long nowMs) {
-        boolean turns = group.hasClassicMembersOnly() && limits.migration().downgrades();
-        if (turns) {
-            classicTurn.onClassicMembersOnly(group, nowMs);
-        }
-        return turns;
+        return group.hasClassicMembersOnly()
+                && limits.migration().downgrades()
+                && classicTurn.onClassicMembersOnly(group, nowMs);
     }
 
     /** The records with which {@code memberId} replaces the static member {@code replaced}. */

@@ -46,7 +46,7 @@ final class TestCoordinator {
                 MigrationPolicy.DISABLED,
                 List.of(new UniformAssignor(), new RangeAssignor()));
         ConsumerGroups created = new ConsumerGroups(
-                limits, this::append, MemoryAccount.UNBOUNDED, () -> "made-" + generatedIds++, (group, nowMs) -> {});
+                limits, this::append, MemoryAccount.UNBOUNDED, () -> "made-" + generatedIds++, (group, nowMs) -> true);
         created.onTopics(topics);
         return created;
     }
