@@ -254,6 +254,7 @@ public final class ConsumerGroups {
                 && group.member(memberId).instanceId() != null) {
             CurrentAssignment away = group.current(memberId).awayForAWhile();
             outbox.append(List.of(ConsumerGroupRecords.current(group.groupId(), memberId, away)));
+            membership.awaitRevocation(group, memberId, nowMs);
         } else {
             membership.remove(group, memberId, nowMs);
         }

@@ -56,7 +56,9 @@ record CurrentAssignment(
         return assigned.union(pendingRevocation);
     }
 
+    /** The member has closed its consumer, so it has revoked what it had to. */
     CurrentAssignment awayForAWhile() {
-        return new CurrentAssignment(STATIC_LEFT_EPOCH, memberEpoch, state, assigned, pendingRevocation);
+        State left = state == State.UNREVOKED_PARTITIONS ? State.STABLE : state;
+        return new CurrentAssignment(STATIC_LEFT_EPOCH, memberEpoch, left, assigned, Assignment.EMPTY);
     }
 }
