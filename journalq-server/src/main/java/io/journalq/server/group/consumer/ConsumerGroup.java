@@ -155,9 +155,21 @@ public final class ConsumerGroup implements Group {
     /** Derives the owners of partitions once all records are replayed. */
     void onLoaded() {
         if (!isLive) {
+            withoutMember(currents).forEach(memberId -> putCurrent(memberId, null));
+            withoutMember(targets).forEach(memberId -> putTarget(memberId, null));
             isLive = true;
             currents.forEach((memberId, current) -> takeLoaded(memberId, current));
         }
+    }
+
+    /**
+     * The assignments of members that the group does not have: a power loss may have taken the record of a member, but
+     * not its later ones. No deadline would ever free its partitions.
+     */
+    private List<String> withoutMember(SortedMap<String, ?> assignments) {
+        return assignments.keySet().stream()
+                .filter(memberId -> !members.containsKey(memberId))
+                .toList();
     }
 
     /**

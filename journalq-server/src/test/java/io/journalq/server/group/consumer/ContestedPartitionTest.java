@@ -62,6 +62,35 @@ class ContestedPartitionTest {
         assertThat(group().stateName()).isEqualTo("Stable");
     }
 
+    @Test
+    void shouldGiveThePartitionsToOthersWhenTheRecordOfTheirMemberIsLost() {
+        // given a member with both partitions
+        heartbeat(first);
+        assertThat(owned("first")).isEqualTo(2);
+
+        // when the record of the member is lost, but not the record of its assignment, and it never returns
+        coordinator.crashWithout(0, 1, nowMs);
+        for (int i = 0; i < MOST_HEARTBEATS; i++) {
+            heartbeat(second);
+        }
+
+        // then
+        assertThat(owned("second")).isEqualTo(2);
+        assertThat(group().stateName()).isEqualTo("Stable");
+    }
+
+    @Test
+    void shouldTakeBackAMemberWhoseRecordIsLost() {
+        heartbeat(first);
+        coordinator.crashWithout(0, 1, nowMs);
+        for (int i = 0; i < MOST_HEARTBEATS; i++) {
+            heartbeat(second);
+            heartbeat(first);
+        }
+        assertThat(owned("first")).isEqualTo(1);
+        assertThat(owned("second")).isEqualTo(1);
+    }
+
     private ConsumerGroup group() {
         return coordinator.groups.group("group");
     }
