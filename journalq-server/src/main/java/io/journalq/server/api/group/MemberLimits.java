@@ -1,10 +1,12 @@
 package io.journalq.server.api.group;
 
+import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.SyncGroupRequest;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.group.model.Group.Origin;
+import io.netty.buffer.ByteBufUtil;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
@@ -34,7 +36,11 @@ final class MemberLimits {
                 .mapToLong(protocol ->
                         protocol.name().length() + (long) protocol.metadata().readableBytes())
                 .sum();
-        return sizeBytes <= MAX_METADATA_BYTES && isShort(request.groupInstanceId());
+        return sizeBytes <= MAX_METADATA_BYTES
+                && isShort(request.groupInstanceId())
+                && isStorable(request.memberId())
+                && isStorable(request.protocolType())
+                && request.protocols().stream().allMatch(protocol -> isStorable(protocol.name()));
     }
 
     static boolean isWithin(SyncGroupRequest request) {
@@ -51,6 +57,8 @@ final class MemberLimits {
                         .mapToLong(String::length)
                         .sum();
         return length <= MAX_METADATA_BYTES
+                && (request.subscribedTopicNames() == null
+                        || request.subscribedTopicNames().stream().allMatch(MemberLimits::isStorable))
                 && isShort(request.memberId())
                 && isShort(request.instanceId())
                 && isShort(request.rackId());
@@ -58,6 +66,14 @@ final class MemberLimits {
 
     private static boolean isShort(String id) {
         return id == null || id.length() <= MAX_ID_LENGTH;
+    }
+
+    /**
+     * Whether a record can have the text. A text of a request can be longer, because each byte of malformed UTF-8 is
+     * decoded to a character of three bytes.
+     */
+    private static boolean isStorable(String text) {
+        return ByteBufUtil.utf8Bytes(text) <= MessageReader.MAX_STRING_SIZE_BYTES;
     }
 
     /** The client id and the address of a client, as its group stores them. */

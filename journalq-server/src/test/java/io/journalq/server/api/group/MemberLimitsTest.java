@@ -38,6 +38,21 @@ class MemberLimitsTest {
     }
 
     @Test
+    void shouldRefuseTextsThatNoRecordCanHave() {
+        // Malformed UTF-8 grows when it is decoded, because each byte becomes a character of three bytes.
+        String tooLong = "\uFFFD".repeat(11_000);
+        assertThat(MemberLimits.isWithin(join(10).setMemberId(tooLong))).isFalse();
+        assertThat(MemberLimits.isWithin(join(10).setProtocolType(tooLong))).isFalse();
+        JoinGroupRequest named = join(10);
+        named.protocols().get(1).setName(tooLong);
+        assertThat(MemberLimits.isWithin(named)).isFalse();
+        assertThat(MemberLimits.isWithin(new ConsumerGroupHeartbeatRequest()
+                        .setMemberId("m")
+                        .setSubscribedTopicNames(List.of("a", tooLong))))
+                .isFalse();
+    }
+
+    @Test
     void shouldBoundWhatALeaderAssigns() {
         assertThat(MemberLimits.isWithin(sync(MemberLimits.MAX_ASSIGNMENTS_BYTES)))
                 .isTrue();
