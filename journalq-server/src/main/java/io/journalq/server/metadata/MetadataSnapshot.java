@@ -157,6 +157,11 @@ final class MetadataSnapshot {
         topic.configs()
                 .forEach((name, value) -> records.add(
                         new ConfigRecord().setTopicId(topic.id()).setName(name).setValue(value)));
+        // The replay of a new internal topic gives it these. Some may have been removed since then.
+        InternalTopics.defaultsOf(topic.name()).keySet().stream()
+                .filter(name -> !topic.configs().containsKey(name))
+                .forEach(name -> records.add(
+                        new ConfigRecord().setTopicId(topic.id()).setName(name).setValue(null)));
     }
 
     private static PartitionState state(PartitionImage partition) {

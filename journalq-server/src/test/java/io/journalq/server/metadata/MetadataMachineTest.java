@@ -13,6 +13,7 @@ import io.journalq.server.metadata.record.NodeStartedRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -354,6 +355,22 @@ class MetadataMachineTest {
         assertThat(delta.now().brokers())
                 .extracting(broker -> broker.registration().nodeId())
                 .containsExactly(NODE);
+    }
+
+    @Test
+    void shouldKeepARemovedDefaultOfAnInternalTopicRemovedWhenTheSnapshotIsRestored() {
+        // given
+        MetadataMachine other = new MetadataMachine(new MetadataMachine.Limits(NODE, 3, 100, 250));
+        apply(machine.createTopic(InternalTopics.groups(1, 1), ID));
+        apply(machine.alterTopicConfig(InternalTopics.GROUPS, Collections.singletonMap("segment.bytes", null)));
+        assertThat(machine.image().topic(ID).configs()).doesNotContainKey("segment.bytes");
+
+        // when
+        other.restore(machine.snapshot());
+
+        // then
+        assertThat(other.image().topic(ID)).isEqualTo(machine.image().topic(ID));
+        assertThat(other.snapshot()).isEqualTo(machine.snapshot());
     }
 
     private static List<String> values(Decision decision) {
