@@ -137,6 +137,30 @@ class KeysCommandsTest {
     }
 
     @Test
+    void shouldNotRegisterASenderAgainWhenItIsRevokedOrTheKeyringLacksItsKey() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        createKeyring("other.keys", "secret");
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        String other = " --keyring other.keys --passphrase-file passphrase";
+        done("", "keys init production" + keyring);
+        done("", "keys identity billing" + keyring);
+        done("", "keys copy root --from root.keys" + other);
+
+        CommandRun lacking = run("", "keys identity billing" + other);
+        done("", "keys revoke --sender billing" + keyring);
+        CommandRun revoked = run("", "keys identity billing" + keyring);
+
+        assertThat(lacking.exitCode()).isEqualTo(1);
+        assertThat(lacking.err()).contains("sender billing is registered, and its key is in another keyring");
+        assertThat(revoked.exitCode()).isEqualTo(1);
+        assertThat(revoked.err()).contains("sender billing was revoked");
+        assertThat(done("", "keys show" + other).out())
+                .containsPattern("sender billing \\S+ \\* revoked 0")
+                .contains("keyring root\n");
+    }
+
+    @Test
     void shouldLeaveOutTheRecordsOfASubjectWhenItIsShredded() throws IOException {
         // given
         Files.writeString(directory.resolve("passphrase"), "secret\n");

@@ -150,17 +150,35 @@ public final class Registry {
         return topics.get(name);
     }
 
-    /** Adds or replaces a sender. */
+    /**
+     * Adds a sender, or changes to which topics it may send.
+     *
+     * @throws IllegalArgumentException if it was revoked, or has another key: consumers check by this entry what it has
+     *     sent before, so that a new sender needs a name of its own
+     */
     public Registry withSender(String name, byte[] publicKey, List<String> sendsTo) {
         checkName("sender", name);
         sendsTo.stream().filter(topic -> !topic.equals(ALL_TOPICS)).forEach(topic -> checkName("topic", topic));
+        Sender known = senders.get(name);
+        if (known != null && known.revokedFrom >= 0) {
+            throw new IllegalArgumentException("sender " + name + " was revoked, and stays so, because what it has"
+                    + " sent since would be valid otherwise; register a sender with another name");
+        }
+        if (known != null && !Arrays.equals(known.publicKey, publicKey)) {
+            throw new IllegalArgumentException("sender " + name + " has another key, without which nobody could read"
+                    + " what it has sent; register a sender with another name");
+        }
         return next(map -> map.senders.put(name, new Sender(name, checkKey(publicKey), List.copyOf(sendsTo), -1)));
     }
 
-    /** Revokes a sender: its key packets from this offset on are refused, and it makes no more. */
+    /**
+     * Revokes a sender: its key packets from this offset on are refused, and it makes no more. A sender that was revoked
+     * from a lower offset on stays revoked from there.
+     */
     public Registry withoutSender(String name, long fromPacketOffset) {
         Sender known = require(senders.get(name), "sender", name);
-        return next(map -> map.senders.put(name, new Sender(name, known.publicKey, known.topics, fromPacketOffset)));
+        long from = known.revokedFrom < 0 ? fromPacketOffset : Math.min(known.revokedFrom, fromPacketOffset);
+        return next(map -> map.senders.put(name, new Sender(name, known.publicKey, known.topics, from)));
     }
 
     /**

@@ -165,7 +165,7 @@ public final class KeysCommand extends CommandGroup {
                 key = KeyringOptions.publicKey(publicKey);
             } else {
                 key = vault.sender(name) == null
-                        ? vault.makeSender(name).publicKey()
+                        ? makeSender(vault)
                         : vault.sender(name).publicKey();
             }
             if (publicKey == null && vault.root() == null) {
@@ -173,6 +173,16 @@ public final class KeysCommand extends CommandGroup {
                 return;
             }
             change(vault, "sender " + name + " registered", registry -> registry.withSender(name, key, topics));
+        }
+
+        /** Makes no key that cannot be registered: it would hide that the keyring lacks the right one. */
+        private byte[] makeSender(KeyVault vault) throws IOException {
+            if (vault.root() != null
+                    && keyring().admin(program(), vault).registry().sender(name) != null) {
+                throw new CommandFailure("sender " + name + " is registered, and its key is in another keyring; copy it"
+                        + " with journalq keys copy, or register a sender with another name");
+            }
+            return vault.makeSender(name).publicKey();
         }
     }
 
