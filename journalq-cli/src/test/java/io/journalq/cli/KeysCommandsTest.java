@@ -242,6 +242,18 @@ class KeysCommandsTest {
     }
 
     @Test
+    void shouldGoOnWithTheRootKeyWhenTheRegistryCouldNotBePublished() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        KeyVault.open(directory.resolve("root.keys"), "secret".toCharArray()).makeRoot();
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+
+        done("", "keys init production" + keyring);
+
+        assertThat(done("", "keys show" + keyring).out()).contains("version 1", "realm production");
+    }
+
+    @Test
     void shouldFailWithAReasonWhenARequestMakesNoSense() throws IOException {
         Files.writeString(directory.resolve("passphrase"), "secret\n");
         createKeyring("root.keys", "secret");

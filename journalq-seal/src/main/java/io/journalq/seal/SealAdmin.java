@@ -56,19 +56,25 @@ public final class SealAdmin {
     }
 
     /**
-     * Makes a root key and the first version of the registry.
+     * Makes a root key and the first version of the registry. A root key that the vault has already, because publishing
+     * the registry has failed before, is used.
      *
-     * @throws IOException if the vault has a root key, or cannot be written
-     * @throws IllegalStateException if there is a registry
+     * @throws IOException if the vault cannot be written
+     * @throws IllegalStateException if there is a registry, or the root key of the vault has signed one before
      */
     public static SealAdmin found(String realm, KeyVault vault, KeyLog keys, TrustPolicy trust) throws IOException {
         Registry first = Registry.create(realm);
+        RawKeyPair known = vault.root();
+        String refusal = known == null ? "" : "the keyring has a root key, and ";
         keys.readAll(Registry.TOPIC, entry -> {
             if (Registry.decode(entry.value()) != null) {
-                throw new IllegalStateException("topic " + Registry.TOPIC + " has a registry");
+                throw new IllegalStateException(refusal + "topic " + Registry.TOPIC + " has a registry");
             }
         });
-        RawKeyPair root = vault.makeRoot();
+        if (known != null && trust.hasSeenRegistry()) {
+            throw new IllegalStateException(refusal + "the broker does not return its registry");
+        }
+        RawKeyPair root = known == null ? vault.makeRoot() : known;
         keys.append(Registry.TOPIC, Registry.RECORD_KEY, first.sign(root));
         KeyEvents.registryPublished(null, first);
         return new SealAdmin(vault, keys, trust);

@@ -106,6 +106,17 @@ public final class TrustPolicy {
         }
     }
 
+    /** Whether any version was seen before. */
+    boolean hasSeenRegistry() {
+        lock.lock();
+        try {
+            recallNewer();
+            return newestVersion > 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private boolean isNewer(Registry.Signed signed, Registry.Signed than) {
         String trusted = root;
         if (trusted != null && !trusted.equals(signed.rootFingerprint())) {

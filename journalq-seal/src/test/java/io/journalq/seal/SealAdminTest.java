@@ -77,4 +77,43 @@ class SealAdminTest {
         // then
         assertThat(world.admin.registry().topic("late")).isNull();
     }
+
+    @Test
+    void shouldFoundARegistryWithTheSameRootKeyWhenPublishingItHasFailed() throws Exception {
+        // given
+        world.keys.topics.clear();
+        KeyVault vault = KeyVault.inMemory();
+        KeyLog away = new HostileLog() {
+            @Override
+            public long append(String topic, byte[] key, byte[] value) {
+                throw new SealingException("the broker is away", null);
+            }
+        };
+        assertThatThrownBy(() -> SealAdmin.found("tests", vault, away, TrustPolicy.onFirstUse(null)))
+                .hasMessage("the broker is away");
+        RawKeyPair root = vault.root();
+
+        // when
+        SealAdmin admin = SealAdmin.found("tests", vault, world.keys, TrustPolicy.onFirstUse(null));
+
+        // then
+        assertThat(vault.root()).isEqualTo(root);
+        assertThat(admin.registry().version()).isEqualTo(1);
+        assertThatThrownBy(() -> SealAdmin.found("tests", vault, world.keys, TrustPolicy.onFirstUse(null)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("has a registry");
+    }
+
+    /** The broker may hide it, or be another one. */
+    @Test
+    void shouldFoundNoRegistryWhenTheRootKeyHasSignedOneBefore() {
+        TrustPolicy trust = TrustPolicy.pinned(world.root, null);
+        trust.newest(world.keys);
+        world.keys.topics.clear();
+
+        assertThatThrownBy(() -> SealAdmin.found("tests", world.adminVault, world.keys, trust))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("has a root key");
+        assertThat(world.keys.entries(Registry.TOPIC)).isEmpty();
+    }
 }

@@ -109,9 +109,6 @@ public final class KeysCommand extends CommandGroup {
         @Override
         protected void execute() throws IOException {
             KeyVault vault = keyring().openOrCreate();
-            if (vault.root() != null) {
-                throw new CommandFailure(keyring().keyring() + " has a root key");
-            }
             try (Admin admin = openAdmin()) {
                 SealAdmin.createTopics(admin, replicas);
             }
