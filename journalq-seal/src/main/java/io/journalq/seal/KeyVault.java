@@ -3,7 +3,6 @@ package io.journalq.seal;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.Locale;
@@ -170,22 +169,23 @@ public final class KeyVault {
             return;
         }
         byte[] content = form.encode(keys);
-        FileTurn.take(file, () -> {
+        lastContent = FileTurn.take(file, () -> {
             // Another process may have added a key meanwhile, which would be lost.
             if (lastContent == null ? Files.exists(file) : !Arrays.equals(Files.readAllBytes(file), lastContent)) {
                 throw new IOException(file + " was changed by another process since it was read; open it again");
             }
             replace(content);
+            return content;
         });
-        lastContent = content;
     }
 
     private void replace(byte[] content) throws IOException {
         Path written = file.resolveSibling(file.getFileName() + ".new");
         Files.deleteIfExists(written);
         OwnerOnly.createFile(written);
-        Files.write(written, content, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
-        Files.move(written, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+        Files.write(written, content, StandardOpenOption.WRITE);
+        // A key that is lost with the power may be in the registry already, or a destroyed one back.
+        FileTurn.replace(file, written);
     }
 
     /** Returns the root key, or null if it is not here. */

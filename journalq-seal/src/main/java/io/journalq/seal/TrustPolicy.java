@@ -5,7 +5,6 @@ import io.journalq.client.seal.KeyLog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.Properties;
 import java.util.concurrent.locks.ReentrantLock;
@@ -185,7 +184,8 @@ public final class TrustPolicy {
                         written,
                         ROOT + "=" + signed.rootFingerprint() + "\n" + VERSION + "="
                                 + signed.registry().version() + "\n");
-                Files.move(written, memory, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+                FileTurn.replace(memory, written);
+                return memory;
             });
         } catch (IOException failed) {
             throw new SealingException("cannot write " + memory + ": " + failed.getMessage(), failed);
