@@ -5,12 +5,10 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
@@ -19,7 +17,6 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import javax.crypto.Cipher;
 import javax.crypto.spec.GCMParameterSpec;
@@ -57,9 +54,6 @@ public final class SubjectKeys {
     private static final byte[] DESTROYED = {};
 
     private static final SecureRandom RANDOM = new SecureRandom();
-
-    /** Only one thread of this process changes a directory, because the lock of a file is one of the process. */
-    private static final ReentrantLock CHANGES = new ReentrantLock();
 
     private final Path directory;
     private final byte[] nameKey;
@@ -168,15 +162,15 @@ public final class SubjectKeys {
             return known;
         }
         String id = id(topic, subject);
-        try (Change change = new Change()) {
-            byte[] other = change.read(id);
+        return existing(change(() -> {
+            byte[] other = read(id);
             if (other == null) {
                 other = new byte[KEY_SIZE_BYTES];
                 RANDOM.nextBytes(other);
-                change.write(id, other);
+                write(id, other);
             }
-            return existing(remember(id, other));
-        }
+            return remember(id, other);
+        }));
     }
 
     /**
@@ -221,19 +215,19 @@ public final class SubjectKeys {
      */
     public boolean shred(String topic, byte[] subject) throws IOException {
         String id = id(topic, subject);
-        try (Change change = new Change()) {
-            byte[] before = change.read(id);
+        return change(() -> {
+            byte[] before = read(id);
             if (before == null) {
-                change.write(id, DESTROYED);
+                write(id, DESTROYED);
             } else if (before.length > 0) {
-                change.destroy(id);
+                destroy(id);
             }
             remember(id, DESTROYED);
             if (before != null && before.length > 0) {
                 KeyEvents.subjectShredded(topic);
             }
             return before != null && before.length > 0;
-        }
+        });
     }
 
     /**
@@ -297,93 +291,45 @@ public final class SubjectKeys {
     /** Writes a file that is complete or not there, also after a power loss. */
     private static void replace(Path file, byte[] content) throws IOException {
         Path part = file.resolveSibling(file.getFileName() + ".part");
-        try (FileChannel out = FileChannel.open(
-                part, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-            write(out, content);
-        }
-        Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        sync(file.getParent());
-    }
-
-    private static void write(FileChannel out, byte[] content) throws IOException {
-        ByteBuffer rest = ByteBuffer.wrap(content);
-        while (rest.hasRemaining()) {
-            out.write(rest);
-        }
-        out.force(true);
-    }
-
-    private static void sync(Path directory) throws IOException {
-        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
+        Files.write(part, content);
+        FileTurn.replace(file, part);
     }
 
     /** Changes the directory, while nobody else does. */
-    private final class Change implements AutoCloseable {
-        private final FileChannel channel;
-        private final FileLock lock;
+    private <T> T change(FileTurn.Change<T> change) throws IOException {
+        return FileTurn.take(directory.resolve(STORE), change);
+    }
 
-        private Change() throws IOException {
-            CHANGES.lock();
-            FileChannel opened = null;
-            FileLock locked = null;
-            try {
-                opened = FileChannel.open(directory.resolve(STORE), StandardOpenOption.WRITE);
-                locked = opened.lock();
-            } finally {
-                if (locked == null) {
-                    if (opened != null) {
-                        opened.close();
-                    }
-                    CHANGES.unlock();
-                }
-            }
-            channel = opened;
-            lock = locked;
+    private void write(String id, byte[] key) throws IOException {
+        Path file = file(id);
+        if (!Files.exists(file.getParent())) {
+            Files.createDirectory(file.getParent());
+            FileTurn.syncDirectory(directory);
         }
-
-        private byte[] read(String id) throws IOException {
-            return SubjectKeys.this.read(id);
+        byte[] nonce = new byte[NONCE_SIZE_BYTES];
+        RANDOM.nextBytes(nonce);
+        try {
+            replace(
+                    file,
+                    new FieldWriter()
+                            .bytes(KEY_MAGIC)
+                            .bytes(nonce)
+                            .bytes(crypt(Cipher.ENCRYPT_MODE, id, nonce, key))
+                            .done());
+        } catch (GeneralSecurityException broken) {
+            throw new IllegalStateException("cannot encrypt: " + broken.getMessage(), broken);
         }
+    }
 
-        private void write(String id, byte[] key) throws IOException {
-            Path file = file(id);
-            if (!Files.exists(file.getParent())) {
-                Files.createDirectory(file.getParent());
-                sync(directory);
+    /** Puts the mark in the place of a key, and overwrites its blocks, which would otherwise stay on the disk. */
+    private void destroy(String id) throws IOException {
+        try (FileChannel key = FileChannel.open(file(id), StandardOpenOption.WRITE)) {
+            write(id, DESTROYED);
+            ByteBuffer rest = ByteBuffer.allocate((int) key.size());
+            while (rest.hasRemaining()) {
+                key.write(rest);
             }
-            byte[] nonce = new byte[NONCE_SIZE_BYTES];
-            RANDOM.nextBytes(nonce);
-            try {
-                replace(
-                        file,
-                        new FieldWriter()
-                                .bytes(KEY_MAGIC)
-                                .bytes(nonce)
-                                .bytes(crypt(Cipher.ENCRYPT_MODE, id, nonce, key))
-                                .done());
-            } catch (GeneralSecurityException broken) {
-                throw new IllegalStateException("cannot encrypt: " + broken.getMessage(), broken);
-            }
-        }
-
-        /** Puts the mark in the place of a key, and overwrites its blocks, which would otherwise stay on the disk. */
-        private void destroy(String id) throws IOException {
-            try (FileChannel key = FileChannel.open(file(id), StandardOpenOption.WRITE)) {
-                write(id, DESTROYED);
-                SubjectKeys.write(key, new byte[(int) key.size()]);
-            }
-        }
-
-        @Override
-        public void close() throws IOException {
-            try {
-                lock.close();
-                channel.close();
-            } finally {
-                CHANGES.unlock();
-            }
+            key.force(true);
         }
     }
 }

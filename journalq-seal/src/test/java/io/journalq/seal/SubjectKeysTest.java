@@ -16,18 +16,22 @@ import io.journalq.common.record.CompressionCodec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Mode subject: each record needs the key of its subject, which can be destroyed. */
@@ -229,7 +233,7 @@ class SubjectKeysTest {
     private List<Path> keyFiles() throws IOException {
         try (var files = Files.walk(directory)) {
             return files.filter(file -> Files.isRegularFile(file)
-                            && !file.getFileName().toString().equals("store"))
+                            && !file.getFileName().toString().startsWith("store"))
                     .toList();
         }
     }
@@ -275,6 +279,61 @@ class SubjectKeysTest {
         assertThat(made).allSatisfy(key -> assertThat(key).hasSize(32).isEqualTo(made.get(0)));
         assertThat(keyFiles()).hasSize(1);
         assertThat(keys.make(TOPIC, bytes("eve"))).isNotEqualTo(made.get(0));
+    }
+
+    /** A process loses its lock of a file when any of its threads closes that file. */
+    @Test
+    @Timeout(30)
+    void shouldKeepOtherProcessesOutDuringAChangeWhenTheDirectoryIsOpenedMeanwhile() throws Exception {
+        // given a change that goes on until somebody writes to a pipe in the place of the key
+        keys.make(TOPIC, bytes("ada"));
+        Path pipe = keyFiles().get(0);
+        Files.delete(pipe);
+        assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor())
+                .isZero();
+        CompletableFuture<Boolean> change = CompletableFuture.supplyAsync(() -> {
+            try {
+                return keys.shred(TOPIC, bytes("ada"));
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
+            }
+        });
+        while (locked().isEmpty()) {
+            Thread.sleep(1);
+        }
+
+        // when
+        List<Path> locked;
+        try {
+            other();
+            locked = locked();
+        } finally {
+            Files.write(pipe, new byte[0], StandardOpenOption.WRITE);
+        }
+
+        // then
+        assertThat(locked).hasSize(1);
+        assertThatThrownBy(change::join).hasMessageContaining("was changed");
+        assertThat(locked()).isEmpty();
+    }
+
+    /** The files of the directory that this process has locked. */
+    private List<Path> locked() throws IOException {
+        String pid = String.valueOf(ProcessHandle.current().pid());
+        List<String> inodes = Files.readAllLines(Path.of("/proc/locks")).stream()
+                .map(line -> line.trim().split("\\s+"))
+                .filter(words -> words[1].equals("POSIX") && words[4].equals(pid))
+                .map(words -> words[5].substring(words[5].lastIndexOf(':') + 1))
+                .toList();
+        List<Path> locked = new ArrayList<>();
+        try (var files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                if (inodes.contains(Files.getAttribute(file, "unix:ino").toString())) {
+                    locked.add(file);
+                }
+            }
+        }
+        return locked;
     }
 
     @Test
