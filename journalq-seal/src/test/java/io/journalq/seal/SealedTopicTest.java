@@ -392,14 +392,7 @@ class SealedTopicTest {
         SubjectKeys subjects =
                 SubjectKeys.create(temporary.resolve("shared"), "secret".toCharArray(), 1, System::nanoTime);
         List<String> shredded = new ArrayList<>();
-        SealPolicy own = SealPolicy.builder()
-                .realm(REALM)
-                .trust(TrustPolicy.pinned(Registry.fingerprint(vault.root().publicKey()), null))
-                .vault(vault)
-                .subjects(subjects)
-                .onShredded((where, offset) -> shredded.add(where + "@" + offset))
-                .sender("billing")
-                .build();
+        SealPolicy own = subjectPolicy(subjects, (where, offset) -> shredded.add(where + "@" + offset));
         try (Producer producer = producer().seal(own).build()) {
             producer.sendBatch(topic, 0, List.of(subject(topic, "ada"), subject(topic, "eve"), subject(topic, "ada")))
                     .join();
@@ -424,15 +417,64 @@ class SealedTopicTest {
             consumer.assign(List.of(partition));
             long end = consumer.endOffsets(List.of(partition)).get(partition);
             long deadline = System.nanoTime() + LONG.toNanos();
+            int counted = 0;
             while (consumer.position(partition) < end && System.nanoTime() < deadline) {
-                for (io.journalq.client.ConsumerRecord record : consumer.poll(POLL)) {
+                ConsumerRecords records = consumer.poll(POLL);
+                counted += records.count();
+                for (io.journalq.client.ConsumerRecord record : records) {
                     read.add(record.offset() + " " + new String(record.value(), UTF_8));
                 }
             }
             assertThat(consumer.position(partition)).isEqualTo(end);
+            assertThat(counted).isEqualTo(2);
         }
         assertThat(read).containsExactly("1 about eve", "5 about bob");
         assertThat(shredded).containsExactly(partition + "@0", partition + "@2", partition + "@3", partition + "@4");
+    }
+
+    @Test
+    void shouldCountTheRecordsThatItReturnsWhenThePositionIsWithinABatchWithShreddedOnes() throws Exception {
+        String topic = topic(SealMode.SUBJECT, 1, Map.of("cleanup.policy", "compact"));
+        TopicPartition partition = new TopicPartition(topic, 0);
+        SubjectKeys subjects =
+                SubjectKeys.create(temporary.resolve("within"), "secret".toCharArray(), 1, System::nanoTime);
+        SealPolicy own = subjectPolicy(subjects, (where, offset) -> {});
+        try (Producer producer = producer().seal(own).build()) {
+            producer.sendBatch(
+                            topic,
+                            0,
+                            List.of(
+                                    subject(topic, "bob"),
+                                    subject(topic, "ada"),
+                                    subject(topic, "eve"),
+                                    subject(topic, "ada")))
+                    .join();
+        }
+        subjects.shred(topic, "ada".getBytes(UTF_8));
+
+        try (Consumer consumer = Consumer.builder()
+                .bootstrapServers(broker.bootstrapServers())
+                .open(own)
+                .build()) {
+            consumer.assign(List.of(partition));
+            consumer.seek(partition, 1);
+            ConsumerRecords records = consumer.poll(LONG);
+
+            assertThat(records.count()).isEqualTo(1);
+            assertThat(records).singleElement().satisfies(record -> assertThat(record.offset())
+                    .isEqualTo(2));
+        }
+    }
+
+    private static SealPolicy subjectPolicy(SubjectKeys subjects, SealPolicy.ShreddedListener listener) {
+        return SealPolicy.builder()
+                .realm(REALM)
+                .trust(TrustPolicy.pinned(Registry.fingerprint(vault.root().publicKey()), null))
+                .vault(vault)
+                .subjects(subjects)
+                .onShredded(listener)
+                .sender("billing")
+                .build();
     }
 
     private static ProducerRecord subject(String topic, String name) {

@@ -514,34 +514,32 @@ public final class Fetcher implements AutoCloseable {
                     // The opener would count it as received, but the application does not receive it.
                     continue;
                 } else if (!reader.isControlBatch()) {
+                    int at = opened == null ? 0 : opened.writerIndex();
                     if (opened != null) {
                         opener.open(part.id(), batches, reader.batchIndex(), opened);
                     }
-                    run.count +=
-                            reader.baseOffset() >= position.offset ? reader.recordCount() : countFrom(position.offset);
+                    run.count += count(opened, at, position.offset);
                 }
                 next = Math.max(next, reader.nextOffset());
                 epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
                 run.soundEnd = opened == null ? reader.nextIndex() : opened.writerIndex();
             }
-        } catch (JournalQException e) {
-            // The opener refuses a batch.
-            if (run.isFruitless()) {
-                readAgain(part.id());
-                throw e;
-            }
-            moveTo(part.id(), next, epoch);
         } catch (InvalidBatchException e) {
+            // The application receives the valid batches. The next fetch starts at the corrupt one.
+            moveTo(part.id(), next, epoch);
             if (run.isFruitless()) {
-                readAgain(part.id());
                 throw new CorruptBatchException(
                         "a batch of " + part.id() + " at or after offset " + next + " is corrupt (" + e.getMessage()
                                 + "); poll again in case of a network error, otherwise check the disk of the broker"
                                 + " and seek past the batch",
                         e);
             }
-            // The application receives the valid batches. The next fetch starts at the corrupt one.
+        } catch (JournalQException e) {
+            // The opener refuses a batch. It has opened those before it, which must not come again.
             moveTo(part.id(), next, epoch);
+            if (run.isFruitless()) {
+                throw e;
+            }
         } finally {
             reader.close();
             if (opened != null) {
@@ -588,10 +586,32 @@ public final class Fetcher implements AutoCloseable {
         }
     }
 
-    private int countFrom(long offset) {
+    /**
+     * The number of records at or behind a position in the current batch.
+     *
+     * @param opened has the batch as it was opened at {@code at}; null if it was not sealed
+     */
+    private int count(ByteBuf opened, int at, long from) {
+        int count = reader.recordCount();
+        if (opened != null && RecordBatch.recordCount(opened, at) < count) {
+            // The opener has left out records that nobody can read.
+            return reader.baseOffset() >= from ? RecordBatch.recordCount(opened, at) : countOpened(opened, at, from);
+        }
+        return reader.baseOffset() >= from ? count : countFrom(reader, from);
+    }
+
+    private static int countOpened(ByteBuf opened, int at, long from) {
+        try (BatchReader batch =
+                new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false)) {
+            batch.reset(opened.slice(at, opened.writerIndex() - at));
+            return batch.nextBatch() ? countFrom(batch, from) : 0;
+        }
+    }
+
+    private static int countFrom(BatchReader batch, long offset) {
         int count = 0;
-        while (reader.next()) {
-            if (reader.offset() >= offset) {
+        while (batch.next()) {
+            if (batch.offset() >= offset) {
                 count++;
             }
         }
