@@ -100,8 +100,8 @@ final class ConsumerOpener implements BatchOpener {
                         RecordBatch.nextOffset(batches, index),
                         envelope.mode() != SealMode.BATCH);
             }
-            opened = true;
             report(partition, shredded);
+            opened = true;
         } catch (SealFault fault) {
             events.batchRefused(partition, baseOffset, fault.reason(), fault.getMessage());
             throw new SealViolationException(

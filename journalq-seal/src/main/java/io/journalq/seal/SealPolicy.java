@@ -49,7 +49,8 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
     public interface ShreddedListener {
         /**
          * A consumer leaves out a record, because the key of its subject was destroyed. Called by the thread that polls,
-         * again whenever the record is read again.
+         * again whenever the record is read again. If it throws an exception, {@code poll} throws it after it has returned
+         * the records of earlier batches, and the next poll reads the batch again.
          */
         void onShredded(TopicPartition partition, long offset);
     }

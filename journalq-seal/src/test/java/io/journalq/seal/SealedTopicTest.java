@@ -466,6 +466,46 @@ class SealedTopicTest {
         }
     }
 
+    @Test
+    void shouldReadOnBehindTheBatchesThatItHasOpenedWhenTheListenerOfShreddedRecordsHasFailed() throws Exception {
+        // given two batches without any record to return, and one for which the listener fails once
+        String topic = topic(SealMode.SUBJECT, 1, Map.of("cleanup.policy", "compact"));
+        TopicPartition partition = new TopicPartition(topic, 0);
+        SubjectKeys subjects =
+                SubjectKeys.create(temporary.resolve("fails"), "secret".toCharArray(), 1, System::nanoTime);
+        List<Long> shredded = new ArrayList<>();
+        SealPolicy own = subjectPolicy(subjects, (where, offset) -> {
+            shredded.add(offset);
+            if (offset == 2 && shredded.size() == 3) {
+                throw new IllegalArgumentException("of the application");
+            }
+        });
+        try (Producer producer = producer().seal(own).build()) {
+            producer.sendBatch(topic, 0, List.of(subject(topic, "ada"))).join();
+            producer.sendBatch(topic, 0, List.of(subject(topic, "ada"))).join();
+            producer.sendBatch(topic, 0, List.of(subject(topic, "ada"), subject(topic, "bob")))
+                    .join();
+        }
+        subjects.shred(topic, "ada".getBytes(UTF_8));
+
+        try (Consumer consumer = Consumer.builder()
+                .bootstrapServers(broker.bootstrapServers())
+                .open(own)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(partition));
+
+            // when
+            assertThatThrownBy(() -> consumer.poll(LONG)).hasMessage("of the application");
+
+            // then
+            assertThat(consumer.position(partition)).isEqualTo(2);
+            assertThat(consumer.poll(LONG)).singleElement().satisfies(record -> assertThat(record.offset())
+                    .isEqualTo(3));
+            assertThat(shredded).containsExactly(0L, 1L, 2L, 2L);
+        }
+    }
+
     private static SealPolicy subjectPolicy(SubjectKeys subjects, SealPolicy.ShreddedListener listener) {
         return SealPolicy.builder()
                 .realm(REALM)

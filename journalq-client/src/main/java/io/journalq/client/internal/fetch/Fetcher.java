@@ -67,7 +67,7 @@ public final class Fetcher implements AutoCloseable {
     private final Parking parking = new Parking();
     private int lastGeneration;
     private boolean anyUnknown;
-    private JournalQException pendingFailure;
+    private RuntimeException pendingFailure;
 
     /** The position of the application in one partition. */
     private static final class Position {
@@ -402,7 +402,8 @@ public final class Fetcher implements AutoCloseable {
                 while (taken < result.parts().size()) {
                     take(result.parts().get(taken++), fetched);
                 }
-            } catch (JournalQException e) {
+            } catch (RuntimeException e) {
+                // Also one of the application's code, which the opener calls.
                 pendingFailure = e;
                 readAgain(result.parts().subList(taken, result.parts().size()));
             } finally {
@@ -432,7 +433,7 @@ public final class Fetcher implements AutoCloseable {
 
     /** Throws a pending error once the application has received all data before it. */
     private void throwPending() {
-        JournalQException failure = pendingFailure;
+        RuntimeException failure = pendingFailure;
         if (failure != null) {
             pendingFailure = null;
             throw failure;
@@ -534,8 +535,8 @@ public final class Fetcher implements AutoCloseable {
                                 + " and seek past the batch",
                         e);
             }
-        } catch (JournalQException e) {
-            // The opener refuses a batch. It has opened those before it, which must not come again.
+        } catch (RuntimeException e) {
+            // The opener refuses a batch, or fails. It has opened those before it, which must not come again.
             moveTo(part.id(), next, epoch);
             if (run.isFruitless()) {
                 throw e;
