@@ -1,6 +1,8 @@
 package io.journalq.server.journal;
 
 import static io.journalq.server.journal.TestJournals.append;
+import static io.journalq.server.journal.TestJournals.findByTimestamp;
+import static io.journalq.server.journal.TestJournals.forEachBatch;
 import static io.journalq.server.journal.TestJournals.readAll;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -18,6 +20,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
@@ -222,5 +225,32 @@ class BatchRunTest {
             open();
         }
         assertThat(journal.segmentCount()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldFindTheFirstRecordOfATimeWhenTheLogBeginsFarBeforeItsSegment() throws IOException {
+        // given segments with entries in their indexes, further from the start of the log than an int can tell
+        JournalConfig config = JournalConfig.DEFAULT.withSegmentSizeBytes(1_000).withIndexIntervalBytes(1);
+        journal = Journal.open(store, Path.of("data", "far-0"), config, Runnable::run);
+        long near = 2_000_000_000L;
+        long far = 2 * near;
+        List<Long> all = new ArrayList<>(List.of(0L, near));
+        appendAndWrite(run(batch(0, 1), batch(near, 1)));
+        for (long offset = far; offset < far + 40; offset += 2) {
+            appendAndWrite(run(batch(offset, 1)));
+            all.add(offset);
+        }
+        List<Long> visited = new ArrayList<>();
+        List<Long> found = new ArrayList<>();
+
+        // when
+        forEachBatch(journal, 0, header -> visited.add(RecordBatch.baseOffset(header, 0)));
+        for (long offset : all) {
+            found.add(findByTimestamp(journal, 1_000 + offset).offset());
+        }
+
+        // then
+        assertThat(visited).isEqualTo(all);
+        assertThat(found).isEqualTo(all);
     }
 }

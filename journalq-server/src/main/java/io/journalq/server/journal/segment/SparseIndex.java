@@ -77,7 +77,8 @@ public final class SparseIndex {
     public int floorByOffset(long offset) {
         int found = count;
         Columns in = columns;
-        int relative = (int) Math.min(Integer.MAX_VALUE, offset - baseOffset);
+        // A log can begin further before this segment than an int can tell.
+        long relative = offset - baseOffset;
         int low = 0;
         while (low < found) {
             int middle = (low + found) >>> 1;
