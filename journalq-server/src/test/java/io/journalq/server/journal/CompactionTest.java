@@ -24,6 +24,7 @@ import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.journal.read.JournalSearch.TimestampOffset;
 import io.journalq.server.journal.segment.SegmentSwap;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -34,6 +35,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The records that compaction keeps in addition to the newest of each key, and the ones that it does not touch. */
 class CompactionTest {
@@ -304,6 +307,41 @@ class CompactionTest {
         assertThatThrownBy(() -> compact(5_000)).isInstanceOf(IOException.class);
 
         assertThat(store.read(log, 1 << 20)).isEqualTo(damaged);
+    }
+
+    /** A later marker of the producer tells nothing about the transaction whose marker is damaged. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldStopBeforeATransactionWhenItsMarkerMayBeInADamagedRange(boolean isKnown) throws IOException {
+        // given
+        append(1_000, "b=1");
+        append(1_000, "a=before", "b=2");
+        append(7, 0, true, 1_000, "a=aborted");
+        roll();
+        appendMarker(7, false);
+        roll();
+        append(7, 1, true, 1_000, "c=committed");
+        appendMarker(7, true);
+        roll();
+        if (!isKnown) {
+            journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run);
+        }
+        Path log = DIRECTORY.resolve("00000000000000000004.log");
+        byte[] damaged = store.read(log, 1 << 20);
+        int marker = RecordBatch.sizeBytes(Unpooled.wrappedBuffer(damaged), 0);
+        damaged[marker + RecordBatch.MAGIC] ^= 1;
+        store.replace(log, ByteBuffer.wrap(damaged), false);
+        if (isKnown) {
+            journal = Journal.open(store, DIRECTORY, CONFIG, Runnable::run);
+        }
+
+        // when
+        compact(5_000, Map.of(), 4);
+
+        // then
+        assertThat(journal.compactedOffset()).isEqualTo(3);
+        byte[] first = store.read(DIRECTORY.resolve("00000000000000000000.log"), 1 << 20);
+        assertThat(new String(first, StandardCharsets.UTF_8)).contains("before", "aborted");
     }
 
     @Test

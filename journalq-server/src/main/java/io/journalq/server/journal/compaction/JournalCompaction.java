@@ -83,7 +83,7 @@ public final class JournalCompaction {
         for (Segment segment : work.segments()) {
             int[] bad = segment.badRanges();
             if (bad.length > 0) {
-                throw new CorruptJournalException(segment.logPath(), bad[0], "damaged, and therefore not compacted");
+                throw damaged(segment, bad[0]);
             }
         }
         long from = Math.max(log.compactedOffset(), work.segments().get(0).baseOffset());
@@ -116,7 +116,7 @@ public final class JournalCompaction {
 
     /**
      * Finds which transactions were aborted. Returns the offset up to which this is known: {@code limit}, or less if
-     * too many transactions were aborted.
+     * too many transactions were aborted, or the marker of one may be in a damaged range.
      */
     private long findEnds(long from, long limit, TransactionEnds ends) throws IOException {
         for (Segment segment : log.segments()) {
@@ -128,7 +128,9 @@ public final class JournalCompaction {
             }
             try {
                 int start = segment.index().floorByOffset(from);
-                BatchScanner scanner = new BatchScanner(segment.file(), start, segment.sizeBytes(), LOOK_CHUNK_BYTES);
+                int sizeBytes = segment.sizeBytes();
+                int end = soundUntil(segment, start, sizeBytes);
+                BatchScanner scanner = new BatchScanner(segment.file(), start, end, LOOK_CHUNK_BYTES);
                 while (scanner.next()) {
                     if (ends.isFull()) {
                         return scanner.baseOffset();
@@ -137,11 +139,27 @@ public final class JournalCompaction {
                         note(segment, scanner, limit, ends);
                     }
                 }
+                if (scanner.position() < sizeBytes) {
+                    if (segment.baseOffset() < limit) {
+                        throw damaged(segment, scanner.position());
+                    }
+                    // A later marker of a producer would be taken for that of an earlier transaction.
+                    return Math.min(limit, ends.firstOpenOffset());
+                }
             } finally {
                 segment.release();
             }
         }
         return limit;
+    }
+
+    /** Where the first damaged range behind a position begins, as far as it is known. */
+    private static int soundUntil(Segment segment, int from, int sizeBytes) {
+        return segment.healthyFrom(from) == from ? segment.healthyUntil(from, sizeBytes) : from;
+    }
+
+    private static CorruptJournalException damaged(Segment segment, int position) {
+        return new CorruptJournalException(segment.logPath(), position, "damaged, and therefore not compacted");
     }
 
     private void note(Segment segment, BatchScanner scanner, long limit, TransactionEnds ends) throws IOException {
