@@ -506,6 +506,7 @@ public final class Journal implements AutoCloseable {
             closed = true;
             derived.close();
             flusher.stop();
+            compactor.release();
             segments.release();
         }
         DeletedJournal deleted = DeletedJournal.rename(store, directory);
@@ -576,6 +577,7 @@ public final class Journal implements AutoCloseable {
         } finally {
             derived.close();
             flusher.stop();
+            compactor.release();
             segments.release();
         }
     }

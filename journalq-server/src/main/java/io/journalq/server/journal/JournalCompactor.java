@@ -144,4 +144,12 @@ final class JournalCompactor implements CompactedLog {
             flusher.complete(begun);
         }
     }
+
+    /** Lets go of the segments whose replacement the next start completes. Called after the last flush. */
+    void release() {
+        SegmentSwap begun = swap;
+        if (begun != null && !begun.isDone()) {
+            begun.replaced().forEach(Segment::release);
+        }
+    }
 }

@@ -18,6 +18,8 @@ import io.journalq.server.journal.compaction.CompactionRules;
 import io.journalq.server.journal.compaction.KeyOffsets;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
+import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.read.JournalSearch;
@@ -31,8 +33,10 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -363,6 +367,47 @@ class CompactionTest {
         assertThatThrownBy(() -> compact(5_000)).hasMessageContaining("is fenced");
         assertThat(Journal.open(store, DIRECTORY, CONFIG, Runnable::run).endOffset())
                 .isEqualTo(3);
+    }
+
+    @Test
+    void shouldCloseTheReplacedSegmentsWhenTheyAreClosedBeforeTheSwapIsComplete() throws IOException {
+        // given a swap whose checkpoint cannot be written
+        Set<LogFile> open = new HashSet<>();
+        boolean[] fails = {false};
+        FileStore watched = new FilterFileStore(store) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                LogFile opened = new FilterLogFile(super.open(file, create)) {
+                    @Override
+                    public void close() throws IOException {
+                        super.close();
+                        open.remove(this);
+                    }
+                };
+                open.add(opened);
+                return opened;
+            }
+
+            @Override
+            public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+                if (fails[0]) {
+                    throw new IOException("No space left on device");
+                }
+                super.replace(file, content, sync);
+            }
+        };
+        journal = Journal.open(watched, DIRECTORY, CONFIG, Runnable::run);
+        append(1_000, "a=1");
+        append(1_000, "a=2");
+        roll();
+        fails[0] = true;
+        assertThatThrownBy(() -> compact(5_000)).hasMessage("No space left on device");
+
+        // when
+        journal.close();
+
+        // then
+        assertThat(open).isEmpty();
     }
 
     @Test // seed 90060621

@@ -78,8 +78,8 @@ public final class SegmentSwap {
         cleaned.moveTo(Segment.logPath(directory, cleaned.baseOffset()));
         store.syncDirectory(directory);
         done = true;
+        replaced.forEach(Segment::release);
         for (Segment old : replaced) {
-            old.release();
             store.delete(old.logPath());
         }
         for (Segment old : replaced.subList(1, replaced.size())) {
