@@ -315,7 +315,9 @@ final class JournalFlusher {
                 store.syncDirectory(directory);
                 synced = true;
             } finally {
-                directoryChanged |= !synced;
+                if (!synced) {
+                    directoryChanged = true;
+                }
             }
         }
     }
@@ -410,7 +412,9 @@ final class JournalFlusher {
             uncheckpointedBytes = 0;
             written = true;
         } finally {
-            stateChanged |= !written;
+            if (!written) {
+                stateChanged = true;
+            }
         }
     }
 
