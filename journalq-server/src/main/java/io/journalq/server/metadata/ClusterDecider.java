@@ -143,7 +143,7 @@ public final class ClusterDecider {
                 : change(broker.stays() ? List.of(broker.in(false, true)) : List.of());
     }
 
-    /** Removes a broker that does not run and has no replicas. Its id can be used again. */
+    /** Removes a broker that does not run and has no replicas, with its settings. Its id can be used again. */
     public Decision unregister(int nodeId) {
         BrokerImage broker = state.brokers().find(nodeId);
         if (broker == null) {
@@ -159,12 +159,23 @@ public final class ClusterDecider {
                     .count();
         }
         return replicas == 0
-                ? Decision.append(List.of(new RemoveBrokerRecord().setNodeId(nodeId)))
+                ? Decision.append(removal(nodeId))
                 : Decision.refuse(
                         ErrorCode.INVALID_REQUEST,
                         "broker " + nodeId + " has a replica of " + replicas
                                 + (replicas == 1 ? " partition" : " partitions")
                                 + "; move them to other brokers first (bin/journalq cluster drain " + nodeId + ")");
+    }
+
+    private List<Message> removal(int nodeId) {
+        List<Message> records = new ArrayList<>();
+        ResourceId settings = BrokerOverrides.of(nodeId);
+        state.resources()
+                .of(settings)
+                .keySet()
+                .forEach(name -> records.add(MetadataSnapshot.resourceRecord(settings, name, null)));
+        records.add(new RemoveBrokerRecord().setNodeId(nodeId));
+        return records;
     }
 
     /** Takes leaderships from brokers. Those that are fenced then lead nothing any more. */

@@ -344,4 +344,20 @@ class ReassignmentTest {
         TestBrokers.register(machine, 3);
         assertThat(machine.image().liveBroker(3)).isNotNull();
     }
+
+    @Test
+    void shouldForgetTheSettingsOfABrokerWhenItIsRemoved() {
+        ResourceId broker5 = BrokerOverrides.of(5);
+        ResourceId broker4 = BrokerOverrides.of(4);
+        for (ResourceId resource : List.of(BrokerOverrides.EVERY_BROKER, broker4, broker5)) {
+            machine.replay(List.of(MetadataSnapshot.resourceRecord(resource, "log.cleaner.backoff.ms", "20")));
+        }
+        fence(5);
+
+        apply(machine.cluster().unregister(5));
+
+        TestBrokers.register(machine, 5);
+        assertThat(machine.image().resources().of(broker5)).isEmpty();
+        assertThat(machine.image().resources().byResource()).containsOnlyKeys(BrokerOverrides.EVERY_BROKER, broker4);
+    }
 }
