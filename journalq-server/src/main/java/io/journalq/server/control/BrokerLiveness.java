@@ -29,6 +29,9 @@ final class BrokerLiveness {
     /** Share of the partitions that prefer a broker which others may lead. */
     private static final int BALANCE_TOLERANCE_PERCENT = 10;
 
+    private static final int NOBODY = -1;
+
+    private final int nodeId;
     private final LongSupplier nowMs;
     private final Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes;
     private final BrokerSessions sessions;
@@ -44,16 +47,19 @@ final class BrokerLiveness {
     /**
      * Creates an instance.
      *
+     * @param nodeId of this broker
      * @param nowMs a clock that never goes back
      * @param timeoutMs a broker is fenced if it is not heard from for this time
      * @param intervalMs time between heartbeats
      * @param changes runs a decision, and completes when its records are applied
      */
     BrokerLiveness(
+            int nodeId,
             LongSupplier nowMs,
             long timeoutMs,
             long intervalMs,
             Function<Function<ClusterDecider, Decision>, CompletableFuture<Outcome>> changes) {
+        this.nodeId = nodeId;
         this.nowMs = nowMs;
         this.sessions = new BrokerSessions(timeoutMs, Math.min(timeoutMs, MISSED_AFTER_RESET * intervalMs));
         this.changes = changes;
@@ -64,7 +70,8 @@ final class BrokerLiveness {
         changing.clear();
         leftAt.clear();
         nextBalanceMs = nowMs.getAsLong() + BALANCE_MS;
-        sessions.begin(live(image), image.controller().nodeId(), nowMs.getAsLong());
+        int last = image.controller().nodeId();
+        sessions.begin(live(image), last == nodeId ? NOBODY : last, nowMs.getAsLong());
     }
 
     private static List<Integer> live(MetadataImage image) {

@@ -83,7 +83,11 @@ public final class Controller implements ControllerOperations, AutoCloseable {
      */
     public void watchBrokers(LongSupplier nowMs, long timeoutMs, long intervalMs, ReplicaEnds ends) {
         liveness = new BrokerLiveness(
-                nowMs, timeoutMs, intervalMs, decide -> change(decider -> decide.apply(decider.cluster())));
+                replica.nodeId(),
+                nowMs,
+                timeoutMs,
+                intervalMs,
+                decide -> change(decider -> decide.apply(decider.cluster())));
         Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes =
                 decide -> change(decider -> decide.apply(decider.partitions()));
         recoveries = new RecoveryElection(nowMs, ends, changes);

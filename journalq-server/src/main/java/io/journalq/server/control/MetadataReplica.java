@@ -49,6 +49,11 @@ public final class MetadataReplica implements MetadataLog.Replica {
         return ClusterVersion.of(newest);
     }
 
+    /** The id of this broker. Any thread. */
+    int nodeId() {
+        return machine.nodeId();
+    }
+
     /** The image with everything that is applied, and that may not be published yet. Any thread. */
     MetadataImage image() {
         return newest;

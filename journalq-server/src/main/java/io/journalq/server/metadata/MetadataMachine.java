@@ -175,6 +175,11 @@ public final class MetadataMachine {
         return new RegistrationDecider(state);
     }
 
+    /** The id of this broker. */
+    public int nodeId() {
+        return limits.nodeId();
+    }
+
     /** Decides on the brokers of a cluster. */
     public ClusterDecider cluster() {
         return new ClusterDecider(state);

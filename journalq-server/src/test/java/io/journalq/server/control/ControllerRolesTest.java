@@ -213,6 +213,25 @@ class ControllerRolesTest {
                 .isTrue();
     }
 
+    /** It is no predecessor that has stopped, and may send its next heartbeat later than such a one is given. */
+    @Test
+    void shouldGiveItselfTimeForAHeartbeatWhenThisBrokerIsElectedAgain() throws Exception {
+        // given
+        controller.watchBrokers(nowMs::get, 3_000, 1_500, NOBODY_RESPONDS);
+        start();
+        begin(3);
+        log.elect(OTHER, 4, OTHER);
+
+        // when
+        begin(5);
+        pass(2_900);
+
+        // then
+        assertThat(publisher.current().broker(SELF).fenced()).isFalse();
+        pass(200);
+        assertThat(publisher.current().broker(SELF).fenced()).isTrue();
+    }
+
     @Test
     void shouldLetABrokerStopOnlyWhenOthersKnowThatTheyLead() throws Exception {
         // given a partition that another broker can lead
