@@ -60,6 +60,7 @@ final class MetadataStateMachine extends BaseStateMachine {
     /** Whether this broker is a voter of the newest configuration. Set by the applying thread. */
     private boolean voted;
 
+    /** Guarded by {@link #applied}. */
     private boolean snapshotRequested;
 
     /** Set when the server is to be replaced. No entry is applied from then on. Guarded by {@link #applied}. */
@@ -188,17 +189,24 @@ final class MetadataStateMachine extends BaseStateMachine {
     @Override
     public long takeSnapshot() throws IOException {
         synchronized (applied) {
+            snapshotRequested = false;
             TermIndex last = getLastAppliedTermIndex();
             if (failure != null || detached || last.getIndex() != applied.index()) {
                 // The state is not that of the entries that this server has passed.
                 return RaftLog.INVALID_LOG_INDEX;
             }
-            snapshotRequested = false;
             File file = storage.getSnapshotFile(last.getTerm(), last.getIndex());
             MD5Hash md5 = SnapshotFile.write(store, file, applied.snapshot());
             storage.updateLatestSnapshot(new SingleFileSnapshotInfo(new FileInfo(file.toPath(), md5), last));
             applied.snapshotTaken();
             return last.getIndex();
+        }
+    }
+
+    /** A snapshot that was due is not taken. Another one is due with the next entry. */
+    void onSnapshotFailed() {
+        synchronized (applied) {
+            snapshotRequested = false;
         }
     }
 

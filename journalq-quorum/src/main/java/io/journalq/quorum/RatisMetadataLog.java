@@ -181,6 +181,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                 if (failure != null) {
                     log.warn("no snapshot of the metadata is taken: reason=\"{}\"", failure.getMessage(), failure);
                 }
+                if (failure != null || !reply.isSuccess()) {
+                    machine.onSnapshotFailed();
+                }
             });
         }
 
