@@ -524,6 +524,34 @@ class CompactionTest {
     }
 
     @Test
+    void shouldFindInTheSegmentsOfASearchWhenTheyAreMergedMeanwhile() throws IOException {
+        // given a segment that is compacted already, whose index is in its file only
+        append(1_000, "a=" + "1".repeat(7_000));
+        append(2_000, "b=" + "1".repeat(5_000));
+        append(3_000, "c=" + "1".repeat(5_000));
+        roll();
+        compact(5_000);
+        append(4_000, "a=" + "2".repeat(9_000));
+        roll();
+        journal.checkpoint();
+        journal.releaseIdleFiles();
+        journal.releaseIdleFiles();
+        journal.setConfig(CONFIG.withIndexIntervalBytes(1));
+
+        try (JournalSearch search = journal.search()) {
+            // when the merged segment has an index of the same name
+            compact(5_000);
+            assertThat(journal.segmentCount()).isEqualTo(2);
+            append(5_000, "d=1");
+            journal.checkpoint();
+            assertThat(store.list(DIRECTORY)).contains("00000000000000000000.index");
+
+            // then
+            assertThat(search.findByTimestamp(3_000).offset()).isEqualTo(2);
+        }
+    }
+
+    @Test
     void shouldCountAProducerOfMarkersOnlyAsLiving() throws IOException {
         appendMarker(7, true);
         roll();

@@ -328,6 +328,10 @@ public final class Segment {
     }
 
     private SparseIndex readIndex(int sizeBytes) throws IOException {
+        if (isRenamed()) {
+            // The file with the name of this index can be that of a segment that has taken the place of this one.
+            return rebuildIndex(sizeBytes);
+        }
         try {
             byte[] content = store.read(indexPath(), SparseIndex.MAX_FILE_SIZE_BYTES);
             // A crash may leave an index that is ahead of the checkpoint.
