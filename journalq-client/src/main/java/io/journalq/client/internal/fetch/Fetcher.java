@@ -519,7 +519,7 @@ public final class Fetcher implements AutoCloseable {
                     if (opened != null) {
                         opener.open(part.id(), batches, reader.batchIndex(), opened);
                     }
-                    run.count += count(opened, at, position.offset);
+                    run.count += RecordCount.of(reader, opened, at, position.offset);
                 }
                 next = Math.max(next, reader.nextOffset());
                 epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
@@ -585,37 +585,5 @@ public final class Fetcher implements AutoCloseable {
                 count = 0;
             }
         }
-    }
-
-    /**
-     * The number of records at or behind a position in the current batch.
-     *
-     * @param opened has the batch as it was opened at {@code at}; null if it was not sealed
-     */
-    private int count(ByteBuf opened, int at, long from) {
-        int count = reader.recordCount();
-        if (opened != null && RecordBatch.recordCount(opened, at) < count) {
-            // The opener has left out records that nobody can read.
-            return reader.baseOffset() >= from ? RecordBatch.recordCount(opened, at) : countOpened(opened, at, from);
-        }
-        return reader.baseOffset() >= from ? count : countFrom(reader, from);
-    }
-
-    private static int countOpened(ByteBuf opened, int at, long from) {
-        try (BatchReader batch =
-                new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false)) {
-            batch.reset(opened.slice(at, opened.writerIndex() - at));
-            return batch.nextBatch() ? countFrom(batch, from) : 0;
-        }
-    }
-
-    private static int countFrom(BatchReader batch, long offset) {
-        int count = 0;
-        while (batch.next()) {
-            if (batch.offset() >= offset) {
-                count++;
-            }
-        }
-        return count;
     }
 }
