@@ -400,8 +400,14 @@ public final class Sender implements AutoCloseable {
                 batch = batchWithRoom();
                 BatchBuilder builder = batch.slot.builder();
                 index = builder.recordCount();
-                builder.append(timestampMs, record.key(), record.value(), record.headers());
-                appended = true;
+                try {
+                    builder.append(timestampMs, record.key(), record.value(), record.headers());
+                    appended = true;
+                } finally {
+                    if (!appended && index == 0) {
+                        removeEmpty();
+                    }
+                }
                 batch.accountedBytes += boundBytes;
                 if (maker == null) {
                     batch.urgent = true;
@@ -419,8 +425,9 @@ public final class Sender implements AutoCloseable {
                 if (!appended) {
                     memory.release(boundBytes);
                 }
+                // Even if there is no memory for this record: no other thread builds the batch before it.
+                finishClosed();
             }
-            finishClosed();
         }
 
         private PendingBatch batchWithRoom() {
@@ -436,6 +443,13 @@ public final class Sender implements AutoCloseable {
                 lane.incomplete.add(open);
             }
             return open;
+        }
+
+        /** A batch without a record cannot be built, and would count as a failed one. */
+        private void removeEmpty() {
+            lane.open = null;
+            lane.incomplete.remove(batch);
+            batch.releaseBuffers();
         }
 
         private void finishClosed() {
