@@ -62,6 +62,23 @@ final class ProducerOutOfMemoryTest {
         assertThat(cluster.endOffset(new TopicPartition("orders", 0))).isEqualTo(2);
     }
 
+    @Test
+    void shouldAccountForNoRecordWhenThereIsNoMemoryForAConnection() throws Exception {
+        try (Producer producer = producer().build()) {
+            // given a connection of the event loop, and none of the caller
+            producer.sendAsync(record(1)).get(10, TimeUnit.SECONDS);
+            takeMemory();
+
+            // when
+            assertThatThrownBy(() -> producer.send(record(1))).isInstanceOf(OutOfMemoryError.class);
+            giveMemoryBack();
+
+            // then
+            assertThat(producer.metrics().bufferedBytes()).isZero();
+            assertThat(producer.send(record(1)).offset()).isEqualTo(1);
+        }
+    }
+
     private void takeMemory() {
         for (int bytes = LARGEST_BYTES; bytes >= SMALLEST_BYTES; bytes /= 2) {
             boolean room = true;

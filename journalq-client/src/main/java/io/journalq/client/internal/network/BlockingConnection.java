@@ -54,7 +54,12 @@ public final class BlockingConnection implements AutoCloseable {
     public BlockingConnection(HostAndPort address, ClientConfig config) throws IOException {
         this.address = address;
         this.config = config;
-        this.socket = SocketChannel.open();
+        try {
+            this.socket = SocketChannel.open();
+        } catch (IOException e) {
+            in.release();
+            throw e;
+        }
     }
 
     /**

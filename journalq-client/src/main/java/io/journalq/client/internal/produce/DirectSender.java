@@ -141,7 +141,7 @@ final class DirectSender {
             }
             connectFailures = 0;
             return true;
-        } catch (IOException | JournalQException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
             // The connection of the event loop determines whether the broker can be reached.
             disconnect();
             connectFailures++;
@@ -253,7 +253,7 @@ final class DirectSender {
                     version,
                     ProduceCall.request(
                             List.of(batch), config.acks(), config.client().requestTimeoutMs()));
-        } catch (IOException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
             disconnect();
             batch.outcomeUnknown = true;
             handOver(lane, batch, new ConnectionFailedException("the connection broke: " + e.getMessage(), e));
