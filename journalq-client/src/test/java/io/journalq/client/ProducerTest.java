@@ -402,6 +402,21 @@ final class ProducerTest {
     }
 
     @Test
+    void shouldCountEveryRecordOfABatchThatExpiresBeforeItIsSent() {
+        // given a broker that gives no producer id, so that nothing is sent
+        cluster.faults(key -> key == ApiKey.INIT_PRODUCER_ID ? Fault.DROP_BEFORE : Fault.NONE);
+        try (Producer producer =
+                producer().deliveryTimeout(Duration.ofMillis(400)).build()) {
+            // when
+            List<CompletableFuture<RecordMetadata>> lost =
+                    List.of(producer.sendAsync(to(0, "a")), producer.sendAsync(to(0, "b")));
+            // then
+            lost.forEach(record -> assertThat(record).failsWithin(Duration.ofSeconds(20)));
+            assertThat(producer.metrics().failedRecords()).isEqualTo(2);
+        }
+    }
+
+    @Test
     void shouldEndWaitingSendsWhenClosed() throws Exception {
         cluster.faults(key -> key == ApiKey.PRODUCE ? Fault.NOT_LEADER : Fault.NONE);
         Producer producer = producer().deliveryTimeout(Duration.ofMillis(500)).build();

@@ -143,7 +143,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
         lane.probing = false;
         for (PendingBatch batch : lane.retry) {
             batch.rejected = false;
-            lane.number(batch, batch.recordCount);
+            lane.number(batch, batch.recordCount());
         }
         return true;
     }
@@ -167,7 +167,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
         boolean decided = batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause);
         if (decided) {
             loop.cluster().failureLog().reportIfRefused(batch.lane.id.topic(), cause);
-            counters.failedRecords.add(Math.max(1, batch.recordCount));
+            counters.failedRecords.add(batch.recordCount());
             gate.onFailed(cause);
         }
         settle(batch, decided);
@@ -203,7 +203,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
             JournalQException cause = timedOut(batch);
             if (lane.inFlight.contains(batch)) {
                 if (batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause)) {
-                    counters.failedRecords.add(batch.recordCount);
+                    counters.failedRecords.add(batch.recordCount());
                     gate.onFailed(cause);
                     memory.release(batch.accountedBytes);
                     batch.notifyWaiters();
@@ -249,7 +249,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
         batch.lane.established |= batch.producerEpoch == batch.lane.producerEpoch;
         boolean decided = batch.complete(baseOffset, appendTimeMs, null);
         if (decided) {
-            counters.records.add(batch.recordCount);
+            counters.records.add(batch.recordCount());
             counters.batches.increment();
         }
         settle(batch, decided);

@@ -43,7 +43,7 @@ final class PendingBatch {
     private CompletableFuture<BatchMetadata> batchFuture;
 
     // Written before the payload by the thread that builds the batch.
-    int recordCount;
+    private int recordCount;
     private long maxTimestampMs;
     private volatile ByteBuf payload;
     private volatile Throwable buildError;
@@ -114,6 +114,11 @@ final class PendingBatch {
 
     void setBatchFuture(CompletableFuture<BatchMetadata> future) {
         this.batchFuture = future;
+    }
+
+    /** The number of records, also before the batch is built. Called by the owner of the batch. */
+    int recordCount() {
+        return slot == null ? recordCount : slot.builder().recordCount();
     }
 
     /** Whether the batch has been built, successfully or not. */

@@ -438,11 +438,7 @@ final class ProduceLoop implements Cluster.Listener {
     private boolean prepare(Lane lane, PendingBatch batch) {
         if (batch.buildError() == null) {
             if (config.idempotent() && !batch.isNumbered()) {
-                lane.number(
-                        batch,
-                        batch.isBuilt()
-                                ? batch.recordCount
-                                : batch.slot.builder().recordCount());
+                lane.number(batch, batch.recordCount());
             }
             if (!batch.isBuilt()) {
                 batch.build();
