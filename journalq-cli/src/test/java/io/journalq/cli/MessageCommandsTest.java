@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -329,18 +330,7 @@ class MessageCommandsTest {
         broker.doneWithInput(("x".repeat(500_000) + "\n").repeat(40), "produce", "shrinking");
         CountDownLatch writes = new CountDownLatch(1);
         CountDownLatch deleted = new CountDownLatch(1);
-        ByteArrayOutputStream out = new ByteArrayOutputStream() {
-            @Override
-            public void write(byte[] bytes, int offset, int length) {
-                writes.countDown();
-                try {
-                    deleted.await();
-                } catch (InterruptedException stopped) {
-                    throw new AssertionError("interrupted while writing", stopped);
-                }
-                super.write(bytes, offset, length);
-            }
-        };
+        ByteArrayOutputStream out = waiting(writes, deleted);
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, err, "");
         CompletableFuture<Integer> exitCode = CompletableFuture.supplyAsync(() -> JournalqMain.run(
@@ -369,6 +359,66 @@ class MessageCommandsTest {
                 .startsWith("0")
                 .endsWith("38", "39")
                 .doesNotContain("37");
+    }
+
+    @Test
+    void shouldReadWhatIsLeftWhenNewMessagesAreDeletedBeforeTheyAreRead() throws Exception {
+        // given a reader of new messages whose output is slow
+        broker.done("topics", "create", "trailing", "--partitions", "1");
+        TopicPartition partition = new TopicPartition("trailing", 0);
+        CountDownLatch writes = new CountDownLatch(1);
+        CountDownLatch deleted = new CountDownLatch(1);
+        ByteArrayOutputStream out = waiting(writes, deleted);
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        Terminal terminal = new Terminal(new ByteArrayInputStream(new byte[0]), out, err, "");
+        CompletableFuture<Integer> exitCode = CompletableFuture.supplyAsync(() -> JournalqMain.run(
+                terminal,
+                Map.of(),
+                "consume",
+                "trailing",
+                "--format={offset}",
+                "--timeout=5s",
+                "--bootstrap=" + broker.bootstrap()));
+
+        // when more of them come than a consumer fetches in advance
+        long end;
+        try (Admin admin = broker.admin()) {
+            while (!writes.await(100, TimeUnit.MILLISECONDS)) {
+                broker.doneWithInput("first\n", "produce", "trailing");
+            }
+            broker.doneWithInput(("x".repeat(500_000) + "\n").repeat(40), "produce", "trailing");
+            end = admin.listOffsets(Map.of(partition, OffsetSpec.latest()))
+                    .partitionResult(partition)
+                    .get()
+                    .offset();
+            admin.deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(end - 2)))
+                    .all()
+                    .get();
+        } finally {
+            deleted.countDown();
+        }
+
+        // then
+        assertThat(exitCode.get(60, TimeUnit.SECONDS)).as(err.toString(UTF_8)).isZero();
+        assertThat(out.toString(UTF_8).lines())
+                .endsWith(Long.toString(end - 2), Long.toString(end - 1))
+                .doesNotContain(Long.toString(end - 3));
+    }
+
+    /** Returns an output that tells of the first write, and writes nothing until it may. */
+    private static ByteArrayOutputStream waiting(CountDownLatch writes, CountDownLatch mayWrite) {
+        return new ByteArrayOutputStream() {
+            @Override
+            public void write(byte[] bytes, int offset, int length) {
+                writes.countDown();
+                try {
+                    mayWrite.await();
+                } catch (InterruptedException stopped) {
+                    throw new AssertionError("interrupted while writing", stopped);
+                }
+                super.write(bytes, offset, length);
+            }
+        };
     }
 
     @Test
@@ -409,6 +459,37 @@ class MessageCommandsTest {
         assertThat(third.outLines()).containsExactly("5");
         assertThat(lag.out()).contains("\"committed\" : 5", "\"lag\" : 0");
         assertThat(group.out()).as("every member has left").contains("\"members\" : [ ]");
+    }
+
+    @Test
+    void shouldReadWhatIsLeftAsAMemberWhenTheMessagesAtTheCommittedOffsetAreDeleted() throws Exception {
+        // given
+        create("kept", 1);
+        broker.doneWithInput("1\n2\n3\n4\n5\n", "produce", "kept");
+        broker.done(
+                "consume",
+                "kept",
+                "--group",
+                "audit",
+                "--from",
+                "beginning",
+                "--max-messages",
+                "1",
+                "--timeout",
+                "10s");
+        try (Admin admin = broker.admin()) {
+            admin.deleteRecords(Map.of(new TopicPartition("kept", 0), RecordsToDelete.beforeOffset(3)))
+                    .all()
+                    .get();
+        }
+
+        // when
+        CommandRun known = broker.done("consume", "kept", "--group", "audit", "--max-messages", "2", "--timeout", "5s");
+        CommandRun fresh = broker.done("consume", "kept", "--group", "fresh", "--timeout", "3s");
+
+        // then
+        assertThat(known.outLines()).containsExactly("4", "5");
+        assertThat(fresh.outLines()).isEmpty();
     }
 
     private static String[] append(String[] words, String... more) {

@@ -9,6 +9,7 @@ import io.journalq.client.ConsumerRecords;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.WakeupException;
 import io.journalq.client.group.CommittedOffset;
+import io.journalq.client.group.RebalanceListener;
 import io.journalq.common.commandline.DurationOption;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
@@ -16,7 +17,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -156,28 +159,39 @@ public final class ConsumeCommand extends ClientCommand {
     /** Commits after the messages are written: they are written at least once. Leaves the group in any case. */
     private void readAsMember(Position start, MessageFormat messageFormat) {
         Consumer.Builder builder =
-                Consumer.builder().groupId(group).autoCommit(false).startAt(startOf(start));
+                Consumer.builder().groupId(group).autoCommit(false).startAt(Consumer.Start.BEGINNING);
         try (InterruptGuard guard = new InterruptGuard();
                 Consumer consumer =
                         seal.apply(program().configure(builder), terminal()).build()) {
             guard.onInterrupt(consumer::wakeup);
             // An unknown topic is an error here, as it is without a group.
             consumer.partitionsOf(topic);
-            consumer.subscribe(List.of(topic));
+            consumer.subscribe(
+                    List.of(topic), start instanceof Position.End ? atEnd(consumer) : RebalanceListener.NONE);
             readAll(consumer, ReadRange.ofMember(consumer, clock), messageFormat);
         } catch (WakeupException interrupted) {
             terminal().flush();
         }
     }
 
-    /** Returns where a partition is read if its position does not exist. */
-    private static Consumer.Start startOf(Position start) {
-        return start instanceof Position.End ? Consumer.Start.END : Consumer.Start.BEGINNING;
+    /**
+     * Starts partitions without a committed offset at their ends. If the messages at a committed offset were deleted,
+     * those that follow them must not be skipped.
+     */
+    private static RebalanceListener atEnd(Consumer consumer) {
+        return new RebalanceListener() {
+            @Override
+            public void onAssigned(Collection<TopicPartition> partitions) {
+                Set<TopicPartition> fresh = new LinkedHashSet<>(partitions);
+                fresh.removeAll(consumer.committed(partitions).keySet());
+                consumer.seekToEnd(fresh);
+            }
+        };
     }
 
     private void readRange(Position start, Position stop, MessageFormat messageFormat) {
         // Retention can delete messages before they are read. Those that follow them must not be skipped.
-        Consumer.Builder builder = Consumer.builder().startAt(startOf(start));
+        Consumer.Builder builder = Consumer.builder().startAt(Consumer.Start.BEGINNING);
         try (Consumer consumer =
                 seal.apply(program().configure(builder), terminal()).build()) {
             ReadRange range = new ReadRange(consumer, partitionsToRead(consumer), clock);
