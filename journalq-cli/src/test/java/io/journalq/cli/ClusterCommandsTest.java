@@ -197,6 +197,23 @@ class ClusterCommandsTest {
     }
 
     @Test
+    void shouldShowTheLagInTheOtherPartitionsWhenAPartitionHasNoLeader() throws Exception {
+        done("topics create orders --partitions 3 --replication-factor 1");
+        produce(30);
+        done("groups reset-offsets billing --topic orders --to-earliest --execute");
+
+        stop(3);
+
+        await("a partition without a leader", () -> done("topics describe orders")
+                .contains("none"));
+        await("a coordinator of the group", () -> run("groups describe billing").exitCode() == 0);
+        String lag = done("groups lag billing");
+        assertThat(lag.lines()).anyMatch(line -> line.matches("orders +\\d +0 +- +- +- +-"));
+        assertThat(lag).contains("the lag in 1 partition without a leader is unknown", "Group billing is behind by ");
+        assertThat(done("groups lag billing --output json")).contains("\"end\" : null", "\"lag\" : null");
+    }
+
+    @Test
     void shouldReplicateMoveDrainRemoveAndReplaceBrokers() throws Exception {
         // given a topic with one replica
         done("topics create orders --partitions 2");

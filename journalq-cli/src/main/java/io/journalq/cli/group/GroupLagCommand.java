@@ -9,6 +9,8 @@ import io.journalq.client.Consumer;
 import io.journalq.client.admin.GroupDescription;
 import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
+import io.journalq.client.admin.PartitionDescription;
+import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.admin.TopicListing;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.common.id.TopicPartition;
@@ -45,8 +47,15 @@ final class GroupLagCommand extends ClientCommand {
     @Option(names = "--topic", paramLabel = "NAME", description = "Only partitions of this topic.")
     private String topic;
 
-    /** The lag in one partition. Unknown times are -1; {@code member} may be null. */
+    /**
+     * The lag in one partition. The end is -1 if the partition has no leader, unknown times are -1; {@code member} may
+     * be null.
+     */
     private record Lag(TopicPartition partition, long committed, long end, long behindMs, String member) {
+        private boolean isKnown() {
+            return end >= 0;
+        }
+
         private long messages() {
             return Math.max(0, end - committed);
         }
@@ -84,7 +93,8 @@ final class GroupLagCommand extends ClientCommand {
     private List<Lag> lags(Admin admin, Map<TopicPartition, Long> committed, Map<TopicPartition, String> readers) {
         Set<TopicPartition> served = existing(admin, committed.keySet());
         Map<TopicPartition, OffsetSpec> ends = new LinkedHashMap<>();
-        served.forEach(partition -> ends.put(partition, OffsetSpec.latest()));
+        // Nobody knows the end of a partition without a leader, and a lookup would wait for one.
+        withLeader(admin, served).forEach(partition -> ends.put(partition, OffsetSpec.latest()));
         Map<TopicPartition, ListedOffset> found = admin.listOffsets(ends);
         Map<TopicPartition, Long> behind = new LinkedHashMap<>();
         found.forEach((partition, end) -> {
@@ -95,15 +105,31 @@ final class GroupLagCommand extends ClientCommand {
         Map<TopicPartition, Long> timestampsMs = behind.isEmpty() ? Map.of() : nextTimestamps(behind);
         long nowMs = Clock.systemUTC().millis();
         List<Lag> lags = new ArrayList<>();
-        found.forEach((partition, end) -> {
-            long behindMs = 0;
+        for (TopicPartition partition : served) {
+            ListedOffset end = found.get(partition);
+            long behindMs = end == null ? -1 : 0;
             if (behind.containsKey(partition)) {
                 Long nextMs = timestampsMs.get(partition);
                 behindMs = nextMs == null ? -1 : Math.max(0, nowMs - nextMs);
             }
-            lags.add(new Lag(partition, committed.get(partition), end.offset(), behindMs, readers.get(partition)));
-        });
+            long endOffset = end == null ? -1 : end.offset();
+            lags.add(new Lag(partition, committed.get(partition), endOffset, behindMs, readers.get(partition)));
+        }
         return lags;
+    }
+
+    private static Set<TopicPartition> withLeader(Admin admin, Set<TopicPartition> partitions) {
+        Set<String> topics = new LinkedHashSet<>();
+        partitions.forEach(partition -> topics.add(partition.topic()));
+        Set<TopicPartition> withLeader = new LinkedHashSet<>(partitions);
+        for (TopicDescription topic : admin.describeTopics(topics).values()) {
+            for (PartitionDescription partition : topic.partitions()) {
+                if (partition.leader() < 0) {
+                    withLeader.remove(new TopicPartition(topic.name(), partition.partition()));
+                }
+            }
+        }
+        return withLeader;
     }
 
     private Map<TopicPartition, Long> nextTimestamps(Map<TopicPartition, Long> offsets) {
@@ -129,14 +155,18 @@ final class GroupLagCommand extends ClientCommand {
                     lag.partition().topic(),
                     lag.partition().partition(),
                     lag.committed(),
-                    lag.end(),
-                    lag.messages(),
+                    lag.isKnown() ? lag.end() : null,
+                    lag.isKnown() ? lag.messages() : null,
                     lag.behindMs() < 0 ? null : seconds(lag.behindMs()),
                     lag.member());
             total += lag.messages();
             mostMs = Math.max(mostMs, lag.behindMs());
         }
         table.printTo(terminal());
+        long unknown = lags.stream().filter(lag -> !lag.isKnown()).count();
+        if (unknown > 0) {
+            terminal().warn("the lag in " + Quantity.count(unknown, "partition") + " without a leader is unknown");
+        }
         terminal()
                 .printLine("Group " + name + " is behind by " + Quantity.count(total, "message")
                         + (mostMs < 0 ? "" : ", " + seconds(mostMs) + " s"));
@@ -153,8 +183,8 @@ final class GroupLagCommand extends ClientCommand {
             partition.put("topic", lag.partition().topic());
             partition.put("partition", lag.partition().partition());
             partition.put("committed", lag.committed());
-            partition.put("end", lag.end());
-            partition.put("lag", lag.messages());
+            partition.put("end", lag.isKnown() ? lag.end() : null);
+            partition.put("lag", lag.isKnown() ? lag.messages() : null);
             partition.put("lagMs", lag.behindMs() < 0 ? null : lag.behindMs());
             partition.put("member", lag.member());
             partitions.add(partition);
@@ -162,7 +192,8 @@ final class GroupLagCommand extends ClientCommand {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("group", name);
         json.put("lag", lags.stream().mapToLong(Lag::messages).sum());
-        json.put("lagMs", lags.stream().mapToLong(Lag::behindMs).max().orElse(0));
+        long mostMs = lags.stream().mapToLong(Lag::behindMs).max().orElse(0);
+        json.put("lagMs", mostMs < 0 ? null : mostMs);
         json.put("partitions", partitions);
         return json;
     }
