@@ -329,6 +329,10 @@ class JournalCommandsTest {
         // then
         assertThat(verify.out()).contains(log + ": its batches end at byte 0; according to the checkpoint ");
         assertThat(run("repair").out()).startsWith("cannot repair " + log + ", restore it from a backup");
+        CommandRun repair = run("repair", "--execute");
+        assertThat(repair.out()).startsWith("cannot repair " + log + ", restore it from a backup");
+        assertThat(repair.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(repair.errLines()).containsExactly("journalq: 1 file cannot be repaired; restore it from a backup");
         assertThat(nothing.err()).contains("there is no journal in " + directory);
         assertThat(inside.exitCode()).isEqualTo(ExitCode.USAGE);
     }

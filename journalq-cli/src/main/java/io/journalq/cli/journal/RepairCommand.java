@@ -65,7 +65,7 @@ final class RepairCommand extends ClientCommand {
                 WalReplay.run(store, opened.dataDirectory());
                 steps = plan(store, opened, to);
                 for (RepairStep step : steps) {
-                    step.run();
+                    step.run(store);
                 }
             } finally {
                 held.close();
@@ -78,6 +78,12 @@ final class RepairCommand extends ClientCommand {
             }
         }
         show(steps);
+        long beyondRepair = steps.stream().filter(RepairStep::isBeyondRepair).count();
+        if (execute && beyondRepair > 0) {
+            terminal().flush();
+            throw new CommandFailure(Quantity.count(beyondRepair, "file") + " cannot be repaired; restore "
+                    + (beyondRepair == 1 ? "it" : "them") + " from a backup");
+        }
     }
 
     private static DataLocks lock(JournalDirectory opened) {

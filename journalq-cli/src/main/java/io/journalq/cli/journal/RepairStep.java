@@ -1,6 +1,7 @@
 package io.journalq.cli.journal;
 
 import io.journalq.server.journal.JournalFinding;
+import io.journalq.server.journal.file.FileStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -78,17 +79,23 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
         return to != null;
     }
 
-    /** Executes the step. Removed data is synced to the disk before anything is truncated. */
-    void run() throws IOException {
+    /** Whether the data can only come from a backup. */
+    boolean isBeyondRepair() {
+        return kind == JournalFinding.Kind.MISSING_DATA;
+    }
+
+    /** Executes the step. Removed data and its name are synced to the disk before anything is truncated. */
+    void run(FileStore store) throws IOException {
         if (to == null) {
             return;
         }
-        Files.createDirectories(to.getParent());
+        store.createDurableDirectories(to.getParent());
         Path free = to;
         for (int copy = 1; Files.exists(free); copy++) {
             free = to.resolveSibling(to.getFileName() + "." + copy);
         }
         copy(file, from, free);
+        store.syncDirectory(to.getParent());
         if (kind == JournalFinding.Kind.TORN_TAIL) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
                 channel.truncate(from);
