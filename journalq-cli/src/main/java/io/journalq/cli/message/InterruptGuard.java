@@ -23,8 +23,13 @@ final class InterruptGuard implements AutoCloseable {
         action = newAction;
     }
 
-    private void interrupted() {
-        action.run();
+    /** Ends the command, and waits for it. Called by the shutdown hook. */
+    void interrupted() {
+        try {
+            action.run();
+        } catch (RuntimeException alreadyEnding) {
+            // There is nothing left to end, but the end takes time, too.
+        }
         try {
             boolean unused = closed.await(MAX_WAIT_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException enough) {
