@@ -125,6 +125,7 @@ final class LineParser {
                 }
             }
             require(name != null, "a header must have a name");
+            utf8(name, "name");
             record.header(name, value);
         }
     }
@@ -134,7 +135,16 @@ final class LineParser {
             return null;
         }
         require(parser.currentToken().isScalarValue(), field + " must be a string");
-        return parser.getText().getBytes(StandardCharsets.UTF_8);
+        return utf8(parser.getText(), field);
+    }
+
+    /** Encodes a text. An escape of half a surrogate pair has no bytes in UTF-8. */
+    private static byte[] utf8(String text, String field) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        require(
+                new String(bytes, StandardCharsets.UTF_8).equals(text),
+                field + " contains half a surrogate pair, which is no text; write bytes in base64");
+        return bytes;
     }
 
     private static byte[] base64(JsonParser parser, String field) throws IOException {
