@@ -184,6 +184,25 @@ class ScriptsTest {
     }
 
     @Test
+    void shouldStartInTheForegroundWhenATimeoutIsGiven() throws IOException, InterruptedException {
+        build();
+        Map<String, String> environment = Map.of("JAVA_HOME", fakeJava("21.0.2").toString());
+
+        ScriptRun run = run(
+                environment,
+                "checkout/bin/journalq-server",
+                "start",
+                "--timeout",
+                "5s",
+                "--foreground",
+                "--timeout=6s",
+                "--set",
+                "node.id=3");
+
+        assertThat(run.out().lines()).endsWith("io.journalq.server.broker.BrokerMain", "--set", "node.id=3");
+    }
+
+    @Test
     void shouldLookForAnotherJavaWhenJavaHomeIsTooOld() throws IOException, InterruptedException {
         build();
         Path old = fakeJava("1.8.0_412");
