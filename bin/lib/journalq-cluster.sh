@@ -38,7 +38,8 @@ cluster_address() {
 # Prints the addresses of all brokers of the cluster in directory $1, separated by commas.
 cluster_bootstrap() {
   local config addresses=
-  for config in $(cluster_configs "$1"); do
+  for config in "$1"/broker-*/journalq.yaml; do
+    [ -f "$config" ] || continue
     addresses=$addresses${addresses:+,}$(cluster_address "$config")
   done
   printf '%s\n' "$addresses"
@@ -112,8 +113,8 @@ cluster_start_broker() {
 cluster_start() {
   local config failed=false job
   local -a jobs=()
-  for config in $(cluster_configs "$1"); do
-    if [ -d "${config%/*}/data" ]; then
+  for config in "$1"/broker-*/journalq.yaml; do
+    if [ -f "$config" ] && [ -d "${config%/*}/data" ]; then
       cluster_start_broker "$config" &
       jobs+=($!)
     fi
@@ -121,7 +122,8 @@ cluster_start() {
   for job in "${jobs[@]+"${jobs[@]}"}"; do
     wait "$job" || failed=true
   done
-  for config in $(cluster_configs "$1"); do
+  for config in "$1"/broker-*/journalq.yaml; do
+    [ -f "$config" ] || continue
     [ -d "${config%/*}/data" ] || cluster_start_broker "$config" || return 1
   done
   ! $failed
@@ -143,7 +145,8 @@ cluster_stop_broker() {
 cluster_stop() {
   local config failed=false job
   local -a jobs=()
-  for config in $(cluster_configs "$1"); do
+  for config in "$1"/broker-*/journalq.yaml; do
+    [ -f "$config" ] || continue
     cluster_stop_broker "$config" &
     jobs+=($!)
   done

@@ -203,6 +203,35 @@ class ScriptsTest {
     }
 
     @Test
+    void shouldRunAClusterInADirectoryWithSpaces() throws IOException, InterruptedException {
+        // given a Java that says that each broker is ready
+        build();
+        Map<String, String> environment = Map.of("JAVA_HOME", fakeJava("21.0.2").toString());
+        Path parent = Files.createDirectory(directory.resolve("my brokers"));
+
+        // when
+        ScriptRun up = ScriptRun.of(
+                parent,
+                environment,
+                List.of(home.resolve("bin/cluster-up").toString(), "--brokers=2", "--directory=cluster"));
+        ScriptRun down = ScriptRun.of(
+                parent,
+                environment,
+                List.of(
+                        home.resolve("bin/cluster-down").toString(),
+                        "--delete",
+                        "--directory=" + parent.resolve("cluster")));
+
+        // then
+        assertThat(up.exitCode()).as(up.err()).isZero();
+        assertThat(up.out()).containsPattern("JOURNALQ_BOOTSTRAP=localhost:\\d+,localhost:\\d+\n");
+        assertThat(down.exitCode()).as(down.err()).isZero();
+        assertThat(down.out().lines())
+                .containsSubsequence("stop", "--config", parent + "/cluster/broker-1/journalq.yaml");
+        assertThat(parent.resolve("cluster")).doesNotExist();
+    }
+
+    @Test
     void shouldLookForAnotherJavaWhenJavaHomeIsTooOld() throws IOException, InterruptedException {
         build();
         Path old = fakeJava("1.8.0_412");
