@@ -261,23 +261,60 @@ class ScriptsTest {
                         + " JAVA_HOME to one\n");
     }
 
-    @Test
-    void shouldStopTheBrokerWhenTheQuickstartIsInterrupted() throws IOException, InterruptedException {
-        // given a quickstart whose commands only say that they were called, and a benchmark that takes long
+    /** Copies a quickstart whose commands only say in a file that they were called, and whose benchmark takes long. */
+    private Path quickstart(Path calls) throws IOException {
+        // What is consumed is what was produced.
+        return quickstart(calls, "cat >" + directory + "/topic");
+    }
+
+    private Path quickstart(Path calls, String produce) throws IOException {
         build();
         Files.createFile(home.resolve("journalq-dist/target/journalq-9.tar.gz"));
-        Path calls = directory.resolve("calls");
         Path quickstart = Files.copy(CHECKOUT.resolve("bin/quickstart"), home.resolve("bin/quickstart"));
         assertThat(quickstart.toFile().setExecutable(true)).isTrue();
         for (String name : List.of("journalq", "journalq-server", "journalq-bench")) {
             Path program = home.resolve("bin").resolve(name);
-            // What is consumed is what was produced.
             String script = "#!/bin/sh\necho " + name + " \"$1\" >>" + calls + "\ncase $1 in\n"
-                    + "  produce) if [ " + name + " = journalq-bench ]; then exec sleep 600; fi; cat >" + directory
-                    + "/topic ;;\n  consume) cat " + directory + "/topic ;;\nesac\n";
+                    + "  produce) if [ " + name + " = journalq-bench ]; then exec sleep 600; fi; " + produce
+                    + " ;;\n  consume) cat " + directory + "/topic ;;\nesac\n";
             Files.writeString(program, script);
             assertThat(program.toFile().setExecutable(true)).isTrue();
         }
+        return quickstart;
+    }
+
+    @Test
+    void shouldSayWhyWhenTheQuickstartCannotWrite() throws IOException, InterruptedException {
+        Path quickstart = quickstart(directory.resolve("calls"), "echo 'journalq: disk full' >&2; exit 1");
+
+        ScriptRun run = run(Map.of("JAVA_HOME", fakeJava("17").toString()), quickstart.toString());
+
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err()).isEqualTo("journalq: disk full\nquickstart: cannot write messages to topic quickstart\n");
+    }
+
+    @Test
+    void shouldStopTheClusterThatAKilledQuickstartHasLeft() throws IOException, InterruptedException {
+        // given
+        Path calls = directory.resolve("calls");
+        Path quickstart = quickstart(calls, "exit 1");
+        Path broker = Files.createDirectories(home.resolve("data/quickstart/cluster/broker-1"));
+        Files.writeString(broker.resolve("journalq.yaml"), "listeners: PLAINTEXT://localhost:9092\n");
+
+        // when
+        run(Map.of("JAVA_HOME", fakeJava("17").toString()), quickstart.toString());
+
+        // then
+        assertThat(Files.readAllLines(calls))
+                .startsWith("journalq-server status", "journalq-server stop", "journalq-server start");
+        assertThat(broker).doesNotExist();
+    }
+
+    @Test
+    void shouldStopTheBrokerWhenTheQuickstartIsInterrupted() throws IOException, InterruptedException {
+        // given
+        Path calls = directory.resolve("calls");
+        Path quickstart = quickstart(calls);
 
         // when
         Process run = ScriptRun.prepare(
