@@ -13,6 +13,7 @@ import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -22,7 +23,9 @@ import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
 
 /**
- * The beans of the starter. A producer, an admin or a factory that the application defines replaces the one here.
+ * The beans of the starter. A producer, an admin or a factory that the application defines replaces the one here. If
+ * the application defines several producers and none is primary, there is no template, and there are no meters of
+ * producers.
  * Interceptors that are beans are added to the producer and to the consumers.
  */
 @AutoConfiguration
@@ -49,6 +52,7 @@ public final class JournalQAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
+    @ConditionalOnSingleCandidate(Producer.class)
     JournalQTemplate journalqTemplate(JournalQProperties properties, Producer producer, BeanFactory beans) {
         NamedSerdes serdes = new NamedSerdes(beans);
         ResolvableType any = ResolvableType.forClass(Object.class);
@@ -99,7 +103,13 @@ public final class JournalQAutoConfiguration {
     static final class MetricsConfiguration {
 
         @Bean
-        MeterBinder journalqProducerMeters(Producer producer, JournalQProperties properties, Environment environment) {
+        MeterBinder journalqProducerMeters(
+                ObjectProvider<Producer> producers, JournalQProperties properties, Environment environment) {
+            Producer producer = producers.getIfUnique();
+            if (producer == null) {
+                // Several producers need different tags, which only the application knows.
+                return registry -> {};
+            }
             return JournalQClientMetrics.of(producer, Tags.of("client", clientId(properties, environment)));
         }
 

@@ -15,6 +15,7 @@ import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.embedded.EmbeddedBroker;
 import io.journalq.embedded.junit.JournalQExtension;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.IOException;
 import java.io.InputStream;
@@ -82,6 +83,38 @@ final class JournalQAutoConfigurationTest {
                 .build();
         application.withBean(Producer.class, () -> own).run(context -> assertThat(context.getBean(Producer.class))
                 .isSameAs(own));
+    }
+
+    @Test
+    void shouldStartWhenTheApplicationDefinesSeveralProducers(EmbeddedBroker broker) {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        ApplicationContextRunner two = application
+                .withBean("first", Producer.class, () -> producer(broker))
+                .withBean("second", Producer.class, () -> producer(broker));
+
+        two.run(context -> {
+            assertThat(context).hasNotFailed().doesNotHaveBean(JournalQTemplate.class);
+            context.getBeansOfType(MeterBinder.class).values().forEach(binder -> binder.bindTo(registry));
+            assertThat(registry.find("journalq.client.producer.records").functionCounter())
+                    .isNull();
+        });
+        two.withBean("primary", Producer.class, () -> producer(broker), definition -> definition.setPrimary(true))
+                .run(context -> {
+                    context.getBean(JournalQTemplate.class).send("primary", "value");
+                    assertThat(context.getBean("primary", Producer.class)
+                                    .metrics()
+                                    .records())
+                            .isEqualTo(1);
+                    context.getBeansOfType(MeterBinder.class).values().forEach(binder -> binder.bindTo(registry));
+                    assertThat(registry.get("journalq.client.producer.records")
+                                    .functionCounter()
+                                    .count())
+                            .isEqualTo(1);
+                });
+    }
+
+    private static Producer producer(EmbeddedBroker broker) {
+        return Producer.builder().bootstrapServers(broker.bootstrapServers()).build();
     }
 
     @Test
@@ -173,9 +206,7 @@ final class JournalQAutoConfigurationTest {
     void shouldCountRecordsWhenThereIsAMeterRegistry() {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         application.run(context -> {
-            context.getBeansOfType(io.micrometer.core.instrument.binder.MeterBinder.class)
-                    .values()
-                    .forEach(binder -> binder.bindTo(registry));
+            context.getBeansOfType(MeterBinder.class).values().forEach(binder -> binder.bindTo(registry));
             context.getBean(JournalQTemplate.class).send("metered", "value");
 
             assertThat(registry.get("journalq.client.producer.records")
