@@ -253,6 +253,8 @@ public final class Broker implements AutoCloseable {
     }
 
     private synchronized void closeAll() {
+        // The start is over, also if it failed: what is closed is waited for.
+        startWaiter.end();
         while (!closings.isEmpty()) {
             try {
                 closings.pop().close();
