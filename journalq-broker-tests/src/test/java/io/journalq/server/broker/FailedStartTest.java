@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.journal.ShutdownMarker;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,6 +64,51 @@ class FailedStartTest {
 
         // then
         assertThat(marker()).isEqualTo(CLEAN);
+        assertServesItsRecords();
+    }
+
+    /** Fails the last write of a start, as if memory had run out. */
+    private static final class NoMemoryStore extends FilterFileStore {
+        NoMemoryStore() {
+            super(new SystemFileStore());
+        }
+
+        @Override
+        public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+            if (file.endsWith(ShutdownMarker.FILE_NAME) && sync) {
+                throw new OutOfMemoryError("none is left");
+            }
+            super.replace(file, content, sync);
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingOpenWhenMemoryRunsOut() throws Exception {
+        assertLeavesNothingOpen(new NoMemoryStore());
+    }
+
+    @Test
+    void shouldLeaveNothingOpenWhenMemoryRunsOutAtTheMetadata() throws Exception {
+        assertLeavesNothingOpen(new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public LogFile open(Path file, boolean create) throws IOException {
+                if (file.getParent().endsWith(MetadataLogOpener.METADATA_DIRECTORY)) {
+                    throw new OutOfMemoryError("none is left");
+                }
+                return super.open(file, create);
+            }
+        });
+    }
+
+    private void assertLeavesNothingOpen(FileStore store) throws Exception {
+        // when
+        TestBroker broker = new TestBroker(directory);
+        assertThatThrownBy(() -> broker.start(store)).isInstanceOf(OutOfMemoryError.class);
+
+        // then
+        assertThat(Thread.getAllStackTraces().keySet())
+                .extracting(Thread::getName)
+                .noneMatch(name -> name.startsWith("shard") || name.startsWith("journalq-controller"));
         assertServesItsRecords();
     }
 }

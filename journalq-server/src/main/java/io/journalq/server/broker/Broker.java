@@ -194,7 +194,8 @@ public final class Broker implements AutoCloseable {
         } catch (CancellationException closed) {
             broker.close();
             throw new StartException(closed.getMessage(), closed);
-        } catch (StartException | RuntimeException failure) {
+        } catch (StartException | RuntimeException | Error failure) {
+            // Also after an error, such as too little memory: the loops would keep the process running.
             broker.close();
             throw failure;
         }
@@ -258,7 +259,8 @@ public final class Broker implements AutoCloseable {
         while (!closings.isEmpty()) {
             try {
                 closings.pop().close();
-            } catch (IOException | RuntimeException failure) {
+            } catch (IOException | RuntimeException | Error failure) {
+                // Such as a class that is missing because the files of the program were replaced.
                 log.error("cannot close cleanly", failure);
             }
         }

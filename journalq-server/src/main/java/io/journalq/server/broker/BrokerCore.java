@@ -317,7 +317,7 @@ public final class BrokerCore implements AutoCloseable {
         BrokerCore core = new BrokerCore(config, environment, slices, membership);
         try {
             core.start();
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             core.close();
             throw failure;
         }
