@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The files of keys and certificates. Looks every {@value #INTERVAL_MS} ms whether their content has changed. If it has,
  * it builds a context from the new content and gives it to the {@link TlsTransport}. If that fails, for example because
- * only one of two files has been replaced yet, the previous context stays in use. A thread of its own, as files may be
- * slow.
+ * only one of two files has been replaced yet, the previous context stays in use. The same content is tried again each
+ * time, because a certificate can become valid, and memory can become free. A thread of its own, as files may be slow.
  */
 public final class TlsFiles implements AutoCloseable {
     static final long INTERVAL_MS = 10_000;
@@ -31,6 +31,9 @@ public final class TlsFiles implements AutoCloseable {
             Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("journalq-tls-files", true));
     /** Of the content that was looked at last, whether it could be used or not; of unreadable files, the reason. */
     private String seen;
+
+    /** Why that cannot be used; null if it is in use. */
+    private String problem;
 
     private TlsFiles(TlsSettings settings, NetworkCounters counters) throws TlsException {
         this.settings = settings;
@@ -92,22 +95,43 @@ public final class TlsFiles implements AutoCloseable {
         } catch (TlsException unreadable) {
             found = unreadable.getMessage();
         }
-        if (found.equals(seen)) {
+        boolean changed = !found.equals(seen);
+        if (!changed && problem == null) {
             return;
         }
         seen = found;
         try {
             TlsContext newest = TlsContext.build(settings);
             transport.use(newest);
+            problem = null;
             counters.onTlsReload(settings, newest.expiry());
             log.info("TLS files reloaded: certificateExpires={}", newest.expiry());
         } catch (TlsException unusable) {
-            counters.onTlsReloadFailure();
-            log.error("TLS files changed and cannot be used; the previous ones stay in use: {}", unusable.getMessage());
-        } catch (RuntimeException failure) {
-            counters.onTlsReloadFailure();
-            log.error("TLS files changed and cannot be used; the previous ones stay in use", failure);
+            if (isNew(unusable.getMessage(), changed)) {
+                log.error(
+                        "TLS files changed and cannot be used; the previous ones stay in use: {}",
+                        unusable.getMessage());
+            }
+        } catch (RuntimeException | Error failure) {
+            // Also an error must not end the looks.
+            if (isNew(failure.toString(), changed)) {
+                log.error("TLS files changed and cannot be used; the previous ones stay in use", failure);
+            }
         }
+    }
+
+    /**
+     * Notes why the files cannot be used. Counts that once for each content and reason.
+     *
+     * @param changed whether the content has changed
+     */
+    private boolean isNew(String reason, boolean changed) {
+        boolean isNew = changed || !reason.equals(problem);
+        problem = reason;
+        if (isNew) {
+            counters.onTlsReloadFailure();
+        }
+        return isNew;
     }
 
     @Override
