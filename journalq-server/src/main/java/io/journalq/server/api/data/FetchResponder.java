@@ -7,6 +7,7 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.transaction.AbortedTransaction;
+import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.shard.healing.DamageListener;
 import io.journalq.server.shard.read.AbortedLookup;
 import io.journalq.server.shard.read.PartitionRead;
@@ -28,6 +29,8 @@ import org.slf4j.LoggerFactory;
  */
 final class FetchResponder {
     private static final Logger log = LoggerFactory.getLogger(FetchResponder.class);
+
+    private static final LogThrottle SHORTAGES = new LogThrottle(log, 1);
 
     /** Up to this number of partitions, the copied records are smaller than 512 KiB in total. */
     private static final int FEW_PARTS = 16;
@@ -124,6 +127,11 @@ final class FetchResponder {
             part.setRecords(toRecordsData(slice), endOffset, aborted == null ? List.of() : aborted.known());
         } catch (IOException failure) {
             onReadFailure(part, failure);
+            part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
+        } catch (OutOfMemoryError noDirectMemory) {
+            // Nobody else would respond to a fetch that was parked.
+            SHORTAGES.warn("records not read, out of direct memory", "fetch", noDirectMemory.getMessage());
+            slice.release();
             part.setFound(PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR));
         }
     }

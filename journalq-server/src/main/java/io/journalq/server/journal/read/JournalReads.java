@@ -68,7 +68,7 @@ public final class JournalReads {
                 start = from < warmFrom ? from : segment.locate(search.offset(), from);
             }
             return start < warmFrom ? JournalSlice.cold(segment, search) : readWarm(segment, start, search);
-        } catch (IOException | RuntimeException failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
             segment.release();
             throw failure;
         }

@@ -222,7 +222,7 @@ public final class JournalSlice {
         try {
             segment.readFully(target.internalNioBuffer(0, count), from);
             return target.writerIndex(count);
-        } catch (IOException | RuntimeException failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
             target.release();
             throw failure;
         }

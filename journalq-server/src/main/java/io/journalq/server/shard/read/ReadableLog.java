@@ -5,6 +5,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
+import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.replication.ReplicaMachine;
@@ -20,6 +21,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ReadableLog {
     private static final Logger log = LoggerFactory.getLogger(ReadableLog.class);
+
+    private static final LogThrottle SHORTAGES = new LogThrottle(log, 1);
 
     private final TopicPartition name;
     private final Journal journal;
@@ -199,6 +202,10 @@ public final class ReadableLog {
             return found(ErrorCode.NONE, slice, aborted, null);
         } catch (IOException failure) {
             log.error("cannot read: partition={} offset={}", name, offset, failure);
+            return PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR);
+        } catch (OutOfMemoryError noDirectMemory) {
+            // A fetch that waits for the reads of several loops, or was parked, would never get its response.
+            SHORTAGES.warn("records not found, out of direct memory", "fetch", noDirectMemory.getMessage());
             return PartitionRead.failed(ErrorCode.KAFKA_STORAGE_ERROR);
         }
     }
