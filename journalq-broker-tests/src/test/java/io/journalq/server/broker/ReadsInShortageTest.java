@@ -2,10 +2,13 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
+import io.journalq.common.protocol.message.ReadReplicaRequest;
+import io.journalq.common.protocol.message.ReadReplicaResponse;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
@@ -15,7 +18,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.kafka.clients.admin.Admin;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -116,6 +121,43 @@ class ReadsInShortageTest {
                             .isPositive();
                 }
             }
+        }
+    }
+
+    @Test
+    void shouldRespondWhenMemoryRunsOutWhileAReplicaIsRead() throws Exception {
+        try (TestBroker broker = new TestBroker(directory).start(new Files())) {
+            broker.createTopic("t", 1, Map.of());
+            try (WireClient client = new WireClient(broker.port())) {
+                client.produce("t", 0, WireClient.batch(1, new byte[100]));
+                client.socket.setSoTimeout(SOCKET_TIMEOUT_MS);
+                ReadReplicaRequest request = new ReadReplicaRequest()
+                        .setTopicId(idOfTopic(broker))
+                        .setOffset(0)
+                        .setEndOffset(1)
+                        .setMaxBytes(1_000_000);
+
+                // when
+                shortages.set(1);
+                ReadReplicaResponse response = client.call(ReadReplicaResponse.class, request, 0);
+
+                // then
+                assertThat(shortages).hasValue(0);
+                assertThat(response.errorCode()).isEqualTo(ErrorCode.REQUEST_TIMED_OUT.code());
+                assertThat(client.call(ReadReplicaResponse.class, request, 0).batches())
+                        .isEqualTo(1);
+            }
+        }
+    }
+
+    private static Uuid idOfTopic(TestBroker broker) throws Exception {
+        try (Admin admin = broker.admin()) {
+            org.apache.kafka.common.Uuid id = admin.describeTopics(List.of("t"))
+                    .allTopicNames()
+                    .get(20, TimeUnit.SECONDS)
+                    .get("t")
+                    .topicId();
+            return new Uuid(id.getMostSignificantBits(), id.getLeastSignificantBits());
         }
     }
 

@@ -51,7 +51,7 @@ public final class ConcurrencyLimitedExecutor implements Executor {
         for (Runnable work = first; work != null; work = next()) {
             try {
                 work.run();
-            } catch (RuntimeException defect) {
+            } catch (RuntimeException | Error defect) {
                 // The tasks that wait behind it must still run.
                 log.error("unexpected failure of a task off the event loops", defect);
             }

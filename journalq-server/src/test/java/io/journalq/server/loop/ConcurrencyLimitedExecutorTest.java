@@ -48,6 +48,21 @@ class ConcurrencyLimitedExecutorTest {
     }
 
     @Test
+    void shouldGoOnWhenMemoryRunsOut() {
+        ConcurrencyLimitedExecutor one = new ConcurrencyLimitedExecutor(wide::add, 1);
+        one.execute(() -> {
+            throw new OutOfMemoryError("on purpose");
+        });
+        one.execute(() -> done.add(1));
+
+        wide.remove().run();
+
+        assertThat(done).containsExactly(1);
+        one.execute(() -> done.add(2));
+        assertThat(wide).hasSize(1);
+    }
+
+    @Test
     void shouldTakeWorkAgainWhenItWasRefusedBefore() {
         List<Runnable> taken = new ArrayList<>();
         boolean[] closed = {true};

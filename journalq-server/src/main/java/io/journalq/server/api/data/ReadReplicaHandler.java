@@ -169,6 +169,9 @@ public final class ReadReplicaHandler implements Handler<ReadReplicaRequest> {
         } catch (IOException failure) {
             log.error("cannot read a replica: partition={} offset={}", host.name(), range.offset(), failure);
             response.setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code()).setErrorMessage(failure.getMessage());
+        } catch (OutOfMemoryError noMemory) {
+            response.setErrorCode(ErrorCode.REQUEST_TIMED_OUT.code())
+                    .setErrorMessage("the broker has too little memory: " + noMemory.getMessage());
         } finally {
             if (batches != null) {
                 batches.release();
