@@ -166,7 +166,8 @@ final class RegionPump extends ChannelOutboundHandlerAdapter implements FairSche
                     throw new EOFException("a file of records is shorter than expected");
                 }
             }
-        } catch (IOException | RuntimeException failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
+            // The system's own buffers also take direct memory.
             chunk.release();
             throw failure;
         }

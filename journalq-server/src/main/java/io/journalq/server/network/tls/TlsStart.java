@@ -57,7 +57,13 @@ final class TlsStart extends ChannelInboundHandlerAdapter {
             watch.fail(context, TlsFailure.NOT_TLS);
             return;
         }
-        SslHandler tls = handler.get();
+        SslHandler tls;
+        try {
+            tls = handler.get();
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            bytes.release();
+            throw failure;
+        }
         long waitedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - addedNanos);
         tls.setHandshakeTimeoutMillis(Math.max(1, timeoutMs - waitedMs));
         watch.onStart(tls);

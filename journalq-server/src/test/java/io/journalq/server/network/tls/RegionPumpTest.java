@@ -11,6 +11,7 @@ import io.journalq.server.shard.partition.SteppedLoop;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
@@ -22,6 +23,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -287,6 +289,27 @@ class RegionPumpTest {
         assertThat(failures).singleElement().isInstanceOf(OutOfMemoryError.class);
         assertThat(region.refCnt()).isZero();
         assertThat(continued[0]).isTrue();
+    }
+
+    @Test
+    void shouldLeakNoChunkWhenMemoryRunsOutWhileItIsFilled() {
+        UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(true);
+        channel.config().setAllocator(allocator);
+
+        channel.writeAndFlush(new DefaultFileRegion(file, 0, 1_000_000) {
+            @Override
+            public long transferTo(WritableByteChannel target, long position) {
+                throw new OutOfMemoryError("no memory for a temporary buffer");
+            }
+
+            @Override
+            protected void deallocate() {
+                // The file stays open.
+            }
+        });
+
+        assertThat(failures).singleElement().isInstanceOf(OutOfMemoryError.class);
+        assertThat(allocator.metric().usedDirectMemory()).isZero();
     }
 
     private FileRegion region(int position, int sizeBytes) {

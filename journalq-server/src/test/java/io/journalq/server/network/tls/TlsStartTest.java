@@ -1,6 +1,7 @@
 package io.journalq.server.network.tls;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.network.LoopContext;
 import io.journalq.server.network.NetworkCounters;
@@ -96,5 +97,24 @@ class TlsStartTest {
         assertThat(channel.pipeline().get(TlsStart.class)).isNull();
         assertThat(channel.pipeline().get(SslHandler.class)).isNotNull();
         assertThat(engines).isEqualTo(1);
+    }
+
+    @Test
+    void shouldReleaseWhatHasArrivedWhenThereIsNoMemoryForAnEngine() {
+        EmbeddedChannel other = new EmbeddedChannel();
+        TlsWatch watch = new TlsWatch(loop, false, chain -> true, chain -> {});
+        TlsStart start = new TlsStart(
+                () -> {
+                    throw new OutOfMemoryError("no engine");
+                },
+                watch,
+                TIMEOUT_MS);
+        other.pipeline().addLast(start, watch);
+        ByteBuf hello = Unpooled.wrappedBuffer(new byte[] {22});
+
+        assertThatThrownBy(() -> other.writeInbound(hello)).isInstanceOf(OutOfMemoryError.class);
+
+        assertThat(hello.refCnt()).isZero();
+        other.finishAndReleaseAll();
     }
 }
