@@ -20,6 +20,8 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -344,6 +346,38 @@ class FetchSessionTest {
             if (epoch == 0) {
                 moved.clear();
             }
+        }
+    }
+
+    @Test
+    void shouldSeeNewRecordsWhenASessionNoLongerReadsOnlyCommittedOnes() throws Exception {
+        // given a transaction that goes on, and a session that has parked behind it
+        Map<String, Object> transactional = Map.of("transactional.id", "open", "max.block.ms", 20_000);
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(transactional)) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>("t", 0, null, VALUE)).get(20, TimeUnit.SECONDS);
+            FetchResponse first =
+                    fetch(request(0, 0).setIsolationLevel((byte) 1).setTopics(topics(Map.of(0, 1L))));
+            int session = first.sessionId();
+            fetch(request(session, 1).setIsolationLevel((byte) 1).setMinBytes(1).setMaxWaitMs(50));
+
+            // when it waits for all records
+            int waiting = client.send(
+                    request(session, 2)
+                            .setIsolationLevel((byte) 0)
+                            .setMinBytes(1)
+                            .setMaxWaitMs(15_000),
+                    VERSION);
+            Thread.sleep(200);
+            long producedNanos = System.nanoTime();
+            producer.send(new ProducerRecord<>("t", 0, null, VALUE)).get(20, TimeUnit.SECONDS);
+            FetchResponse response = client.receive(FetchResponse.class, ApiKey.FETCH, VERSION, waiting);
+
+            // then
+            assertThat(totalRecords(response)).isEqualTo(1);
+            assertThat(System.nanoTime() - producedNanos).isLessThan(TimeUnit.SECONDS.toNanos(10));
+            producer.abortTransaction();
         }
     }
 

@@ -38,6 +38,10 @@ public abstract class PartitionReader {
         return parkedIn != null;
     }
 
+    final boolean isParkedIn(Place place) {
+        return parkedIn == place;
+    }
+
     /** Stops waiting, wherever the reader is parked. */
     public final void unpark() {
         if (parkedIn != null) {

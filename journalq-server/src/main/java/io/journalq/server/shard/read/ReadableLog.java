@@ -233,6 +233,9 @@ public final class ReadableLog {
             reader.unpark();
             reader.onNews(reader.takeGrowth(visibleOffset(committed), visibleBytes(committed)));
         } else {
+            if (reader.isParkedIn(committed ? readers : committedReaders)) {
+                reader.unpark(); // Its client sees other records now.
+            }
             (committed ? committedReaders : readers).add(reader);
         }
     }
