@@ -56,6 +56,8 @@ public final class Acceptor {
     private final ConnectionCounts counts = new ConnectionCounts();
     private final List<Channel> listeners = new ArrayList<>();
     private final Set<AcceptedConnection> connections = ConcurrentHashMap.newKeySet();
+    /** Set before the connections are told to end. Those that are added later see it. */
+    private volatile boolean closing;
 
     /**
      * Creates an acceptor without listeners.
@@ -167,6 +169,7 @@ public final class Acceptor {
             listeners.forEach(listener -> listener.close().awaitUninterruptibly());
             listeners.clear();
         }
+        closing = true;
         connections.forEach(AcceptedConnection::drain);
         long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         try {
@@ -188,6 +191,10 @@ public final class Acceptor {
             AcceptedConnection connection = door.open(channel, context, listenerName);
             connections.add(connection);
             channel.closeFuture().addListener(closed -> connections.remove(connection));
+            if (closing) {
+                // The listener was closed while the loop of this connection had not begun with it.
+                channel.eventLoop().execute(connection::drain);
+            }
         }
     }
 

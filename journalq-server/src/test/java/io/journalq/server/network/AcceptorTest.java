@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -306,6 +308,48 @@ class AcceptorTest {
             assertThat(client.in.read()).isEqualTo(-1);
             stopping.join(WAIT_MS);
             assertThat(stopping.isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void shouldStopAtOnceWhenAConnectionIsOpenedMeanwhile() throws Exception {
+        CountDownLatch opening = new CountDownLatch(1);
+        CountDownLatch mayOpen = new CountDownLatch(1);
+        // One loop for each listener, and one for the connection.
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0, 3)) {
+            // given a connection that was accepted, and is opened only after the others were told to end
+            int port = server.acceptor.bind(
+                    (channel, loop, listenerName) -> {
+                        opening.countDown();
+                        awaitQuietly(mayOpen);
+                        return server.door.open(channel, loop, listenerName);
+                    },
+                    "SLOW",
+                    "127.0.0.1",
+                    0);
+            server.acceptor.accept();
+            try (Client client = new Client(port)) {
+                awaitQuietly(opening);
+
+                // when
+                Thread stopping = new Thread(() -> server.drain(WAIT_MS));
+                stopping.start();
+                Thread.sleep(QUIET_MS);
+                mayOpen.countDown();
+
+                // then
+                stopping.join(WAIT_MS / 3);
+                assertThat(stopping.isAlive()).isFalse();
+                assertThat(client.in.read()).isEqualTo(-1);
+            }
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(WAIT_MS, TimeUnit.MILLISECONDS)).isTrue();
+        } catch (InterruptedException interrupted) {
+            throw new AssertionError(interrupted);
         }
     }
 
