@@ -2,6 +2,10 @@ package io.journalq.server.broker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.GetTelemetrySubscriptionsRequest;
@@ -31,6 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Client metrics (KIP-714), with single requests and with Kafka's own producer. */
 class TelemetryTest {
@@ -107,6 +112,30 @@ class TelemetryTest {
             // but the last push at any time, and none after it
             assertThat(push(client, push.setTerminating(true))).isEqualTo(ErrorCode.NONE);
             assertThat(push(client, push)).isEqualTo(ErrorCode.INVALID_REQUEST);
+        }
+    }
+
+    @Test
+    void shouldRefuseAPushWhenMemoryRunsOut() throws Exception {
+        subscribe(Map.of("metrics", "*"));
+        Logger logger = (Logger) LoggerFactory.getLogger("journalq.client.metrics");
+        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                throw new OutOfMemoryError("on purpose");
+            }
+        };
+        appender.start();
+        logger.setLevel(Level.INFO);
+        logger.addAppender(appender);
+        try (WireClient client = new WireClient(broker.port())) {
+            PushTelemetryRequest push = pushOf(client);
+            client.socket.setSoTimeout(8_000);
+
+            assertThat(push(client, push)).isEqualTo(ErrorCode.THROTTLING_QUOTA_EXCEEDED);
+        } finally {
+            logger.detachAppender(appender);
+            logger.setLevel(null);
         }
     }
 

@@ -99,6 +99,8 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
             return ErrorCode.NONE;
         } catch (InvalidBatchException | MalformedMetricsException bad) {
             return ErrorCode.INVALID_RECORD;
+        } catch (OutOfMemoryError overloaded) {
+            return ErrorCode.THROTTLING_QUOTA_EXCEEDED;
         } finally {
             if (metrics != null) {
                 metrics.release();
