@@ -450,6 +450,20 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldShowTheNewestRecordsOfOnePartitionOnlyWhenItIsChosen() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":2}");
+        call(
+                "POST",
+                "/v1/topics/t0/records",
+                "application/x-ndjson",
+                "{\"partition\":0,\"value\":\"chosen\"}\n{\"partition\":1,\"value\":\"other\"}\n");
+        browser.get(address + "/#/topics/t0/messages?partition=0");
+
+        awaitText("chosen");
+        assertThat(browser.findElements(By.cssSelector("tbody tr"))).hasSize(1);
+    }
+
+    @Test
     void shouldShowTheFirstRecordsWhenTheyAreAppendedToAnEmptyTopic() throws Exception {
         call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
         browser.get(address + "/#/topics/t0");

@@ -31,7 +31,8 @@ async function newestCursor(topic, partition, wanted) {
   const chosen = partitions.filter((one) => (partition === "" || one.partition === Number(partition)) && one.end >= 0)
     .map((one) => ({ ...one, end: ends.get(one.partition) ?? one.end }));
   const each = Math.ceil(wanted / Math.max(1, chosen.filter((one) => one.end > one.start).length));
-  return chosen.map((one) => `${one.partition}:${Math.max(one.start, one.end - each)}`).join(",");
+  const positions = chosen.map((one) => `${one.partition}:${Math.max(one.start, one.end - each)}`);
+  return positions.length ? `${positions},only` : ""; // A partition without a leader is left out.
 }
 
 function emptyTitle({ busy, ended, done }) {

@@ -127,6 +127,7 @@ class GatewayEventsTest {
         "?partition=0&offset=3, '', 3",
         "?time=1004, '', 4",
         "?cursor=0:5, '', 5",
+        "'?cursor=0:5,only', '', 5",
         "'', 0:6, 6",
         "?from=start, 0:7, 7"
     })

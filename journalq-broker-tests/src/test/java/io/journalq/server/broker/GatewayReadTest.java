@@ -22,6 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -152,13 +153,46 @@ class GatewayReadTest {
     }
 
     @Test
+    void shouldReadAddedPartitionsWhenTheCursorIsOfTheWholeTopic() throws Exception {
+        // given
+        String topic = topic(1);
+        produce(topic, 0, 0, 2, "none");
+        String whole = end(gateway.get(records(topic)).body()).group(1);
+        String single = end(gateway.get(records(topic) + "?partition=0").body()).group(1);
+        String searched = end(gateway.get("/v1/topics/" + topic + "/search?text=v&partition=0")
+                        .body())
+                .group(1);
+        try (Admin admin = broker.admin()) {
+            admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(3)))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+        }
+        produce(topic, 2, 0, 3, "none");
+
+        // when
+        String news = gateway.get(records(topic) + "?cursor=" + whole).body();
+        String found = gateway.get("/v1/topics/" + topic + "/search?text=v&cursor=" + whole)
+                .body();
+
+        // then
+        assertThat(lines(news)).isEqualTo(3);
+        assertThat(news).endsWith("{\"cursor\":\"0:2,1:0,2:3\",\"atEnd\":true}\n");
+        assertThat(lines(found)).isEqualTo(3);
+        assertThat(single).isEqualTo(searched).isEqualTo("0:2,only");
+        assertThat(gateway.get(records(topic) + "?cursor=" + single).body())
+                .isEqualTo("{\"cursor\":\"0:2,only\",\"atEnd\":true}\n");
+        assertThat(gateway.get(records(topic) + "?cursor=1:0").body())
+                .isEqualTo("{\"cursor\":\"1:0\",\"atEnd\":true}\n");
+    }
+
+    @Test
     void shouldBeginInTheMiddleWhenAnOffsetOrATimeIsGiven() throws Exception {
         String topic = topic(2);
         produce(topic, 1, 0, 10, "none");
 
         assertThat(gateway.get(records(topic) + "?partition=1&offset=7").body())
                 .startsWith("{\"partition\":1,\"offset\":7,")
-                .contains("\"cursor\":\"1:10\"");
+                .contains("\"cursor\":\"1:10,only\"");
         assertThat(gateway.get(records(topic) + "?time=1004").body()).startsWith("{\"partition\":1,\"offset\":4,");
         assertThat(gateway.get(records(topic) + "?time=1970-01-01T00:00:01.004Z")
                         .body())
@@ -198,6 +232,10 @@ class GatewayReadTest {
                 "cursor=",
                 "cursor=0:1,0:2",
                 "cursor=0:1&partition=0",
+                "cursor=only",
+                "cursor=,only",
+                "cursor=only,0:1",
+                "cursor=0:1,only,only",
                 "limit=100001",
                 "limit=1&limit=2",
                 "form=end",

@@ -327,7 +327,7 @@ class GatewayRetriesTest {
         assertThat(large.body()).contains("more than 5 batches");
         assertThat(wide.statusCode()).as(wide.body()).isEqualTo(400);
         assertThat(wide.body()).contains("256 partitions");
-        assertThat(gateway.get("/v1/topics/t/records?partition=0").body()).contains("\"cursor\":\"0:0\"");
+        assertThat(gateway.get("/v1/topics/t/records?partition=0").body()).contains("\"cursor\":\"0:0,only\"");
     }
 
     @Test

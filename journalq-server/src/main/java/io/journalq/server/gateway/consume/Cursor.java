@@ -5,11 +5,26 @@ import io.journalq.server.gateway.problem.ProblemException;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The position of a reader as text: {@code partition:offset}, separated by commas. */
+/**
+ * The position of a reader as text: {@code partition:offset}, separated by commas. At the end of a cursor, {@code
+ * only} says that its reader reads no other partitions. Without it, partitions that were added to the topic belong to
+ * it, too.
+ */
 public final class Cursor {
     private static final int MAX_NUMBER_DIGITS = 18;
+    private static final String ONLY = ",only";
 
     private Cursor() {}
+
+    /** Whether the reader of the cursor reads no other partitions than those of the cursor. */
+    static boolean isOnly(String text) {
+        return text.endsWith(ONLY);
+    }
+
+    /** The cursor without the mark of {@link #isOnly}. */
+    static String withoutOnly(String text) {
+        return isOnly(text) ? text.substring(0, text.length() - ONLY.length()) : text;
+    }
 
     /** The offset of each partition. */
     public static Map<Integer, Long> parse(String text) {
@@ -35,6 +50,11 @@ public final class Cursor {
                 .append(':')
                 .append(offset));
         return text.toString();
+    }
+
+    /** The same, for a reader that reads no other partitions. */
+    static String formatOnly(Map<Integer, Long> offsets) {
+        return format(offsets) + ONLY;
     }
 
     private static long number(String text) {

@@ -201,7 +201,7 @@ final class ReadStream implements RequestBody {
         boolean atEnd = problem == null
                 && ends.entrySet().stream().allMatch(end -> tail.positions().get(end.getKey()) >= end.getValue());
         lines.addObject(json -> {
-            json.writeStringField("cursor", Cursor.format(tail.positions()));
+            json.writeStringField("cursor", start.cursor(tail.positions()));
             json.writeBooleanField("atEnd", atEnd);
         });
         sendPart();

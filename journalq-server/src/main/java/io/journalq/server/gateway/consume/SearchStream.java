@@ -214,7 +214,7 @@ final class SearchStream implements RequestBody {
             json.writeNumberField("matched", matched);
             json.writeNumberField("offsets", totalOffsets - remaining);
             json.writeNumberField("totalOffsets", totalOffsets);
-            json.writeStringField("cursor", Cursor.format(tail.positions()));
+            json.writeStringField("cursor", start.cursor(tail.positions()));
             json.writeEndObject();
         });
     }
@@ -246,7 +246,7 @@ final class SearchStream implements RequestBody {
         // The broker may stop, or a partition may have been given up because its disk is busy.
         boolean atEnd = problem == null && matched < limit && remainingOffsets() == 0;
         lines.addObject(json -> {
-            json.writeStringField("cursor", Cursor.format(tail.positions()));
+            json.writeStringField("cursor", start.cursor(tail.positions()));
             json.writeBooleanField("atEnd", atEnd);
         });
         send();

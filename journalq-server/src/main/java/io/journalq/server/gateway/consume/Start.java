@@ -38,7 +38,10 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
             Parameter.optional("from", "start or end of the log"),
             Parameter.optional("offset", "begin at this offset of the partition"),
             Parameter.optional("time", "begin at the first record of this time: ms since 1970 UTC, or ISO 8601"),
-            Parameter.optional("cursor", "continue where another request ended"),
+            Parameter.optional(
+                    "cursor",
+                    "continue where another request ended; partitions that were added since are read from their starts,"
+                            + " unless the cursor ends with only"),
             Parameter.optional("partition", "read this partition only"));
 
     /** Their names. */
@@ -87,12 +90,32 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
         if (cursor != null && partition != null) {
             throw HttpExchange.invalid("a cursor names its partitions", "leave partition= out");
         }
-        Map<Integer, Long> offsets = cursor == null ? unknown(partition, count) : Cursor.parse(cursor);
+        if (cursor != null) {
+            return at(topic.name(), cursor, count);
+        }
+        Map<Integer, Long> offsets = unknown(partition, count);
         if (offset != null) {
             offsets.put(partition.intValue(), offset);
         }
         check(offsets, count);
         return new Start(topic.name(), offsets, timestamp(from, time, byDefault), offset != null, partition == null);
+    }
+
+    /** Begins at a cursor. Partitions that were added to the topic since are read from their starts. */
+    private static Start at(String topic, String cursor, int count) {
+        Map<Integer, Long> offsets = Cursor.parse(Cursor.withoutOnly(cursor));
+        boolean all = !Cursor.isOnly(cursor);
+        // A reader of all partitions has a position in partition 0, so that a cursor without it is that of a few.
+        if (all && offsets.containsKey(0)) {
+            unknown(null, count).forEach(offsets::putIfAbsent);
+        }
+        check(offsets, count);
+        return new Start(topic, offsets, START, false, all);
+    }
+
+    /** The cursor at which another request continues the reading. */
+    String cursor(Map<Integer, Long> positions) {
+        return allPartitions ? Cursor.format(positions) : Cursor.formatOnly(positions);
     }
 
     /**
