@@ -6,6 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.OffsetCommitRequest;
+import io.journalq.common.protocol.message.OffsetCommitResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
 import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
@@ -18,10 +24,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -282,6 +291,87 @@ class GatewayConsumersTest {
         assertThat(second.delete("/subscription").statusCode()).isEqualTo(204);
         assertThat(second.get("/subscription").body()).contains("\"topics\":[]");
         broker.await(() -> count(first) == 6 && count(second) == 0);
+    }
+
+    /** The coordinator of the group takes its time, and meanwhile gives more partitions to the member that leaves. */
+    @Test
+    void shouldHaveNoPartitionsWhenItHasUnsubscribed(@TempDir Path data) throws Exception {
+        try (TestBroker other = started(data);
+                Admin admin = other.admin()) {
+            // given
+            other.createTopic(topic, 1, Map.of());
+            append(other, topic, 0, "0");
+            GatewayClient client = new GatewayClient(other.gatewayPort());
+            Consumer consumer = new Consumer(client, group, "c", "json", ",\"auto.offset.reset\":\"earliest\"");
+            assertThat(consumer.subscribe(topic).values(1)).containsExactly("0");
+            AtomicBoolean loads = new AtomicBoolean(true);
+            other.handlers().replace(ApiKey.OFFSET_COMMIT, before -> new LoadingCommits(before, loads));
+
+            // when
+            CompletableFuture<Integer> status = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return consumer.delete("/subscription").statusCode();
+                } catch (Exception failure) {
+                    throw new AssertionError(failure);
+                }
+            });
+            admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(3)))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+            other.await(() -> assignedBy(admin) == 3);
+            Thread.sleep(500); // the member asks for the offsets of the new ones
+            assertThat(status).isNotDone();
+            loads.set(false);
+
+            // then
+            assertThat(status.get(20, TimeUnit.SECONDS)).isEqualTo(204);
+            assertThat(consumer.assigned()).isZero();
+            assertThat(committed(other)).containsExactly(Map.entry(0, 1L));
+        }
+    }
+
+    /** The number of partitions that the members of the group have. */
+    private int assignedBy(Admin admin) {
+        try {
+            return admin
+                    .describeConsumerGroups(List.of(group))
+                    .all()
+                    .get(20, TimeUnit.SECONDS)
+                    .get(group)
+                    .members()
+                    .stream()
+                    .mapToInt(member -> member.assignment().topicPartitions().size())
+                    .sum();
+        } catch (Exception failure) {
+            throw new AssertionError(failure);
+        }
+    }
+
+    /** Refuses commits while the coordinator loads. */
+    private record LoadingCommits(Handler<?> whenLoaded, AtomicBoolean loads) implements Handler<OffsetCommitRequest> {
+        @Override
+        public ServedApi api() {
+            return whenLoaded.api();
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // it is the handler of the same API
+        public void handle(RequestContext context, OffsetCommitRequest request) {
+            if (!loads.get()) {
+                ((Handler<OffsetCommitRequest>) whenLoaded).handle(context, request);
+                return;
+            }
+            context.respond(new OffsetCommitResponse()
+                    .setTopics(request.topics().stream()
+                            .map(each -> new OffsetCommitResponse.OffsetCommitResponseTopic()
+                                    .setName(each.name())
+                                    .setPartitions(each.partitions().stream()
+                                            .map(partition -> new OffsetCommitResponse.OffsetCommitResponsePartition()
+                                                    .setPartitionIndex(partition.partitionIndex())
+                                                    .setErrorCode(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.code()))
+                                            .toList()))
+                            .toList()));
+        }
     }
 
     private static int count(Consumer consumer) {

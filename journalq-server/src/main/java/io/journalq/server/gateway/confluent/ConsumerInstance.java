@@ -32,7 +32,7 @@ import java.util.function.ToLongFunction;
  * serves one request after the other. It ends when the client deletes it, or when it is not used for a time. On the loop of
  * the connection that has created it, except where a method says otherwise.
  */
-final class ConsumerInstance implements GroupSeat.Reader {
+final class ConsumerInstance {
     /** Interval of commits of an instance that commits by itself, as that of Kafka's consumer. */
     private static final int AUTO_COMMIT_MS = 5_000;
 
@@ -106,7 +106,7 @@ final class ConsumerInstance implements GroupSeat.Reader {
     }
 
     private GroupSeat newSeat() {
-        return new GroupSeat(caller, images, key.group(), this);
+        return new Member().seat;
     }
 
     /** Any thread. */
@@ -482,50 +482,69 @@ final class ConsumerInstance implements GroupSeat.Reader {
         }
     }
 
-    @Override
-    public void onJoined(Collection<String> wanted) {
-        // The client hears of it by its records.
-    }
+    /**
+     * The instance as a member of its group. After the client has unsubscribed, this member stays until its last
+     * offsets are committed, and has nothing to do with the partitions of the next one.
+     */
+    private final class Member implements GroupSeat.Reader {
+        private final GroupSeat seat = new GroupSeat(caller, images, key.group(), this);
 
-    @Override
-    public void onAssigned(String topic, Map<Integer, Long> committed) {
-        if (closed) {
-            return;
+        private boolean isFormer() {
+            return seat != ConsumerInstance.this.seat;
         }
-        for (int partition : committed.keySet()) {
-            if (!add(new TopicPartition(topic, partition))) {
+
+        @Override
+        public void onJoined(Collection<String> wanted) {
+            // The client hears of it by its records.
+        }
+
+        @Override
+        public void onAssigned(String topic, Map<Integer, Long> committed) {
+            if (closed || isFormer()) {
                 return;
             }
+            for (int partition : committed.keySet()) {
+                if (!add(new TopicPartition(topic, partition))) {
+                    return;
+                }
+            }
+            starts.begin(topic, committed.keySet(), committed::get);
         }
-        starts.begin(topic, committed.keySet(), committed::get);
-    }
 
-    @Override
-    public Map<Integer, Long> takeUncommitted(String topic, Set<Integer> partitions) {
-        List<Assigned> lost = partitions.stream()
-                .map(partition -> positions.get(new TopicPartition(topic, partition)))
-                .filter(Objects::nonNull)
-                .toList();
-        Map<Integer, Long> offsets = new TreeMap<>();
-        takeUncommitted(lost, each -> each.processed)
-                .forEach((name, committed) -> offsets.put(name.partition(), committed.offset()));
-        return offsets;
-    }
+        @Override
+        public Map<Integer, Long> takeUncommitted(String topic, Set<Integer> partitions) {
+            if (isFormer()) {
+                return Map.of();
+            }
+            List<Assigned> lost = partitions.stream()
+                    .map(partition -> positions.get(new TopicPartition(topic, partition)))
+                    .filter(Objects::nonNull)
+                    .toList();
+            Map<Integer, Long> offsets = new TreeMap<>();
+            ConsumerInstance.this
+                    .takeUncommitted(lost, each -> each.processed)
+                    .forEach((name, committed) -> offsets.put(name.partition(), committed.offset()));
+            return offsets;
+        }
 
-    @Override
-    public void onRevoked(String topic, Set<Integer> partitions) {
-        for (int partition : partitions) {
-            Assigned lost = positions.get(new TopicPartition(topic, partition));
-            if (lost != null) {
-                positions.drop(lost);
+        @Override
+        public void onRevoked(String topic, Set<Integer> partitions) {
+            if (isFormer()) {
+                return;
+            }
+            for (int partition : partitions) {
+                Assigned lost = positions.get(new TopicPartition(topic, partition));
+                if (lost != null) {
+                    positions.drop(lost);
+                }
             }
         }
-    }
 
-    @Override
-    public void onEnd(Problem problem) {
-        if (!closed) {
-            stop(problem);
+        @Override
+        public void onEnd(Problem problem) {
+            if (!closed && !isFormer()) {
+                stop(problem);
+            }
         }
     }
 }
