@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.server.api.Handler;
@@ -22,9 +23,11 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -327,6 +330,39 @@ class GatewayConsumersTest {
             assertThat(status.get(20, TimeUnit.SECONDS)).isEqualTo(204);
             assertThat(consumer.assigned()).isZero();
             assertThat(committed(other)).containsExactly(Map.entry(0, 1L));
+        }
+    }
+
+    /** The leader of the partition takes its time to say where the log ends. */
+    @Test
+    void shouldReadFromThePositionThatTheClientChoosesWhenTheEndIsFoundLater(@TempDir Path data) throws Exception {
+        try (TestBroker other = started(data)) {
+            other.createTopic(topic, 1, Map.of());
+            append(other, topic, 0, "0", "1", "2");
+            Consumer consumer = new Consumer(new GatewayClient(other.gatewayPort()), group, "c", "json", "");
+            Queue<Runnable> held = new ConcurrentLinkedQueue<>();
+            other.handlers().replace(ApiKey.LIST_OFFSETS, before -> new HeldLookups(before, held));
+
+            consumer.assign(topic, 0).change("/positions", offsets(topic, 0, 1));
+            assertThat(held).hasSize(1);
+            held.remove().run();
+
+            assertThat(consumer.values(2)).containsExactly("1", "2");
+        }
+    }
+
+    /** Keeps lookups until the test lets them go on. */
+    private record HeldLookups(Handler<?> handler, Queue<Runnable> held) implements Handler<ListOffsetsRequest> {
+        @Override
+        public ServedApi api() {
+            return handler.api();
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // it is the handler of the same API
+        public void handle(RequestContext context, ListOffsetsRequest request) {
+            held.add(() ->
+                    context.cycle().execute(() -> ((Handler<ListOffsetsRequest>) handler).handle(context, request)));
         }
     }
 

@@ -138,6 +138,11 @@ final class ConsumerPositions {
         return partition;
     }
 
+    /** Whether the position of a partition is known. */
+    boolean isKnown(Assigned partition) {
+        return turns.contains(partition.number);
+    }
+
     /** A partition whose position is not known; null if there is none. */
     TopicPartition anyWithoutPosition() {
         return assigned.values().stream()

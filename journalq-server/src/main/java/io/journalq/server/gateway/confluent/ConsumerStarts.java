@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.IntToLongFunction;
+import java.util.function.Supplier;
 
 /**
  * Finds where the partitions of a {@link ConsumerInstance} begin: at their committed offsets or, without these, where the
@@ -72,12 +73,16 @@ final class ConsumerStarts {
             instance.notifyRead();
             return;
         }
-        find(topic, partitions, reset == Reset.EARLIEST ? Start.START : Start.END, problem -> {
+        Supplier<List<Assigned>> unknown = () -> present(partitions).stream()
+                .filter(each ->
+                        !positions.isKnown(each)) // The client may have chosen the positions of others meanwhile.
+                .toList();
+        find(topic, partitions, reset == Reset.EARLIEST ? Start.START : Start.END, unknown, problem -> {
             if (problem == null) {
                 instance.notifyRead();
             } else if (problem.type() == ProblemType.UNAVAILABLE) {
-                instance.caller().schedule(() -> reset(topic, present(partitions)), RETRY_MS);
-            } else if (!present(partitions).isEmpty()) {
+                instance.caller().schedule(() -> reset(topic, unknown.get()), RETRY_MS);
+            } else if (!unknown.get().isEmpty()) {
                 instance.failReads(problem);
             }
         });
@@ -85,11 +90,21 @@ final class ConsumerStarts {
 
     /** Sets positions to the start or the end of the log. */
     void find(String topic, List<Assigned> partitions, long timestamp, Consumer<Problem> done) {
+        find(topic, partitions, timestamp, () -> present(partitions), done);
+    }
+
+    /** @param wants the partitions that take what was found */
+    private void find(
+            String topic,
+            List<Assigned> partitions,
+            long timestamp,
+            Supplier<List<Assigned>> wants,
+            Consumer<Problem> done) {
         Map<Integer, Long> wanted = new TreeMap<>();
         partitions.forEach(each -> wanted.put(each.name.partition(), -1L));
         new StartLookup(instance.caller(), topic, 0, done)
                 .begin(new Start(topic, wanted, timestamp, false, false), found -> {
-                    present(partitions)
+                    wants.get()
                             .forEach(each ->
                                     instance.setPosition(each, found.offsets().get(each.name.partition())));
                     done.accept(null);
