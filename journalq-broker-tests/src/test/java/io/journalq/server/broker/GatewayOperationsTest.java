@@ -5,6 +5,12 @@ import static io.journalq.server.broker.GatewayClient.NDJSON;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
+import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -499,6 +505,33 @@ class GatewayOperationsTest {
 
         assertThat(response.statusCode()).isEqualTo(404);
         assertThat(response.body()).contains("add journalq-console");
+    }
+
+    @Test
+    void shouldNotSayThatAGroupDoesNotExistWhenItsCoordinatorLoads() throws Exception {
+        List<Handler<?>> before = new ArrayList<>();
+        broker.handlers().replace(ApiKey.CONSUMER_GROUP_DESCRIBE, handler -> {
+            before.add(handler);
+            return new LoadingGroups(handler.api());
+        });
+        try {
+            assertThat(gateway.get("/v1/groups/g").statusCode()).isEqualTo(503);
+            assertThat(gateway.get("/v1/groups/g/offsets").statusCode()).isEqualTo(503);
+        } finally {
+            broker.handlers().replace(ApiKey.CONSUMER_GROUP_DESCRIBE, handler -> before.get(0));
+        }
+    }
+
+    private record LoadingGroups(ServedApi api) implements Handler<ConsumerGroupDescribeRequest> {
+        @Override
+        public void handle(RequestContext context, ConsumerGroupDescribeRequest request) {
+            context.respond(new ConsumerGroupDescribeResponse()
+                    .setGroups(request.groupIds().stream()
+                            .map(group -> new ConsumerGroupDescribeResponse.DescribedGroup()
+                                    .setGroupId(group)
+                                    .setErrorCode(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.code()))
+                            .toList()));
+        }
     }
 
     @Test

@@ -38,36 +38,38 @@ final class GroupDescriptions {
     record Member(String id, String instanceId, String clientId, String host, Map<String, List<Integer>> assigned) {}
 
     /**
-     * Describes groups.
+     * What was found.
      *
-     * @param next receives those that exist and that the client may describe, by name
+     * @param groups those that exist and that the client may describe, by name
+     * @param errors why others are not described, by name
      */
-    static void find(RestRequest request, List<String> groups, Consumer<Map<String, Described>> next) {
+    record Found(Map<String, Described> groups, Map<String, ErrorCode> errors) {}
+
+    /** Describes groups. */
+    static void find(RestRequest request, List<String> groups, Consumer<Found> next) {
+        Found found = new Found(new HashMap<>(), new HashMap<>());
         if (groups.isEmpty()) {
-            next.accept(Map.of());
+            next.accept(found);
             return;
         }
         ConsumerGroupDescribeRequest message = new ConsumerGroupDescribeRequest().setGroupIds(groups);
         request.call(ApiKey.CONSUMER_GROUP_DESCRIBE, 1, message, ConsumerGroupDescribeResponse.class, response -> {
-            Map<String, Described> found = new HashMap<>();
             List<String> others = new ArrayList<>();
             for (ConsumerGroupDescribeResponse.DescribedGroup group : response.groups()) {
                 ErrorCode error = ErrorCode.of(group.errorCode());
                 if (error == ErrorCode.NONE) {
-                    found.put(group.groupId(), consumer(group));
+                    found.groups.put(group.groupId(), consumer(group));
                 } else if (error == ErrorCode.GROUP_ID_NOT_FOUND || error == ErrorCode.UNSUPPORTED_VERSION) {
                     others.add(group.groupId());
+                } else {
+                    found.errors.put(group.groupId(), error);
                 }
             }
             findClassic(request, others, found, next);
         });
     }
 
-    private static void findClassic(
-            RestRequest request,
-            List<String> groups,
-            Map<String, Described> found,
-            Consumer<Map<String, Described>> next) {
+    private static void findClassic(RestRequest request, List<String> groups, Found found, Consumer<Found> next) {
         if (groups.isEmpty()) {
             next.accept(found);
             return;
@@ -75,8 +77,11 @@ final class GroupDescriptions {
         DescribeGroupsRequest message = new DescribeGroupsRequest().setGroups(groups);
         request.call(ApiKey.DESCRIBE_GROUPS, 6, message, DescribeGroupsResponse.class, response -> {
             for (DescribeGroupsResponse.DescribedGroup group : response.groups()) {
-                if (group.errorCode() == ErrorCode.NONE.code()) {
-                    found.put(group.groupId(), classic(group));
+                ErrorCode error = ErrorCode.of(group.errorCode());
+                if (error == ErrorCode.NONE) {
+                    found.groups.put(group.groupId(), classic(group));
+                } else {
+                    found.errors.put(group.groupId(), error);
                 }
             }
             next.accept(found);

@@ -1,6 +1,7 @@
 package io.journalq.server.gateway.rest;
 
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DeleteGroupsRequest;
 import io.journalq.common.protocol.message.DeleteGroupsResponse;
 import io.journalq.common.protocol.message.ListGroupsRequest;
@@ -17,18 +18,22 @@ import io.journalq.server.gateway.rest.GroupDescriptions.Member;
 import io.journalq.server.gateway.rest.GroupPositions.Lag;
 import io.journalq.server.gateway.rest.GroupPositions.Row;
 import io.journalq.server.gateway.rest.ListQuery.Field;
+import io.journalq.server.metadata.InternalTopics;
+import io.journalq.server.metadata.MetadataImage;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * {@code /v1/groups}: the groups, their members, positions and lags, and the deletion of
  * groups. Immutable.
  *
+ * @param images supplies the newest image
  * @param broker knows the ages of records
  */
-record GroupRoutes(BrokerView broker) {
+record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
     /** Groups whose lag is computed at a time, if the whole list is sorted by lag. */
     private static final int STEP_GROUPS = 500;
 
@@ -144,7 +149,7 @@ record GroupRoutes(BrokerView broker) {
                             Lag lag = positions.containsKey(group.groupId())
                                     ? Lag.of(positions.get(group.groupId()))
                                     : UNKNOWN_LAG;
-                            Described one = described.get(group.groupId());
+                            Described one = described.groups().get(group.groupId());
                             json.writeStringField("name", group.groupId());
                             json.writeStringField("state", group.groupState());
                             json.writeStringField("type", group.groupType());
@@ -198,10 +203,11 @@ record GroupRoutes(BrokerView broker) {
     }
 
     /** Describes a group, which must exist. */
-    static void find(RestRequest request, String name, Consumer<Described> next) {
+    private void find(RestRequest request, String name, Consumer<Described> next) {
         GroupDescriptions.find(request, List.of(name), found -> {
-            Described described = found.get(name);
+            Described described = found.groups().get(name);
             if (described == null) {
+                checkCoordinator(found.errors().get(name), name);
                 throw new Problem(
                                 ProblemType.UNKNOWN_GROUP,
                                 "there is no group of this name that the client may describe",
@@ -210,6 +216,24 @@ record GroupRoutes(BrokerView broker) {
             }
             next.accept(described);
         });
+    }
+
+    /**
+     * Ends the request if the coordinator of a group cannot say now whether there is the group.
+     *
+     * @param error null if it can
+     */
+    private void checkCoordinator(ErrorCode error, String name) {
+        boolean away = error != null
+                && switch (error) {
+                    case COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR -> true;
+                    // Until there was a first group, there is no coordinator.
+                    case COORDINATOR_NOT_AVAILABLE -> images.get().topic(InternalTopics.GROUPS) != null;
+                    default -> false;
+                };
+        if (away) {
+            throw ProtocolErrors.problem(error, null, "group " + name).exception();
+        }
     }
 
     private void positions(RestRequest request) {

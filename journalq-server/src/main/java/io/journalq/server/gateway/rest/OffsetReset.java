@@ -61,8 +61,8 @@ final class OffsetReset {
 
     void run(RestRequest request) {
         Wish wish = wish(request);
-        GroupDescriptions.find(request, List.of(wish.group()), described -> {
-            GroupDescriptions.Described group = described.get(wish.group());
+        GroupDescriptions.find(request, List.of(wish.group()), found -> {
+            GroupDescriptions.Described group = found.groups().get(wish.group());
             if (group != null && !group.members().isEmpty()) {
                 throw new Problem(
                                 ProblemType.CONFLICT,

@@ -20,7 +20,7 @@ public final class RestRoutes {
     public static List<Route> all(Supplier<MetadataImage> images, BrokerView broker) {
         List<Route> routes = new ArrayList<>(new TopicRoutes().routes());
         routes.addAll(ConfigRoutes.routes());
-        routes.addAll(new GroupRoutes(broker).routes());
+        routes.addAll(new GroupRoutes(images, broker).routes());
         routes.addAll(new ClusterRoutes(images, broker).routes());
         routes.addAll(QuotaRoutes.routes());
         routes.addAll(TransactionRoutes.routes());
