@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.Socket;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.zip.GZIPOutputStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.RecordsToDelete;
@@ -117,6 +119,30 @@ class GatewayEventsTest {
             assertThat(second.data()).contains("\"partition\":0,\"offset\":1,").contains("\"value\":\"second\"");
         }
         broker.await(() -> metric("journalq_gateway_streams ").startsWith("0"));
+    }
+
+    @Test
+    void shouldEndTheStreamOfACompressedRequestWhenTheBrokerStops(@TempDir Path other) throws Exception {
+        TestBroker stopping = new TestBroker(other)
+                .with("gateway.listener", "127.0.0.1:0")
+                .with("shutdown.timeout.ms", "30000")
+                .start();
+        stopping.createTopic("t", 1, Map.of());
+        ByteArrayOutputStream nothing = new ByteArrayOutputStream();
+        new GZIPOutputStream(nothing).close();
+        try (Socket socket = new GatewayClient(stopping.gatewayPort()).connect()) {
+            socket.getOutputStream()
+                    .write(("GET /v1/topics/t/events HTTP/1.1\r\nHost: localhost\r\nContent-Encoding: gzip\r\n"
+                                    + "Content-Length: " + nothing.size() + "\r\n\r\n")
+                            .getBytes(ISO_8859_1));
+            nothing.writeTo(socket.getOutputStream());
+            assertThat(GatewayClient.readHead(socket)).startsWith("HTTP/1.1 200 ");
+
+            long begunNanos = System.nanoTime();
+            stopping.close();
+
+            assertThat(System.nanoTime() - begunNanos).isLessThan(TimeUnit.SECONDS.toNanos(20));
+        }
     }
 
     @ParameterizedTest

@@ -120,6 +120,11 @@ final class GzipBody implements RequestBody {
     }
 
     @Override
+    public void onDrain() {
+        target.onDrain();
+    }
+
+    @Override
     public void onExpired(Problem problem) {
         target.onExpired(problem);
     }
