@@ -51,8 +51,9 @@ final class HttpResponses {
         HttpResponse response =
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, headOnly ? Unpooled.EMPTY_BUFFER : document);
         setHeaders(response.headers(), type, keepAlive);
-        if (status.equals(HttpResponseStatus.NO_CONTENT)) {
-            response.headers().remove(HttpHeaderNames.CONTENT_TYPE);
+        if (status.equals(HttpResponseStatus.NO_CONTENT) || status.equals(HttpResponseStatus.NOT_MODIFIED)) {
+            response.headers()
+                    .remove(HttpHeaderNames.CONTENT_TYPE); // A length would be that of the content it stands for.
         } else {
             response.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, length);
         }
