@@ -6,6 +6,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ListOffsetsRequest;
+import io.journalq.common.protocol.message.ListOffsetsResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
 import io.netty.buffer.PooledByteBufAllocator;
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
@@ -142,6 +148,44 @@ class GatewayEventsTest {
             stopping.close();
 
             assertThat(System.nanoTime() - begunNanos).isLessThan(TimeUnit.SECONDS.toNanos(20));
+        }
+    }
+
+    @Test
+    void shouldEndAStreamWhosePositionIsNotKnownYetWhenTheBrokerStops(@TempDir Path other) throws Exception {
+        TestBroker stopping = new TestBroker(other)
+                .with("gateway.listener", "127.0.0.1:0")
+                .with("shutdown.timeout.ms", "30000")
+                .start();
+        stopping.createTopic("t", 1, Map.of());
+        AtomicInteger lookups = new AtomicInteger();
+        stopping.handlers().replace(ApiKey.LIST_OFFSETS, before -> new ChangingLeader(before.api(), lookups));
+        try (Socket socket = new GatewayClient(stopping.gatewayPort()).connect()) {
+            socket.getOutputStream()
+                    .write("GET /v1/topics/t/events HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(ISO_8859_1));
+            stopping.await(() -> lookups.get() > 0);
+
+            long begunNanos = System.nanoTime();
+            stopping.close();
+
+            assertThat(System.nanoTime() - begunNanos).isLessThan(TimeUnit.SECONDS.toNanos(10));
+            assertThat(GatewayClient.readAll(socket))
+                    .startsWith("HTTP/1.1 200 ")
+                    .contains("retry: 1000")
+                    .doesNotContain("id: ");
+        }
+    }
+
+    /** The partition has no leader yet. */
+    private record ChangingLeader(ServedApi api, AtomicInteger lookups) implements Handler<ListOffsetsRequest> {
+        @Override
+        public void handle(RequestContext context, ListOffsetsRequest request) {
+            lookups.incrementAndGet();
+            context.respond(new ListOffsetsResponse()
+                    .setTopics(List.of(new ListOffsetsResponse.ListOffsetsTopicResponse()
+                            .setName("t")
+                            .setPartitions(List.of(new ListOffsetsResponse.ListOffsetsPartitionResponse()
+                                    .setErrorCode(ErrorCode.LEADER_NOT_AVAILABLE.code()))))));
         }
     }
 

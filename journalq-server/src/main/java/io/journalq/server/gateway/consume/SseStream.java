@@ -343,10 +343,13 @@ final class SseStream implements RequestBody {
     /** Ends the stream. The client reconnects, and continues where it was. */
     @Override
     public void onDrain() {
-        if (begun) {
-            send();
-            exchange.endStream();
+        if (!begun) {
+            // Its position is still looked up. After an error, the client would not reconnect.
+            exchange.beginStream(TYPE);
+            text.addRetry(RECONNECT_MS);
         }
+        send();
+        exchange.endStream();
     }
 
     private long nanoTime() {
