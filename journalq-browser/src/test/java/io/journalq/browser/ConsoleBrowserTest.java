@@ -464,6 +464,24 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldSayWhyTheLiveTailHasEndedWhenTheTopicIsDeleted() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/tail");
+        awaitText("connected");
+
+        call("DELETE", "/v1/topics/t0", "application/json", "{}");
+
+        awaitText("or try again if it was just created");
+    }
+
+    @Test
+    void shouldShowAPageWhenItsAddressIsMalformed() {
+        browser.get(address + "/#/topics/100%");
+
+        wait.until(ExpectedConditions.presenceOfElementLocated(By.cssSelector(".nav")));
+    }
+
+    @Test
     void shouldShowTheFirstRecordsWhenTheyAreAppendedToAnEmptyTopic() throws Exception {
         call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
         browser.get(address + "/#/topics/t0");

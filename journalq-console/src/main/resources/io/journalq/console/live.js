@@ -1,6 +1,6 @@
 /** The live tail of a topic, and the form that produces records. */
 import { useEffect, useRef, useState } from "/console/preact.js";
-import { change, count, plural, send, topicPath } from "/console/api.js";
+import { change, count, plural, Problem, send, topicPath } from "/console/api.js";
 import { Empty, Failure, html, link, Table, toast } from "/console/ui.js";
 import { format, RecordDialog, recordColumns, structureOf } from "/console/records.js";
 
@@ -13,6 +13,7 @@ export function Tail({ topic }) {
   const [rows, setRows] = useState([]);
   const [seen, setSeen] = useState(0);
   const [state, setState] = useState("connecting");
+  const [failure, setFailure] = useState();
   const [paused, setPaused] = useState(false);
   const [opened, setOpened] = useState();
   const held = useRef({ rows: [], seen: 0, paused: false });
@@ -32,8 +33,9 @@ export function Tail({ topic }) {
         }
       }
     };
-    source.addEventListener("problem", () => {
+    source.addEventListener("problem", (event) => {
       source.close();
+      setFailure(new Problem(JSON.parse(event.data)));
       setState("failed");
     });
     const timer = setInterval(() => {
@@ -54,6 +56,7 @@ export function Tail({ topic }) {
       <span class="dim">${plural(seen, "record")} since the page was opened; the newest ${MAX_ROWS} are kept, at most 200 per second are shown</span>
       <button class="btn" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? "Go on" : "Pause"}</button>
       <button class="btn" onClick=${() => setRows([])}>Clear</button></div>
+    <${Failure} of=${failure} />
     <div class="panel flush">${rows.length
       ? html`<${Table} caption="Live tail" items=${rows} columns=${recordColumns(setOpened)} keyOf=${(record) => `${record.partition}:${record.offset}`} />`
       : html`<${Empty} title="Waiting for new records">They appear here as they are appended.<br />

@@ -116,7 +116,7 @@ function Content({ record, name, label }) {
   return html`<div><div class="row" style="justify-content:space-between"><h3>${label}, ${bytes(content.length)}</h3>
     <div class="row" role="group" aria-label=${`Show the ${name} as`}>${forms.map(([id, text]) => html`<button class="btn small"
       aria-pressed=${form === id} style=${form === id ? "border-color:var(--strong)" : ""} onClick=${() => setForm(id)}>${text}</button>`)}
-      ${isText && html`<button class="btn small" onClick=${() => navigator.clipboard?.writeText(record[name])}>Copy</button>`}</div></div>
+      ${isText && navigator.clipboard && html`<button class="btn small" onClick=${() => navigator.clipboard.writeText(record[name])}>Copy</button>`}</div></div>
     ${form === "tree" && html`<div class="tree"><${Tree} value=${json} open /></div>`}
     ${form === "text" && html`<pre tabindex="0">${record[name].slice(0, MAX_SHOWN_BYTES)}</pre>`}
     ${form === "hex" && html`<pre tabindex="0">${hex(content)}</pre>`}

@@ -4,10 +4,18 @@ import { bytes, count, get, isUtc, Problem, time } from "/console/api.js";
 
 export { html };
 
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // Somebody has typed it.
+  }
+}
+
 /** Where the page is: its path without the hash, and its parameters. */
 export function route() {
   const [path, query] = location.hash.replace(/^#\/?/, "").split("?");
-  return { path: path.split("/").filter(Boolean).map(decodeURIComponent), parameters: new URLSearchParams(query || "") };
+  return { path: path.split("/").filter(Boolean).map(decoded), parameters: new URLSearchParams(query || "") };
 }
 
 export const link = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`;
