@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
@@ -348,6 +349,35 @@ class GatewayConsumersTest {
             held.remove().run();
 
             assertThat(consumer.values(2)).containsExactly("1", "2");
+        }
+    }
+
+    @Test
+    void shouldReadOnWhenAFetchHadNoResponse(@TempDir Path data) throws Exception {
+        try (TestBroker other = started(data)) {
+            other.createTopic(topic, 1, Map.of());
+            append(other, topic, 0, "0");
+            Consumer consumer = new Consumer(
+                    new GatewayClient(other.gatewayPort()), group, "c", "json", ",\"auto.offset.reset\":\"earliest\"");
+            consumer.assign(topic, 0);
+            List<Handler<?>> before = new ArrayList<>();
+            other.handlers().replace(ApiKey.FETCH, handler -> {
+                before.add(handler);
+                return new FailingFetches(handler.api());
+            });
+
+            HttpResponse<String> failed = consumer.records("?timeout=5000");
+            other.handlers().replace(ApiKey.FETCH, handler -> before.get(0));
+
+            assertThat(failed.statusCode()).as(failed.body()).isEqualTo(500);
+            assertThat(consumer.values(1)).containsExactly("0");
+        }
+    }
+
+    private record FailingFetches(ServedApi api) implements Handler<FetchRequest> {
+        @Override
+        public void handle(RequestContext context, FetchRequest request) {
+            context.refuse("the broker failed to respond");
         }
     }
 

@@ -77,6 +77,12 @@ final class ConsumerPositions {
         return byNumber.get(number).name;
     }
 
+    /** A partition as problems name it. A fetch without a response fails for no partition in particular. */
+    String described(int number) {
+        Assigned partition = byNumber.get(number);
+        return partition == null ? "the partitions of the consumer instance" : "partition " + partition.name;
+    }
+
     /** A partition; null if the instance does not have it. */
     Assigned get(TopicPartition name) {
         return assigned.get(name);

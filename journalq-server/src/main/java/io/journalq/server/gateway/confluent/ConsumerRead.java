@@ -161,8 +161,7 @@ final class ConsumerRead {
                     case OUT_OF_RANGE -> instance.onOutOfRange(tail.partition());
                     case FAILED -> {
                         Problem problem = StartLookup.problem(
-                                tail.error(),
-                                "partition " + instance.positions().name(tail.partition()));
+                                tail.error(), instance.positions().described(tail.partition()));
                         if (problem.type() != ProblemType.UNAVAILABLE) {
                             end(records == 0 ? problem : null);
                             return;
