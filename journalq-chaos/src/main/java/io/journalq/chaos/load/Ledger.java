@@ -38,6 +38,9 @@ public final class Ledger {
         private BitSet due = new BitSet();
 
         private BitSet found = new BitSet();
+        /** Messages that a reading has found. What can be read is written, so that no allowed loss takes it. */
+        private final BitSet everFound = new BitSet();
+
         private long last = -1;
         private final String partition;
         private final Promise promise;
@@ -180,13 +183,18 @@ public final class Ledger {
             missing.andNot(lane.found);
             missing.andNot(lane.damaged);
             Promise kept = lane.promise;
+            BitSet foundBefore = (BitSet) missing.clone();
+            foundBefore.and(lane.everFound);
+            lane.everFound.or(lane.found);
             if (kept.losses() != null) {
+                missing.andNot(foundBefore);
                 kept.losses()
                         .takeAllowed(
                                 missing,
                                 lane.times,
                                 lane.acknowledged,
                                 what -> report(kept.finding(readFrom + name + ": " + what)));
+                missing.or(foundBefore);
             }
             if (!missing.isEmpty()) {
                 report(kept.finding(readFrom + name + ": " + missing.cardinality()

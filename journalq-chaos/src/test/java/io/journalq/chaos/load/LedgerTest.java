@@ -130,6 +130,34 @@ class LedgerTest {
     }
 
     @Test
+    void shouldFindALossWhenTheMessageWasReadBefore() {
+        // given two messages that a fault may take, of which a reading finds one
+        Ledger ledger = new Ledger();
+        Losses losses = new Losses(60_000);
+        ledger.promise("topic-0", 1, new Ledger.Promise("LittleIsLost", losses, false));
+        ledger.onAcknowledged("topic-0", 1, 0);
+        ledger.onAcknowledged("topic-0", 1, 1);
+        losses.onEnding();
+        ledger.beginReading();
+        ledger.onFound("topic-0", 0, new Payload(1, 1).encode());
+        ledger.endReading();
+        assertThat(ledger.findings()).isEmpty();
+
+        // when the next reading does not find it
+        losses.onEnding();
+        ledger.beginReading();
+        ledger.endReading();
+
+        // then
+        assertThat(losses.lostCount()).isEqualTo(1);
+        assertThat(ledger.findings())
+                .singleElement()
+                .asString()
+                .startsWith("LittleIsLost: topic-0 producer 1: 1 acknowledged messages are lost")
+                .endsWith("number 1");
+    }
+
+    @Test
     void shouldFindLossesWhenTheyAreTooManyForTheFault() throws InterruptedException {
         // given two messages that were not acknowledged in the same millisecond
         Ledger ledger = new Ledger();
