@@ -91,15 +91,22 @@ public final class ProduceRun {
         warmUp(load, producers, consumption);
         broker.writeBack();
         Callers callers = startCallers(load, producers);
-        Measured measured;
+        Rates rates;
         try {
-            measured = measure(load, consumption);
+            rates = measure(load, consumption);
         } finally {
             load.stop();
         }
         join(callers);
+        // Calls that were under way when the time was over count as well: in a stall, these are the slowest.
+        ProduceLoad.Latencies latencies = load.endMeasuring();
         closeAll(producers);
-        return measured;
+        return new Measured(
+                rates.acknowledged() / rates.use().seconds(),
+                rates.consumed() / rates.use().seconds(),
+                latencies.latency(),
+                latencies.serviceTime(),
+                rates.use());
     }
 
     /**
@@ -161,23 +168,18 @@ public final class ProduceRun {
         return callers;
     }
 
-    private Measured measure(ProduceLoad load, Consumption consumption) throws InterruptedException {
+    /** What happened in the measured time. */
+    private record Rates(long acknowledged, long consumed, ResourceUse use) {}
+
+    private Rates measure(ProduceLoad load, Consumption consumption) throws InterruptedException {
         long acknowledgedBefore = load.acknowledged();
         long consumedBefore = consumption.consumed();
         ResourceUse.Meter meter = ResourceUse.start(broker.nodes());
         load.beginMeasuring();
         String what = "case " + settings.produceCase().number();
         pass(new Stage(what, settings.duration(), System.nanoTime()), settings.duration(), load, consumption);
-        ProduceLoad.Latencies latencies = load.endMeasuring();
         ResourceUse use = meter.stop();
-        long acknowledged = load.acknowledged() - acknowledgedBefore;
-        long consumed = consumption.consumed() - consumedBefore;
-        return new Measured(
-                acknowledged / use.seconds(),
-                consumed / use.seconds(),
-                latencies.latency(),
-                latencies.serviceTime(),
-                use);
+        return new Rates(load.acknowledged() - acknowledgedBefore, consumption.consumed() - consumedBefore, use);
     }
 
     /** The part of the run that progress lines show. */

@@ -66,6 +66,9 @@ final class LiveRun {
             ResourceUse use = meter.stop();
             boolean stopped = traffic.stopPublishing(RESPONSE_TIMEOUT_MS);
             traffic.drain(SILENCE_MS);
+            // What was under way when the time was over counts as well: after a stall, these are the slowest messages.
+            endToEnd.add(traffic.takeEndToEnd());
+            acknowledged.add(traffic.takeAcknowledged());
             String error = traffic.firstError();
             return new LiveResult(
                     seconds,

@@ -68,9 +68,11 @@ public final class TrafficRun {
             measure(traffic, what, endToEnd, writer);
             ResourceUse use = meter.stop();
             Traffic.Counts measured = traffic.counts().since(before);
-            Histogram acknowledged = traffic.takeAcknowledged();
             boolean stopped = traffic.stopPublishing(RESPONSE_TIMEOUT_MS);
             traffic.drain(mayLose ? SHORT_SILENCE_MS : SILENCE_MS);
+            // What was under way when the time was over counts as well: after a stall, these are the slowest messages.
+            Histogram acknowledged = traffic.takeAcknowledged();
+            add(traffic.takeEndToEnd(), endToEnd, writer);
             String error = traffic.firstError();
             return new TrafficResult(
                     measured,
@@ -112,10 +114,7 @@ public final class TrafficRun {
             Traffic.Counts now = traffic.counts();
             Histogram interval = traffic.takeEndToEnd();
             long nowNs = System.nanoTime();
-            endToEnd.add(interval);
-            if (writer != null) {
-                writer.outputIntervalHistogram(interval);
-            }
+            add(interval, endToEnd, writer);
             Traffic.Counts since = now.since(last);
             double seconds = Math.max(1e-3, (nowNs - lastNs) / 1e9);
             System.err.printf(
@@ -128,6 +127,13 @@ public final class TrafficRun {
                     since.received() / seconds);
             last = now;
             lastNs = nowNs;
+        }
+    }
+
+    private static void add(Histogram interval, Histogram endToEnd, HistogramLogWriter writer) {
+        endToEnd.add(interval);
+        if (writer != null) {
+            writer.outputIntervalHistogram(interval);
         }
     }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /** Broker and client in memory, with faults on request: what a run must notice. Any thread. */
@@ -26,10 +27,14 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
         DAMAGE,
         REFUSE,
         /** Every message. */
-        DOWN
+        DOWN,
+        /** No message, but all responses for a while, soon after the measuring has begun. */
+        STALL
     }
 
     static final int FAULT_INTERVAL = 100;
+    static final int STALL_BEGINS_MS = 200;
+    static final int STALL_ENDS_MS = 1_000;
 
     private final Fault fault;
     private final Map<String, List<List<byte[]>>> topics = new HashMap<>();
@@ -37,6 +42,7 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     private long readByMembers;
     private long messages;
     private long refusals;
+    private volatile long measuringNs = Long.MAX_VALUE;
 
     /** Where a group is; its number of members is written under the broker's monitor. */
     private static final class Group {
@@ -170,12 +176,27 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     @Override
     public void close() {}
 
+    /** Called right before the measuring begins. */
+    @Override
+    public void writeBack() {
+        measuringNs = System.nanoTime();
+    }
+
+    /** Waits, because a real broker keeps its callers waiting, too. */
+    private void respond() throws InterruptedException {
+        Thread.sleep(1);
+        long sinceMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - measuringNs);
+        if (fault == Fault.STALL && sinceMs >= STALL_BEGINS_MS && sinceMs < STALL_ENDS_MS) {
+            Thread.sleep(STALL_ENDS_MS - sinceMs);
+        }
+    }
+
     @Override
     public SyncProducer openSyncProducer(ProducerSettings settings) {
         return new SyncProducer() {
             @Override
             public long send(int partition, byte[] value) throws InterruptedException {
-                Thread.sleep(1); // A real broker keeps its callers waiting too.
+                respond();
                 return append(settings.topic(), partition, value);
             }
 
@@ -189,7 +210,7 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
         return new BatchProducer() {
             @Override
             public void send(int partition, List<byte[]> values, Listener listener) throws InterruptedException {
-                Thread.sleep(1);
+                respond();
                 for (byte[] value : values) {
                     append(settings.topic(), partition, value);
                 }

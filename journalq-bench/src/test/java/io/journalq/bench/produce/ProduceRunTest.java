@@ -143,6 +143,18 @@ class ProduceRunTest {
                 .isGreaterThan(result.measured().serviceTime().p50Us());
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = ProduceCase.class,
+            names = {"SYNC_SINGLE", "ASYNC_BATCH_LZ4"})
+    void shouldCountTheLatencyOfCallsThatEndWhenTheTimeIsOver(ProduceCase produceCase) throws InterruptedException {
+        ProduceResult result = run(produceCase, FakeBroker.Fault.STALL);
+
+        assertThat(result.problem()).isNull();
+        assertThat(result.measured().serviceTime().maxUs())
+                .isGreaterThan(1_000.0 * (FakeBroker.STALL_ENDS_MS - FakeBroker.STALL_BEGINS_MS) / 2);
+    }
+
     @Test
     void shouldReadTheCasesOfACommandLine() {
         assertThat(ProduceCase.parse("all")).containsExactly(ProduceCase.values());
