@@ -25,10 +25,10 @@ import io.journalq.sim.world.SimNode;
 import io.journalq.sim.world.SimSlices;
 import io.journalq.sim.world.Violations;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -39,6 +39,10 @@ import java.util.function.BooleanSupplier;
 public final class Simulation {
     private static final long LIFE_MS = 400;
     private static final long CHECK_MS = 60_000;
+    /** A restarted broker writes the markers of decided transactions within this time. */
+    private static final long MARKERS_MS = 10_000;
+
+    private static final long MARKERS_PAUSE_MS = 100;
     private static final int CHANGES_IN_A_LIFE = 400;
     private static final int CHANGES_IN_A_START = 30;
     private static final int MOST_FAULTY_STARTS = 3;
@@ -282,21 +286,52 @@ public final class Simulation {
             checkTransactions(committed, readings);
         }
         offsets.forEach(offset -> check(offset, readings));
+        if (!lastEnd.harmed() && !world.isHarmed() && violations.isEmpty()) {
+            awaitEnds(readings);
+        }
         lastEnd = null;
         node.forgetFailedSyncs();
     }
 
     private void checkTransactions(List<ReadBack> committed, List<ReadBack> readings) {
-        List<LogReader.Reading> kept = new ArrayList<>();
         for (int i = 0; i < readings.size(); i++) {
-            // Compaction may have removed markers with the records of their transactions.
-            if (!readings.get(i).partition().plan().isCompacted()) {
-                LogReader.Reading everything = readings.get(i).reading();
-                committedView.check(committed.get(i).reading(), everything);
-                kept.add(everything);
+            if (keepsMarkers(readings.get(i))) {
+                committedView.check(committed.get(i).reading(), readings.get(i).reading());
             }
         }
-        transactions.check(kept, clients.transactions());
+        transactions.check(withMarkers(readings), clients.transactions());
+    }
+
+    /** Compaction may have removed markers with the records of their transactions. */
+    private static boolean keepsMarkers(ReadBack reading) {
+        return !reading.partition().plan().isCompacted();
+    }
+
+    private static List<LogReader.Reading> withMarkers(List<ReadBack> readings) {
+        return readings.stream()
+                .filter(Simulation::keepsMarkers)
+                .map(ReadBack::reading)
+                .toList();
+    }
+
+    /** Reads everything again until all transactions have ended whose producers were told so. */
+    private void awaitEnds(List<ReadBack> first) {
+        long limitMs = scheduler.nowMs() + MARKERS_MS;
+        List<ReadBack> readings = first;
+        while (!transactions.haveEnded(withMarkers(readings), clients.transactions())) {
+            if (scheduler.nowMs() > limitMs) {
+                transactions.checkEnded(clients.transactions());
+                return;
+            }
+            boolean[] paused = new boolean[1];
+            scheduler.after(TimeUnit.MILLISECONDS.toNanos(MARKERS_PAUSE_MS), () -> paused[0] = true);
+            scheduler.runUntil(() -> paused[0]);
+            List<ReadBack> again = clients.readEverything(false);
+            if (!completes(() -> again.stream().allMatch(ReadBack::isDone))) {
+                return;
+            }
+            readings = again;
+        }
     }
 
     private void check(CommittedOffsetQuery found, List<ReadBack> readings) {
