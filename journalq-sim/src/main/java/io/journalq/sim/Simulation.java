@@ -171,10 +171,25 @@ public final class Simulation {
         }
         long endMs = scheduler.nowMs() + 1 + random.nextInt((int) LIFE_MS);
         scheduler.runUntil(() -> scheduler.nowMs() >= endMs || !violations.isEmpty());
+        checkFetches();
         if (!disk.isDead() && violations.isEmpty() && random.nextInt(4) == 0) {
             stop();
         }
         crash();
+    }
+
+    /** A fetch waits for records no longer than it asks for, also while there are none. */
+    private void checkFetches() {
+        long overdueMs = broker.overdueMs();
+        if (overdueMs > slackMs()) {
+            violations.report(
+                    "EveryRequestGetsAResponse", "a fetch waits " + overdueMs + " ms longer than it asked for");
+        }
+    }
+
+    /** How much longer work may take that needs a disk or a thread of the pool. */
+    private long slackMs() {
+        return FLUSHER_TICK_MS + 3 * scenario.longestPoolDelayMs() + node.slowMs();
     }
 
     /** Stops the broker as an operator does. It may crash meanwhile. */
@@ -197,7 +212,7 @@ public final class Simulation {
         }
         scheduler.clear();
         scheduler.trace().add(kind.name().hashCode(), disk.changes());
-        long slackMs = FLUSHER_TICK_MS + 3 * scenario.longestPoolDelayMs() + node.slowMs();
+        long slackMs = slackMs();
         boolean powerLost = kind == CrashKind.POWER_LOSS;
         long atMs = Math.min(scheduler.nowMs(), node.firstFailedSyncMs());
         if (lastEnd != null) {

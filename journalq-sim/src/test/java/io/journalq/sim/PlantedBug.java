@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.common.protocol.message.DeleteTopicsRequest;
 import io.journalq.common.protocol.message.DeleteTopicsResponse;
 import io.journalq.common.protocol.message.EndTxnRequest;
+import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
@@ -61,6 +62,14 @@ enum PlantedBug implements Interference {
                 return Unpooled.copiedBuffer(
                         batches.slice(0, second), batches.slice(third, batches.readableBytes() - third));
             });
+        }
+    },
+    LETS_FETCHES_WAIT("EveryRequestGetsAResponse") {
+        @Override
+        public ApiMessage onRequest(ApiMessage request) {
+            return request instanceof FetchRequest fetch && fetch.maxWaitMs() > 0
+                    ? fetch.setMaxWaitMs(600_000)
+                    : request;
         }
     },
     GIVES_AN_OFFSET_TWICE("OffsetsKeepTheirContent") {

@@ -3,6 +3,7 @@ package io.journalq.sim.world;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCall;
@@ -22,9 +23,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** One life of the broker, from a start to a crash or a stop. */
@@ -43,6 +47,7 @@ public final class SimBroker {
     private final ClientThrottles throttles;
     private Interference interference = Interference.NONE;
     private boolean running = true;
+    private final Set<WaitingFetch> waitingFetches = new HashSet<>();
     private long pendingRequests;
 
     /** A connection of a client, which belongs to one event loop. */
@@ -73,16 +78,30 @@ public final class SimBroker {
                 onResponse.accept(forged);
                 return;
             }
+            WaitingFetch fetch = request instanceof FetchRequest wanted ? new WaitingFetch(wanted.maxWaitMs()) : null;
             ApiMessage arriving = interference.onRequest(request);
             HandlerRegistry.Served served = core.handlers().find(key.id());
             pendingRequests++;
             LocalCall call = new LocalCall(client, served, version, 0, response -> {
                 pendingRequests--;
+                waitingFetches.remove(fetch);
                 if (isRunning()) {
                     onResponse.accept(response == null ? null : interference.onResponse(response));
                 }
             });
+            if (fetch != null) {
+                waitingFetches.add(fetch);
+            }
             cycle.loop().execute(() -> call.start(arriving));
+        }
+    }
+
+    /** A fetch without a response. */
+    private final class WaitingFetch {
+        private final long dueNanos;
+
+        WaitingFetch(int maxWaitMs) {
+            dueNanos = nowNanos() + TimeUnit.MILLISECONDS.toNanos(maxWaitMs);
         }
     }
 
@@ -207,6 +226,20 @@ public final class SimBroker {
     /** Number of requests without a response. */
     public long pendingRequests() {
         return pendingRequests;
+    }
+
+    /** For how long a fetch has been waiting beyond the time that it allows; 0 if none has. */
+    public long overdueMs() {
+        long nowNanos = nowNanos();
+        long overdueNanos = waitingFetches.stream()
+                .mapToLong(fetch -> nowNanos - fetch.dueNanos)
+                .max()
+                .orElse(0);
+        return Math.max(0, TimeUnit.NANOSECONDS.toMillis(overdueNanos));
+    }
+
+    private long nowNanos() {
+        return cycles.get(0).loop().nanoTime();
     }
 
     /** The broker has crashed. */
