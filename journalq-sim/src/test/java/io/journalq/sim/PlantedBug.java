@@ -64,6 +64,17 @@ enum PlantedBug implements Interference {
             });
         }
     },
+    STARTS_WAITING_FETCHES_TOO_LATE("ConsumersSkipNothing") {
+        @Override
+        public ApiMessage onRequest(ApiMessage request) {
+            if (request instanceof FetchRequest fetch && fetch.maxWaitMs() > 0) {
+                FetchRequest.FetchPartition wanted =
+                        fetch.topics().get(0).partitions().get(0);
+                wanted.setFetchOffset(wanted.fetchOffset() + 1);
+            }
+            return request;
+        }
+    },
     LETS_FETCHES_WAIT("EveryRequestGetsAResponse") {
         @Override
         public ApiMessage onRequest(ApiMessage request) {

@@ -5,11 +5,14 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.sim.workload.World.Work;
 import io.journalq.sim.world.SimBroker;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * Reads one partition from its beginning, batch by batch, and continues at its position after a restart of the broker.
  */
 public final class SimConsumer {
+    private static final String INVARIANT = "ConsumersSkipNothing";
     private static final int LONGEST_PAUSE_MS = 30;
     private static final int MAX_WAIT_MS = 100;
     private static final int[] SIZES = {1, 300, 1_000, 1 << 20};
@@ -70,6 +73,7 @@ public final class SimConsumer {
         connection.send(ApiKey.FETCH, LogReader.FETCH_VERSION, ask.request(), message -> {
             LogReader.Page page = message instanceof FetchResponse response ? LogReader.read(ask, response) : null;
             if (page != null) {
+                checkComplete(from, page);
                 world.onRead(partition, page.records(), readCommitted);
                 world.did(
                         readCommitted ? Work.COMMITTED_RECORDS_READ : Work.RECORDS_READ,
@@ -81,6 +85,35 @@ public final class SimConsumer {
     }
 
     /** Responses to one reader are in order, so the log start offset must not decrease. */
+    /** The consumer goes on behind a page: what is known to be before that, and is not shown, it never gets. */
+    private void checkComplete(long from, LogReader.Page page) {
+        long first = Math.max(from, page.bounds().logStartOffset());
+        if (page.error() != ErrorCode.NONE
+                || first >= page.nextOffset()
+                || world.isHarmed()
+                || partition.plan().isCompacted()) {
+            return;
+        }
+        Set<Long> shown = new HashSet<>();
+        page.records().forEach(record -> shown.add(record.offset()));
+        partition.seen().subMap(first, page.nextOffset()).forEach((offset, seen) -> {
+            if (!shown.contains(offset) && !mayBeHidden(seen)) {
+                world.report(
+                        INVARIANT,
+                        partition + " holds " + seen + " at " + offset + ", which a fetch from " + from
+                                + (readCommitted ? " of committed records" : "") + " skips; it goes on from "
+                                + page.nextOffset());
+            }
+        });
+    }
+
+    /** Records of transactions that are not committed, and records that were in memory only when a write failed. */
+    private boolean mayBeHidden(PartitionHistory.Seen seen) {
+        SentTransaction transaction = seen.record().transaction();
+        return (readCommitted && transaction != null && !transaction.isCommitted())
+                || (partition.isAcknowledgedFromMemory() && seen.leaderEpoch() < 0);
+    }
+
     private void checkLogStart(long logStartOffset) {
         if (logStartOffset >= 0) {
             if (logStartOffset < lastLogStart) {
