@@ -220,7 +220,7 @@ final class HostileCommand implements Callable<Integer> {
             DataInputStream in = new DataInputStream(socket.getInputStream());
             for (int i = 0; i < BACKLOG_BATCHES; i++) {
                 socket.getOutputStream().write(batch);
-                in.readNBytes(in.readInt());
+                Requests.readProduced(in);
             }
         }
     }

@@ -48,7 +48,11 @@ public final class LatencyProbe implements AutoCloseable {
         }
     }
 
-    /** Sends messages for a number of seconds. */
+    /**
+     * Sends messages for a number of seconds.
+     *
+     * @throws IOException if the broker has refused one: a fast refusal is no service
+     */
     public Latencies run(double seconds, int ratePerSecond) throws IOException {
         int count = (int) Math.max(1, seconds * ratePerSecond);
         long[] micros = new long[count];
@@ -58,7 +62,7 @@ public final class LatencyProbe implements AutoCloseable {
             long dueNanos = firstNanos + i * intervalNanos;
             waitUntil(dueNanos);
             out.write(request);
-            in.readNBytes(in.readInt());
+            Requests.readProduced(in);
             micros[i] = TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - dueNanos);
         }
         Arrays.sort(micros);

@@ -1,12 +1,16 @@
 package io.journalq.chaos.hostile;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.frame.Frames;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.common.protocol.message.SaslAuthenticateRequest;
 import io.journalq.common.protocol.message.SaslHandshakeRequest;
 import io.journalq.common.record.BatchBuilder;
@@ -56,6 +60,27 @@ public final class Requests {
                                         .setIndex(0)
                                         .setRecords(RecordsData.of(batch(codec, valueBytes))))))),
                 PRODUCE_VERSION);
+    }
+
+    /**
+     * Reads the response to {@link #produce}.
+     *
+     * @throws IOException if the broker has refused the record, or closed the connection
+     */
+    public static void readProduced(DataInputStream in) throws IOException {
+        byte[] response = new byte[in.readInt()];
+        in.readFully(response);
+        MessageReader reader = new MessageReader(Unpooled.wrappedBuffer(response));
+        Frames.readResponseHeader(reader, ApiKey.PRODUCE, PRODUCE_VERSION);
+        ErrorCode error = ErrorCode.of(ProduceResponse.read(reader, PRODUCE_VERSION)
+                .responses()
+                .get(0)
+                .partitionResponses()
+                .get(0)
+                .errorCode());
+        if (error != ErrorCode.NONE) {
+            throw new IOException("the broker has refused a message: " + error);
+        }
     }
 
     private static ByteBuf batch(CompressionCodec codec, int valueBytes) {
