@@ -43,8 +43,9 @@ final class ProducerOutOfMemoryTest {
     @Test
     void shouldSendTheRecordsBeforeOneForWhichThereIsNoMemory() throws Exception {
         try (Producer producer = producer().linger(Duration.ofSeconds(20)).build()) {
-            producer.sendAsync(record(1));
+            CompletableFuture<RecordMetadata> first = producer.sendAsync(record(1));
             producer.flush();
+            assertThat(first).isCompleted();
             // given a batch that has no room for the next record
             CompletableFuture<RecordMetadata> before = producer.sendAsync(record(1));
             takeMemory();

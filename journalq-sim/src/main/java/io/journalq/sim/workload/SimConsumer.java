@@ -84,7 +84,6 @@ public final class SimConsumer {
         });
     }
 
-    /** Responses to one reader are in order, so the log start offset must not decrease. */
     /** The consumer goes on behind a page: what is known to be before that, and is not shown, it never gets. */
     private void checkComplete(long from, LogReader.Page page) {
         long first = Math.max(from, page.bounds().logStartOffset());
@@ -114,6 +113,7 @@ public final class SimConsumer {
                 || (partition.isAcknowledgedFromMemory() && seen.leaderEpoch() < 0);
     }
 
+    /** Responses to one reader are in order, so the log start offset must not decrease. */
     private void checkLogStart(long logStartOffset) {
         if (logStartOffset >= 0) {
             if (logStartOffset < lastLogStart) {
