@@ -181,6 +181,37 @@ final class GroupMemberTest {
     }
 
     @Test
+    void shouldNotCommitPositionsOfADeletedTopicIntoANewOneOfItsName() {
+        join(builder().autoCommitInterval(Duration.ofHours(1)));
+        await(() -> read() == 20);
+        // when
+        cluster.topic("orders", 2);
+        coordinator.assign(List.of(FIRST, SECOND));
+        await(() -> heard.size() == 3);
+        // then
+        assertThat(heard).containsExactly("assigned 2", "revoked 2", "assigned 2");
+        assertThat(coordinator.committed(FIRST)).isNull();
+        assertThat(coordinator.committed(SECOND)).isNull();
+        // and the new one is read and committed
+        try (Producer producer =
+                Producer.builder().bootstrapServers(cluster.bootstrapServers()).build()) {
+            producer.send(ProducerRecord.of("orders", 0, null, "new".getBytes(UTF_8)));
+        }
+        await(() -> read() == 21);
+        consumer.commit();
+        assertThat(coordinator.committed(FIRST)).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNameTopicsWhenItCommitsToAnOlderBroker() {
+        cluster.limit(ApiKey.OFFSET_COMMIT, 9);
+        join(builder().autoCommit(false));
+        await(() -> read() == 20);
+        consumer.commit();
+        assertThat(coordinator.committed(FIRST)).isEqualTo(10);
+    }
+
+    @Test
     void shouldWaitForEarlierCommitsWhenThereIsNothingToCommit() {
         join(builder().autoCommit(false));
         await(() -> consumer.assignment().size() == 2);

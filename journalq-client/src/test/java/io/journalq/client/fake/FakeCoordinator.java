@@ -152,22 +152,34 @@ public final class FakeCoordinator {
     private OffsetCommitResponse commit(OffsetCommitRequest request, short code) {
         List<OffsetCommitResponse.OffsetCommitResponseTopic> topics = new ArrayList<>();
         for (OffsetCommitRequest.OffsetCommitRequestTopic topic : request.topics()) {
+            boolean byId = !topic.topicId().equals(Uuid.ZERO);
+            String name = byId ? nameOf(topic.topicId()) : topic.name();
+            short outcome = name == null ? ErrorCode.UNKNOWN_TOPIC_ID.code() : code;
             List<OffsetCommitResponse.OffsetCommitResponsePartition> partitions = new ArrayList<>();
             for (OffsetCommitRequest.OffsetCommitRequestPartition partition : topic.partitions()) {
-                if (code == 0) {
-                    TopicPartition id = new TopicPartition(topic.name(), partition.partitionIndex());
+                if (outcome == 0) {
+                    TopicPartition id = new TopicPartition(name, partition.partitionIndex());
                     committed.put(id, partition.committedOffset());
                     committedEpochs.put(id, partition.committedLeaderEpoch());
                 }
                 partitions.add(new OffsetCommitResponse.OffsetCommitResponsePartition()
                         .setPartitionIndex(partition.partitionIndex())
-                        .setErrorCode(code));
+                        .setErrorCode(outcome));
             }
             topics.add(new OffsetCommitResponse.OffsetCommitResponseTopic()
                     .setName(topic.name())
+                    .setTopicId(topic.topicId())
                     .setPartitions(partitions));
         }
         return new OffsetCommitResponse().setTopics(topics);
+    }
+
+    private String nameOf(Uuid topicId) {
+        return topicIds.entrySet().stream()
+                .filter(topic -> topic.getValue().equals(topicId))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(null);
     }
 
     private OffsetFetchResponse fetch(OffsetFetchRequest request, short code) {

@@ -8,6 +8,7 @@ import io.journalq.client.internal.coordinator.CoordinatorRequest;
 import io.journalq.client.internal.network.Cluster;
 import io.journalq.client.internal.network.Errors;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
@@ -28,7 +29,8 @@ import java.util.concurrent.CompletableFuture;
  * Belongs to the event loop, except {@link #commit}.
  */
 final class Commits {
-    private static final int NEWEST_VERSION = 9;
+    private static final int NEWEST_VERSION = 10;
+    private static final int NEWEST_VERSION_BY_NAME = 9;
     private static final int NO_MEMBER_EPOCH = -1;
 
     private final Cluster cluster;
@@ -42,8 +44,13 @@ final class Commits {
     /** The offsets of one request, and the futures that wait for them. */
     private static final class Batch {
         private final Map<TopicPartition, CommittedOffset> offsets = new LinkedHashMap<>();
+        /** The topics of these partitions, as far as they are known. */
+        private final Map<TopicPartition, Uuid> topicIds = new HashMap<>();
+
         private final List<Waiter> waiters = new ArrayList<>();
     }
+
+    private record Topic(String name, Uuid id) {}
 
     private record Waiter(Set<TopicPartition> partitions, CompletableFuture<Void> done) {}
 
@@ -65,16 +72,24 @@ final class Commits {
      * up before. Any thread. The future completes on the event loop.
      *
      * @param offsets may be empty
+     * @param topicIds the ids of the topics of assigned partitions: an offset of a deleted topic must not become one of
+     *     a new topic with the same name
      */
-    CompletableFuture<Void> commit(Map<TopicPartition, CommittedOffset> offsets) {
+    CompletableFuture<Void> commit(Map<TopicPartition, CommittedOffset> offsets, Map<TopicPartition, Uuid> topicIds) {
         Map<TopicPartition, CommittedOffset> copy = Map.copyOf(offsets);
+        Map<TopicPartition, Uuid> ids = Map.copyOf(topicIds);
         CompletableFuture<Void> done = new CompletableFuture<>();
-        cluster.execute(() -> add(copy, done));
+        cluster.execute(() -> add(copy, ids, done));
         return done;
     }
 
-    private void add(Map<TopicPartition, CommittedOffset> offsets, CompletableFuture<Void> done) {
+    private void add(
+            Map<TopicPartition, CommittedOffset> offsets,
+            Map<TopicPartition, Uuid> topicIds,
+            CompletableFuture<Void> done) {
         pending.offsets.putAll(offsets);
+        offsets.keySet()
+                .forEach(partition -> pending.topicIds.put(partition, topicIds.getOrDefault(partition, Uuid.ZERO)));
         pending.waiters.add(new Waiter(offsets.keySet(), done));
         sendNext();
     }
@@ -90,13 +105,11 @@ final class Commits {
             return;
         }
         inFlight = true;
-        var unused = coordinator
-                .ask(new CommitRequest(batch.offsets), timeoutMs)
-                .whenComplete((response, failure) -> {
-                    inFlight = false;
-                    settle(batch, response, failure);
-                    sendNext();
-                });
+        var unused = coordinator.ask(new CommitRequest(batch), timeoutMs).whenComplete((response, failure) -> {
+            inFlight = false;
+            settle(batch, response, failure);
+            sendNext();
+        });
     }
 
     private void settle(Batch batch, OffsetCommitResponse response, Throwable failure) {
@@ -105,11 +118,14 @@ final class Commits {
             return;
         }
         Map<TopicPartition, ErrorCode> errors = new HashMap<>();
+        Map<Uuid, String> names = new HashMap<>();
+        batch.topicIds.forEach((partition, id) -> names.put(id, partition.topic()));
         for (OffsetCommitResponse.OffsetCommitResponseTopic topic : response.topics()) {
+            String name = topic.topicId().equals(Uuid.ZERO) ? topic.name() : names.get(topic.topicId());
             for (OffsetCommitResponse.OffsetCommitResponsePartition partition : topic.partitions()) {
                 ErrorCode error = ErrorCode.of(partition.errorCode());
                 if (error != ErrorCode.NONE) {
-                    errors.put(new TopicPartition(topic.name(), partition.partitionIndex()), error);
+                    errors.put(new TopicPartition(name, partition.partitionIndex()), error);
                 }
             }
         }
@@ -143,11 +159,16 @@ final class Commits {
     }
 
     private final class CommitRequest extends CoordinatorRequest<OffsetCommitResponse> {
-        private final Map<TopicPartition, CommittedOffset> offsets;
+        private final Batch batch;
 
-        private CommitRequest(Map<TopicPartition, CommittedOffset> offsets) {
-            super(ApiKey.OFFSET_COMMIT, OffsetCommitResponse.class, NEWEST_VERSION, subject());
-            this.offsets = offsets;
+        /** A request identifies all topics in the same way, so by name if the id of one of them is unknown. */
+        private CommitRequest(Batch batch) {
+            super(
+                    ApiKey.OFFSET_COMMIT,
+                    OffsetCommitResponse.class,
+                    batch.topicIds.containsValue(Uuid.ZERO) ? NEWEST_VERSION_BY_NAME : NEWEST_VERSION,
+                    subject());
+            this.batch = batch;
         }
 
         @Override
@@ -169,16 +190,18 @@ final class Commits {
         }
 
         private List<OffsetCommitRequest.OffsetCommitRequestTopic> topics() {
-            Map<String, List<OffsetCommitRequest.OffsetCommitRequestPartition>> topics = new LinkedHashMap<>();
-            offsets.forEach((partition, offset) -> topics.computeIfAbsent(partition.topic(), name -> new ArrayList<>())
+            Map<Topic, List<OffsetCommitRequest.OffsetCommitRequestPartition>> topics = new LinkedHashMap<>();
+            batch.offsets.forEach((partition, offset) -> topics.computeIfAbsent(
+                            new Topic(partition.topic(), batch.topicIds.get(partition)), topic -> new ArrayList<>())
                     .add(new OffsetCommitRequest.OffsetCommitRequestPartition()
                             .setPartitionIndex(partition.partition())
                             .setCommittedOffset(offset.offset())
                             .setCommittedLeaderEpoch(offset.leaderEpoch())
                             .setCommittedMetadata(offset.metadata())));
             List<OffsetCommitRequest.OffsetCommitRequestTopic> all = new ArrayList<>();
-            topics.forEach((name, partitions) -> all.add(new OffsetCommitRequest.OffsetCommitRequestTopic()
-                    .setName(name)
+            topics.forEach((topic, partitions) -> all.add(new OffsetCommitRequest.OffsetCommitRequestTopic()
+                    .setName(topic.name)
+                    .setTopicId(topic.id)
                     .setPartitions(partitions)));
             return all;
         }

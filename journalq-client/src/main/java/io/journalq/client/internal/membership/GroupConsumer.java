@@ -228,6 +228,12 @@ public final class GroupConsumer {
         membership.own(Set.copyOf(owned.keySet()));
     }
 
+    private Map<TopicPartition, Uuid> topicIds() {
+        Map<TopicPartition, Uuid> topicIds = new HashMap<>();
+        owned.forEach((id, partition) -> topicIds.put(partition, id.topicId()));
+        return topicIds;
+    }
+
     private Collection<TopicPartition> partitions(Set<MembershipState.TopicIdPartition> some) {
         List<TopicPartition> partitions = new ArrayList<>();
         some.forEach(partition -> partitions.add(owned.get(partition)));
@@ -248,7 +254,7 @@ public final class GroupConsumer {
         nextCommitNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(config.autoCommitIntervalMs());
         Map<TopicPartition, CommittedOffset> offsets = uncommitted();
         if (!offsets.isEmpty()) {
-            var unused = commits.commit(offsets).whenComplete((done, failure) -> {
+            var unused = commits.commit(offsets, topicIds()).whenComplete((done, failure) -> {
                 if (failure != null) {
                     failedCommits.increment();
                     autoCommitFailed = true;
@@ -280,7 +286,7 @@ public final class GroupConsumer {
     }
 
     private void commitQuietly(Map<TopicPartition, CommittedOffset> offsets, int timeoutMs) {
-        if (!joinQuietly(commits.commit(offsets), timeoutMs)) {
+        if (!joinQuietly(commits.commit(offsets, topicIds()), timeoutMs)) {
             failedCommits.increment();
         }
     }
@@ -306,7 +312,7 @@ public final class GroupConsumer {
 
     /** Commits these offsets, and waits. */
     public void commit(Map<TopicPartition, CommittedOffset> offsets) {
-        parking.join(commits.commit(offsets), callTimeoutMs, "a commit of group " + config.groupId());
+        parking.join(commits.commit(offsets, topicIds()), callTimeoutMs, "a commit of group " + config.groupId());
     }
 
     /** Commits the positions of all returned records. */
@@ -316,7 +322,7 @@ public final class GroupConsumer {
 
     /** Commits these offsets. */
     public CompletableFuture<Void> commitAsync(Map<TopicPartition, CommittedOffset> offsets) {
-        return commits.commit(offsets);
+        return commits.commit(offsets, topicIds());
     }
 
     Map<TopicPartition, CommittedOffset> committed(Collection<TopicPartition> partitions) {
