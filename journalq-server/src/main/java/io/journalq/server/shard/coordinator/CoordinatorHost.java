@@ -350,6 +350,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private RecordsAppend encode(List<CoordinatorRecord> records) {
             long nowMs = loading.clock().millis();
             List<CoordinatorSlice.Change> changes = feed.isFed() ? new ArrayList<>(records.size()) : List.of();
+            // Records before one that could not be encoded are not part of this append.
+            builder.reset();
             for (CoordinatorRecord record : records) {
                 ByteBuf key = kind.types().encodeKey(record, PooledByteBufAllocator.DEFAULT);
                 ByteBuf value = kind.types().encodeValue(record, PooledByteBufAllocator.DEFAULT);

@@ -11,6 +11,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
@@ -606,6 +607,25 @@ class CoordinatorsTest {
         assertThatThrownBy(() -> response.get(LIMIT_SECONDS, TimeUnit.SECONDS))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining(ErrorCode.COORDINATOR_NOT_AVAILABLE.name());
+    }
+
+    @Test
+    void shouldAppendNothingOfAStepWhoseRecordsCannotBeEncoded() throws Exception {
+        start("eventual");
+        int maxBytes = MessageReader.MAX_STRING_SIZE_BYTES;
+
+        // when the second record of an append is too large
+        coordinators.submit(
+                "key",
+                (machine, nowMs, replies) -> machine.outbox.append(
+                        List.of(machine.record(1, "refused"), machine.record(2, "x".repeat(maxBytes + 1)))),
+                error -> {});
+        assertThat(put("key", 3, "kept").get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("kept");
+
+        // then the first one is not appended with the next one
+        close();
+        start("eventual");
+        assertThat(namesOf("key").values()).containsExactly("kept");
     }
 
     @Test
