@@ -281,8 +281,9 @@ final class ClassicGroup implements Group {
 
     @Override
     public ErrorCode checkCommit(String memberId, String instanceId, int commitGeneration, long nowMs) {
-        if (commitGeneration < 0 && memberId.isEmpty() && instanceId == null) {
-            return state == State.EMPTY ? ErrorCode.NONE : ErrorCode.UNKNOWN_MEMBER_ID;
+        if (commitGeneration < 0 && state == State.EMPTY) {
+            // As in Kafka, also with an instance id: a consumer may have one without being a member.
+            return ErrorCode.NONE;
         }
         ErrorCode error = checkMember(memberId, instanceId);
         if (error != ErrorCode.NONE) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.common.record.TransactionMarker;
@@ -181,6 +182,57 @@ class TransactionalOffsetsTest {
 
         // then they are accepted, as in Kafka: its clients take REBALANCE_IN_PROGRESS for fatal
         assertThat(outcomes).containsExactly(ErrorCode.NONE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldTakeOffsetsFromAConsumerWithAnInstanceIdThatIsNoMember(boolean isClassic) {
+        // given a group without members
+        Origin origin = new Origin("client", "/127.0.0.1");
+        if (isClassic) {
+            machine.onJoinGroup(
+                    origin,
+                    (short) 3,
+                    new JoinGroupRequest()
+                            .setGroupId("g")
+                            .setSessionTimeoutMs(1_000)
+                            .setRebalanceTimeoutMs(1_000)
+                            .setMemberId("")
+                            .setProtocolType("consumer")
+                            .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
+                                    .setName("range")
+                                    .setMetadata(Unpooled.EMPTY_BUFFER))),
+                    0,
+                    new Response<>());
+            machine.onTick(1);
+            machine.onTick(5_000);
+        } else {
+            for (int epoch : new int[] {0, -1}) {
+                machine.onConsumerHeartbeat(
+                        origin,
+                        (short) 1,
+                        new ConsumerGroupHeartbeatRequest()
+                                .setGroupId("g")
+                                .setMemberId("m")
+                                .setMemberEpoch(epoch)
+                                .setRebalanceTimeoutMs(1_000)
+                                .setSubscribedTopicNames(List.of("t"))
+                                .setTopicPartitions(List.of()),
+                        0,
+                        new Response<>());
+            }
+        }
+        assertThat(machine.list()).extracting("groupState").containsExactly("Empty");
+
+        // when a consumer with assigned partitions and a group instance id commits
+        CommittedOffsets.Committer committer = new CommittedOffsets.Committer("static-1", "static", -1);
+        Response<List<ErrorCode>> response = new Response<>();
+        machine.onOffsetCommit(
+                "g", committer, List.of(new CommittedOffsets.Commit("t", TOPIC, 4, 12, 2, 3, "")), nowMs, response);
+
+        // then its offsets are accepted, as in Kafka
+        assertThat(response.value).containsExactly(ErrorCode.NONE);
+        assertThat(commit("g", committer, 11, 0, 5, 9)).containsExactly(ErrorCode.NONE);
     }
 
     @ParameterizedTest

@@ -80,13 +80,14 @@ public final class MemberRules {
     /**
      * Whether the sender may commit or fetch offsets.
      *
-     * @param memberId empty or null, with a negative epoch, for a sender that is not a member, such as an administrator
+     * @param memberId empty or null for a sender that is not a member, such as an administrator
+     * @param memberEpoch negative for such a sender
      * @param isCommit whether offsets are changed: while there are members, only members may do that
      * @return {@link ErrorCode#NONE} if it may
      */
     public static ErrorCode offsetAccess(ConsumerGroup group, String memberId, int memberEpoch, boolean isCommit) {
-        boolean isAnonymous = memberEpoch < 0 && (memberId == null || memberId.isEmpty());
-        if (isAnonymous && (!isCommit || group.isEmpty())) {
+        boolean isAnonymous = memberId == null || memberId.isEmpty();
+        if (memberEpoch < 0 && (isCommit ? group.isEmpty() : isAnonymous)) {
             return ErrorCode.NONE;
         }
         MemberMetadata member = memberId == null ? null : group.member(memberId);
