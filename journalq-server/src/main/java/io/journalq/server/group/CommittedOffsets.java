@@ -478,12 +478,10 @@ public final class CommittedOffsets {
     private List<CoordinatorRecord> ofTopicsGone(BiPredicate<String, Uuid> isGone) {
         List<CoordinatorRecord> records = new ArrayList<>();
         // Called once for each topic of a group: there may be a million offsets.
-        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
-            if (isGone.test(topic, ofTopic.topicId())) {
-                ofTopic.forEach((partition, offset) ->
-                        records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))));
-            }
-        }));
+        offsets.forEach((groupId, ofGroup) -> ofGroup.topics()
+                .forEach((topic, ofTopic) -> ofTopic.forEachGone(
+                        id -> isGone.test(topic, id),
+                        partition -> records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))))));
         pending.forEach((place, producerId, held) -> {
             if (isGone.test(place.topic(), held.offset().topicId())) {
                 records.add(PendingOffsets.tombstone(place, producerId));

@@ -4,10 +4,13 @@ import io.journalq.common.id.Uuid;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.IntConsumer;
+import java.util.function.Predicate;
 
 /**
  * The offsets of one group in one topic, in arrays by partition, because a broker holds millions of them. A partition
- * whose number is far above the others is stored separately, so that high numbers use no memory.
+ * whose number is far above the others is stored separately, so that high numbers use no memory. An offset of another
+ * topic with the same name is stored separately, too, while there are offsets of the deleted one.
  */
 final class TopicOffsets {
     private static final long ABSENT = -1;
@@ -44,20 +47,16 @@ final class TopicOffsets {
         return count == 0;
     }
 
-    /** The topic id of the newest committed offset; zero if unknown. */
-    Uuid topicId() {
-        return topicId;
-    }
-
     void put(int partition, GroupOffset offset) {
-        topicId = offset.topicId();
         remove(partition);
+        boolean isOfOther = !offset.topicId().equals(topicId) && count > scattered.size();
         count++;
-        if (partition < 0 || partition >= offsets.length + LARGEST_GAP || offset.offset() < 0) {
+        if (isOfOther || partition < 0 || partition >= offsets.length + LARGEST_GAP || offset.offset() < 0) {
             scattered.put(partition, offset);
             extraBytes += OffsetSizes.SCATTERED_BYTES + OffsetSizes.text(offset.metadata());
             return;
         }
+        topicId = offset.topicId();
         grow(partition);
         offsets[partition] = offset.offset();
         leaderEpochs[partition] = offset.leaderEpoch();
@@ -104,6 +103,22 @@ final class TopicOffsets {
             }
         }
         scattered.forEach(visitor::visit);
+    }
+
+    /** Visits the partitions whose offset is of a topic id that {@code isGone} selects. */
+    void forEachGone(Predicate<Uuid> isGone, IntConsumer visitor) {
+        if (count > scattered.size() && isGone.test(topicId)) {
+            for (int partition = 0; partition < offsets.length; partition++) {
+                if (offsets[partition] != ABSENT) {
+                    visitor.accept(partition);
+                }
+            }
+        }
+        scattered.forEach((partition, offset) -> {
+            if (isGone.test(offset.topicId())) {
+                visitor.accept(partition);
+            }
+        });
     }
 
     /** Visits partitions whose offset lies behind their end. */

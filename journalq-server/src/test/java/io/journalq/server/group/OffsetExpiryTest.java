@@ -87,6 +87,24 @@ class OffsetExpiryTest {
     }
 
     @Test
+    void shouldDeleteTheOffsetsOfADeletedTopicWhenOneOfItsNameHasOffsetsAlready() {
+        Uuid before = new Uuid(1, 1);
+        Uuid after = new Uuid(1, 2);
+        commit(0, 7, "", 0);
+        commit(1, 7, "", 0);
+        commit(1_000_000, 7, "", 0);
+
+        // when a member of the new topic commits before the coordinator handles the deletion
+        machine.offsets().commit("g", List.of(new CommittedOffsets.Commit("t", after, 1, 3, 3, 4, "")), 0);
+        machine.offsets().onTopicsGone((topic, id) -> id.equals(before));
+
+        // then only its offset is left
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
+        assertThat(machine.offsets().get("g", "t", 1)).isEqualTo(new GroupOffset(3, 3, 4, "", 0, after));
+        assertThat(machine.offsets().get("g", "t", 1_000_000)).isNull();
+    }
+
+    @Test
     void shouldMoveOffsetsBackToTheEndOfAPartitionThatLostItsTail() {
         commit(0, 7, "note", 0);
         commit(1, 7, "", 0);
