@@ -2,6 +2,7 @@ package io.journalq.server.group;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.record.TransactionMarker;
 import io.journalq.server.coordinator.CoordinatorRecord;
 import io.journalq.server.coordinator.Outbox;
@@ -12,6 +13,7 @@ import io.journalq.server.group.record.OffsetCommitValue;
 import io.journalq.server.group.record.PendingOffsetKey;
 import io.journalq.server.group.record.PendingOffsetValue;
 import io.journalq.server.memory.MemoryAccount;
+import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
@@ -193,7 +195,9 @@ public final class CommittedOffsets {
         List<CoordinatorRecord> records = new ArrayList<>(commits.size());
         for (Commit commit : commits) {
             String metadata = commit.metadata() == null ? "" : commit.metadata();
-            if (metadata.length() > limits.maxMetadataSizeBytes()) {
+            // A character can have three bytes.
+            if (metadata.length() > limits.maxMetadataSizeBytes()
+                    || ByteBufUtil.utf8Bytes(metadata) > MessageReader.MAX_STRING_SIZE_BYTES) {
                 outcomes.add(ErrorCode.OFFSET_METADATA_TOO_LARGE);
                 continue;
             }

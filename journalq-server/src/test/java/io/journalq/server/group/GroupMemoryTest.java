@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class GroupMemoryTest {
     private static final GroupLimits LIMITS =
-            new GroupLimits(100, 1, 100_000, 0, 5_000, Long.MAX_VALUE, Long.MAX_VALUE / 4);
+            new GroupLimits(100, 1, 100_000, 0, 20_000, Long.MAX_VALUE, Long.MAX_VALUE / 4);
     private static final int SESSION_MS = 30_000;
     private static final int GROUPS = 6;
     private static final CommittedOffsets.Committer ANYBODY = new CommittedOffsets.Committer("", null, -1);
@@ -297,6 +297,12 @@ class GroupMemoryTest {
         assertThat(join("old", "", "static", 100)).isNotEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
         assertThat(heartbeat("new", "m", 0, List.of("topic-1"), null)).isEqualTo(ErrorCode.NONE);
         assertThat(commit("g", "topic-1", 0, "")).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldRefuseTextsOfOffsetsThatNoRecordCanHave() {
+        assertThat(commit("g", "topic-1", 0, "\u20ac".repeat(4_000))).isEqualTo(ErrorCode.NONE);
+        assertThat(commit("g", "topic-1", 0, "\u20ac".repeat(11_000))).isEqualTo(ErrorCode.OFFSET_METADATA_TOO_LARGE);
     }
 
     @Test
