@@ -300,6 +300,21 @@ class GroupMemoryTest {
     }
 
     @Test
+    void shouldRefuseClassicMembersOfAConsumerGroupWhenThereIsNoRoom() {
+        machine.onLoaded(nowMs);
+        machine.onTopics(TOPICS);
+        heartbeat("new", "m", 0, List.of("topic-1"), null);
+        assertThat(join("new", "", "static", 100)).isEqualTo(ErrorCode.NONE);
+        groups.maxBytes = groups.bytes;
+
+        assertThat(join("new", "", "another", 100)).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(join("new", "", "static", 100_000)).isEqualTo(ErrorCode.GROUP_MAX_SIZE_REACHED);
+        assertThat(groups.bytes).isEqualTo(groups.maxBytes);
+
+        assertThat(join("new", "", "static", 100)).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
     void shouldRefuseTextsOfOffsetsThatNoRecordCanHave() {
         assertThat(commit("g", "topic-1", 0, "\u20ac".repeat(4_000))).isEqualTo(ErrorCode.NONE);
         assertThat(commit("g", "topic-1", 0, "\u20ac".repeat(11_000))).isEqualTo(ErrorCode.OFFSET_METADATA_TOO_LARGE);

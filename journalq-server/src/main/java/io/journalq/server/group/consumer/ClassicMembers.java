@@ -16,6 +16,7 @@ import io.journalq.server.group.consumer.MemberDeadlines.Subject;
 import io.journalq.server.group.consumer.MemberRules.RequestError;
 import io.journalq.server.group.consumer.assignor.Assignment;
 import io.journalq.server.group.model.Group.Origin;
+import io.journalq.server.memory.MemoryAccount;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
@@ -32,11 +33,14 @@ public final class ClassicMembers {
     private static final short FIRST_JOIN_VERSION_WITH_KNOWN_MEMBERS = 4;
 
     private final ConsumerGroupLimits limits;
+    private final MemoryAccount memory;
     private final MemberLifecycle membership;
     private final Supplier<String> ids;
 
-    ClassicMembers(ConsumerGroupLimits limits, MemberLifecycle membership, Supplier<String> ids) {
+    /** @param memory checked for room before a group grows */
+    ClassicMembers(ConsumerGroupLimits limits, MemoryAccount memory, MemberLifecycle membership, Supplier<String> ids) {
         this.limits = limits;
+        this.memory = memory;
         this.membership = membership;
         this.ids = ids;
     }
@@ -63,20 +67,22 @@ public final class ClassicMembers {
                 return refusal(ErrorCode.MEMBER_ID_REQUIRED, memberId);
             }
         }
-        List<CoordinatorRecord> change = new ArrayList<>();
+        int rebalanceTimeoutMs = version == 0 ? request.sessionTimeoutMs() : request.rebalanceTimeoutMs();
+        MemberMetadata metadata = GroupProtocolMigration.metadata(
+                origin,
+                instanceId,
+                rebalanceTimeoutMs,
+                new MemberMetadata.Classic(request.sessionTimeoutMs(), protocols));
         String replaced = instanceId == null ? null : group.memberOfInstance(instanceId);
+        MemberMetadata before = group.member(replaced == null ? memberId : replaced);
+        if (!memory.hasRoom(GroupGrowth.of(memberId, before, metadata, membership.topics()))) {
+            return refusal(ErrorCode.GROUP_MAX_SIZE_REACHED, memberId);
+        }
+        List<CoordinatorRecord> change = new ArrayList<>();
         if (replaced != null && !replaced.equals(memberId)) {
             change.addAll(membership.replacement(group, replaced, memberId));
         }
-        int rebalanceTimeoutMs = version == 0 ? request.sessionTimeoutMs() : request.rebalanceTimeoutMs();
-        change.add(ConsumerGroupRecords.member(
-                group.groupId(),
-                memberId,
-                GroupProtocolMigration.metadata(
-                        origin,
-                        instanceId,
-                        rebalanceTimeoutMs,
-                        new MemberMetadata.Classic(request.sessionTimeoutMs(), protocols))));
+        change.add(ConsumerGroupRecords.member(group.groupId(), memberId, metadata));
         Assignment owned = EmbeddedProtocol.owned(subscription(protocols), membership.topics());
         membership.update(
                 group,

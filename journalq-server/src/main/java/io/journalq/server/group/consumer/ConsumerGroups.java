@@ -56,7 +56,7 @@ public final class ConsumerGroups {
         this.outbox = outbox;
         this.memberIds = memberIds;
         this.membership = new MemberLifecycle(limits, outbox, classicTurn);
-        this.classicMembers = new ClassicMembers(limits, membership, memberIds);
+        this.classicMembers = new ClassicMembers(limits, memory, membership, memberIds);
         this.replay = new ConsumerGroupReplay(groups);
     }
 

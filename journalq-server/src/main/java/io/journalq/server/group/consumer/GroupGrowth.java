@@ -32,9 +32,31 @@ final class GroupGrowth {
             names.removeAll(before.topicNames());
             names.removeAll(namesByPattern(group, before.topicRegex()));
         }
+        return bytes + GroupSize.of(names) + assignable(names, topics);
+    }
+
+    /**
+     * The same for a member of the classic protocol.
+     *
+     * @param before the member, or the one that it replaces; null if it is new
+     */
+    static long of(String memberId, MemberMetadata before, MemberMetadata after, Topics topics) {
+        long bytes = after.sizeBytes();
+        List<String> names = new ArrayList<>(after.topicNames());
+        if (before == null) {
+            bytes += GroupSize.MEMBER_BYTES + GroupSize.of(memberId);
+        } else {
+            bytes -= before.sizeBytes();
+            names.removeAll(before.topicNames());
+        }
+        return bytes + assignable(names, topics);
+    }
+
+    /** The largest possible assignment. */
+    private static long assignable(List<String> names, Topics topics) {
+        long bytes = 0;
         for (String name : names) {
             Topics.Topic topic = topics.byName(name);
-            bytes += GroupSize.of(name);
             if (topic != null) {
                 bytes += GroupSize.ASSIGNED_TOPIC_BYTES
                         + (long) topic.partitionCount() * GroupSize.ASSIGNED_PARTITION_BYTES;
