@@ -91,7 +91,7 @@ public final class ClassicMembers {
                 partitions -> !partitions.intersection(owned).isEmpty(),
                 nowMs);
         membership.deadlines().cancel(new Subject(group.groupId(), memberId, Kind.REBALANCE));
-        membership.awaitOnce(group, memberId, Kind.SYNC, nowMs);
+        membership.await(group, memberId, Kind.SYNC, nowMs);
         JoinGroupResponse response = new JoinGroupResponse()
                 .setMemberId(memberId)
                 .setGenerationId(group.current(memberId).memberEpoch())

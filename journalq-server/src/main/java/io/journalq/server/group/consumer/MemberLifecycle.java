@@ -110,10 +110,16 @@ final class MemberLifecycle {
 
     /** Starts a deadline of the member's rebalance timeout, unless it is already running. */
     void awaitOnce(ConsumerGroup group, String memberId, Kind kind, long nowMs) {
-        Subject subject = new Subject(group.groupId(), memberId, kind);
-        if (!deadlines.isSet(subject)) {
-            deadlines.set(subject, nowMs + group.member(memberId).rebalanceTimeoutMs());
+        if (!deadlines.isSet(new Subject(group.groupId(), memberId, kind))) {
+            await(group, memberId, kind, nowMs);
         }
+    }
+
+    /** Starts a deadline of the member's rebalance timeout. */
+    void await(ConsumerGroup group, String memberId, Kind kind, long nowMs) {
+        deadlines.set(
+                new Subject(group.groupId(), memberId, kind),
+                nowMs + group.member(memberId).rebalanceTimeoutMs());
     }
 
     /** Removes a member. */
