@@ -67,6 +67,16 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     private final Supplier<PartitionHost> partitions;
     private final CoordinatorLoading<M> loading;
     private final int nodeId;
+
+    /** The previous host of the partition while it may use the stored state; null if it does not. */
+    private CoordinatorHost<M> predecessor;
+
+    /** Whether a load uses the stored state. */
+    private boolean replays;
+
+    /** The replay of the current load; null if there is none. */
+    private JournalReplay journalReplay;
+
     private final BatchBuilder builder = new BatchBuilder(PooledByteBufAllocator.DEFAULT, CompressionCodec.NONE);
 
     /** The running machine; null if there is none. */
@@ -98,6 +108,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
      *
      * @param partitions returns the partition's host, or null while there is none
      * @param nodeId this broker
+     * @param predecessor the host that had the partition before, which is closed; null if there was none
      */
     CoordinatorHost(
             CoordinatorKind<M> kind,
@@ -106,7 +117,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             LoopCycle cycle,
             Supplier<PartitionHost> partitions,
             CoordinatorLoading<M> loading,
-            int nodeId) {
+            int nodeId,
+            CoordinatorHost<M> predecessor) {
         this.kind = kind;
         this.topicId = topicId;
         this.name = name;
@@ -114,6 +126,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         this.partitions = partitions;
         this.loading = loading;
         this.nodeId = nodeId;
+        this.predecessor = predecessor;
     }
 
     LoopCycle cycle() {
@@ -136,8 +149,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
             return;
         }
         PartitionHost partition = partitions.get();
-        boolean sliceBusy = feed != null && feed.isWriting();
-        if (partition == null || partition.isClosed() || sliceBusy) {
+        if (partition == null || partition.isClosed() || usesSlice()) {
             loadLater();
             return;
         }
@@ -148,11 +160,24 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                         ? partition.log().endOffset()
                         : partition.log().highWatermark(),
                 partition.journal().epochs());
+        replays = true;
         try {
             loading.loadingPool().execute(() -> loadSlice(partition, journal));
         } catch (RejectedExecutionException overloaded) {
+            replays = false;
             loadLater();
         }
+    }
+
+    /**
+     * Whether another thread may use the stored state, also after {@link #close}: an old write that came behind the
+     * writes of the next host would mix two states.
+     */
+    private boolean usesSlice() {
+        if (predecessor != null && !predecessor.usesSlice()) {
+            predecessor = null;
+        }
+        return replays || (feed != null && feed.isWriting()) || predecessor != null;
     }
 
     /** Replays the stored state first. In the blocking pool. */
@@ -166,7 +191,10 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         } catch (IOException | RuntimeException useless) {
             log.warn("rebuilding a coordinator's stored state from its journal: partition={}", name, useless);
             if (!SliceWriter.wipe(slice, name)) {
-                cycle.execute(this::loadLater);
+                cycle.execute(() -> {
+                    replays = false;
+                    loadLater();
+                });
                 return;
             }
             appliedOffset = CoordinatorSlice.NOTHING;
@@ -181,8 +209,14 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
 
     /** Then replays the later records of the journal. */
     private void loadJournal(Running next, M machine, CoordinatorSlice slice, long fromOffset) {
+        if (closed) {
+            replays = false;
+            return;
+        }
         JournalReplay replay = new JournalReplay(cycle, next.partition, kind.types(), machine, slice, loading);
+        journalReplay = replay;
         replay.start(fromOffset, (nextOffset, records, failure) -> {
+            replays = false;
             if (closed) {
                 return;
             }
@@ -225,6 +259,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 .schedule(
                         () -> {
                             if (!closed) {
+                                replays = true;
                                 replay.resume();
                             }
                         },
@@ -276,6 +311,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     /** Drops the machine and informs the steps that wait for it. */
     void close() {
         closed = true;
+        if (journalReplay != null) {
+            journalReplay.stop();
+        }
         if (running != null) {
             running.end(ErrorCode.NOT_COORDINATOR);
         }

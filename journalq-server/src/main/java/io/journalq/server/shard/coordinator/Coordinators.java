@@ -21,6 +21,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -47,6 +48,9 @@ public final class Coordinators<M extends CoordinatorMachine> {
     private final CoordinatorLoading<M> loading;
     /** By partition; null for a partition that another broker leads. */
     private volatile List<CoordinatorHost<M>> hosts = List.of();
+
+    /** Closed hosts by partition: the next host of a partition waits until its predecessor no longer uses its state. */
+    private final Map<Integer, CoordinatorHost<M>> left = new HashMap<>();
 
     private Uuid topicId = Uuid.ZERO;
 
@@ -94,6 +98,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
         if (!id.equals(topicId)) {
             // Each one ends on its loop, before all later work of that loop.
             var unused = close();
+            left.clear();
             topicId = id;
         }
         if (topic == null) {
@@ -111,6 +116,7 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 added.add(host);
             } else if (!leads && host != null) {
                 lost.add(host);
+                left.put(number, host);
                 host = null;
             }
             after.add(host);
@@ -135,7 +141,8 @@ public final class Coordinators<M extends CoordinatorMachine> {
                 shard.cycle(),
                 () -> shard.host(topic.id(), number),
                 loading,
-                shards.nodeId());
+                shards.nodeId(),
+                left.remove(number));
     }
 
     /** Whether this broker leads a partition, so that a coordinator here can write to it. */

@@ -42,6 +42,7 @@ final class JournalReplay {
     private final CoordinatorCounters counters;
     private CoordinatorSlice slice;
     private Listener listener;
+    private boolean stopped;
     private long offset;
     private long records;
     /** Records that are in the journal but not in the slice yet. */
@@ -87,7 +88,16 @@ final class JournalReplay {
         next();
     }
 
+    /** Stops when the current read is replayed, and informs the listener. On the partition's loop. */
+    void stop() {
+        stopped = true;
+    }
+
     private void next() {
+        if (stopped) {
+            listener.onReplayed(offset, records, null);
+            return;
+        }
         PartitionRead read = partition.read(offset, NO_EPOCH, NO_EPOCH, READ_SIZE_BYTES, true, false);
         if (read.error() != ErrorCode.NONE) {
             listener.onReplayed(offset, records, read.error().words());

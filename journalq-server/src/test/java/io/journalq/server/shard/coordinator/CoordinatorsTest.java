@@ -41,10 +41,13 @@ import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -57,6 +60,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
@@ -768,6 +772,96 @@ class CoordinatorsTest {
         // then the deletion was retried until it succeeded
         assertThat(stale.values()).hasSize(3).allSatisfy(slice -> assertThat(slice.wipes)
                 .hasValue(StaleSlice.WIPES_THAT_FAIL + 1));
+    }
+
+    @Test
+    void shouldNotUseStateThatAnEarlierCoordinatorOfItsPartitionStillWrites() throws Exception {
+        // given a coordinator whose state is being stored
+        Map<Integer, SlowSlice> stored = new ConcurrentHashMap<>();
+        slices = (topicId, partition) -> stored.computeIfAbsent(partition, unused -> new SlowSlice());
+        start("eventual");
+        int partition = coordinators.partitionOf("key");
+        SlowSlice slice = stored.get(partition);
+        slice.holdNext.set(true);
+        put("key", 1, "old").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertThat(slice.held.await(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+
+        // when the partition moves away and back
+        lead(partition, 1);
+        lead(partition, 0);
+        Thread.sleep(2 * RELOAD_DELAY_MS);
+
+        // then the new coordinator waits, because the old write would replace newer state
+        assertThat(slice.overlaps).hasValue(0);
+        assertThat(isLoaded("key")).isFalse();
+
+        // and it loads and stores when that write has ended
+        slice.release.countDown();
+        await(() -> isLoaded("key"));
+        put("key", 1, "new").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        await(() -> slice.names().contains("new"));
+        assertThat(slice.overlaps).hasValue(0);
+    }
+
+    /** Stored state in memory. */
+    private static final class SlowSlice implements CoordinatorSlice {
+        private final AtomicBoolean holdNext = new AtomicBoolean();
+        private final CountDownLatch held = new CountDownLatch(1);
+        private final CountDownLatch release = new CountDownLatch(1);
+        private final AtomicInteger users = new AtomicInteger();
+        private final AtomicInteger overlaps = new AtomicInteger();
+        private final Map<String, byte[][]> records = new ConcurrentHashMap<>();
+        private volatile long appliedOffset = NOTHING;
+
+        List<String> names() {
+            List<String> names = new ArrayList<>();
+            for (byte[][] record : records.values()) {
+                names.add(((TopicRecord)
+                                TYPES.decode(Unpooled.wrappedBuffer(record[0]), Unpooled.wrappedBuffer(record[1]))
+                                        .value())
+                        .name());
+            }
+            return names;
+        }
+
+        @Override
+        public long appliedOffset() {
+            if (users.get() > 0) {
+                overlaps.incrementAndGet();
+            }
+            return appliedOffset;
+        }
+
+        @Override
+        public int appliedEpoch() {
+            return UNKNOWN_EPOCH;
+        }
+
+        @Override
+        public void forEach(Visitor visitor) {
+            records.values().forEach(record -> visitor.visit(ByteBuffer.wrap(record[0]), ByteBuffer.wrap(record[1])));
+        }
+
+        @Override
+        public void apply(List<CoordinatorSlice.Change> changes, long nextAppliedOffset, int epoch) {
+            if (users.getAndIncrement() > 0) {
+                overlaps.incrementAndGet();
+            }
+            if (holdNext.compareAndSet(true, false)) {
+                held.countDown();
+                awaitQuietly(release);
+            }
+            changes.forEach(
+                    change -> records.put(Arrays.toString(change.key()), new byte[][] {change.key(), change.value()}));
+            appliedOffset = nextAppliedOffset;
+            users.decrementAndGet();
+        }
+
+        @Override
+        public void wipe() {
+            records.clear();
+            appliedOffset = NOTHING;
+        }
     }
 
     /** Built from a journal that has lost its tail. */
