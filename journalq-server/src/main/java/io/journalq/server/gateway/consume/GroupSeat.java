@@ -1,5 +1,6 @@
 package io.journalq.server.gateway.consume;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
@@ -52,6 +53,9 @@ public final class GroupSeat {
     private final Map<String, Set<Integer>> owned = new TreeMap<>();
 
     private final Map<String, Set<Integer>> target = new TreeMap<>();
+
+    /** The ids of topics that the member has or should have. One that is created again has another id. */
+    private final Map<String, Uuid> topicIds = new TreeMap<>();
 
     /** Topics whose offsets are being committed, before their partitions are given up. */
     private final Set<String> givingUp = new TreeSet<>();
@@ -140,6 +144,11 @@ public final class GroupSeat {
     /** Whether the member has a partition. */
     public boolean owns(String topic, int partition) {
         return owned.getOrDefault(topic, Set.of()).contains(partition);
+    }
+
+    /** Id of a topic of which the member has partitions. */
+    Uuid topicId(String topic) {
+        return topicIds.get(topic);
     }
 
     /** Wants partitions of one more topic. Takes the seat if it is the first. */
@@ -271,10 +280,9 @@ public final class GroupSeat {
     private List<ConsumerGroupHeartbeatRequest.TopicPartitions> ownedById() {
         List<ConsumerGroupHeartbeatRequest.TopicPartitions> all = new ArrayList<>();
         owned.forEach((name, partitions) -> {
-            TopicImage topic = images.get().topic(name);
-            if (topic != null && !partitions.isEmpty()) {
+            if (!partitions.isEmpty()) {
                 all.add(new ConsumerGroupHeartbeatRequest.TopicPartitions()
-                        .setTopicId(topic.id())
+                        .setTopicId(topicIds.get(name))
                         .setPartitions(List.copyOf(partitions)));
             }
         });
@@ -348,8 +356,20 @@ public final class GroupSeat {
             TopicImage topic = images.get().topic(partitions.topicId());
             awaitsTopics |= topic == null;
             if (topic != null && (hasPattern() || topics.contains(topic.name()))) {
+                if (!topic.id().equals(topicIds.put(topic.name(), topic.id()))) {
+                    giveUpDeleted(topic.name());
+                }
                 target.put(topic.name(), new TreeSet<>(partitions.partitions()));
             }
+        }
+    }
+
+    /** The positions in a deleted topic are none in the topic that has its name now. */
+    private void giveUpDeleted(String topic) {
+        Set<Integer> lost = owned.remove(topic);
+        if (lost != null && !lost.isEmpty()) {
+            ownedChanged = true;
+            reader.onRevoked(topic, lost);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.journalq.server.gateway.consume;
 
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
@@ -31,6 +32,9 @@ import java.util.function.Consumer;
 public final class SeatOffsets {
     private static final int FIND_VERSION = 4;
     private static final int OFFSET_VERSION = 9;
+
+    /** Identifies topics by id, so that offsets of a deleted topic do not become those of one with its name. */
+    private static final int COMMIT_BY_ID_VERSION = 10;
 
     /** Epoch of a client that is not a member. */
     private static final int NO_MEMBER = -1;
@@ -226,9 +230,11 @@ public final class SeatOffsets {
                 .setTopics(byTopic.entrySet().stream()
                         .map(topic -> new OffsetCommitRequest.OffsetCommitRequestTopic()
                                 .setName(topic.getKey())
+                                .setTopicId(seat.isMember() ? seat.topicId(topic.getKey()) : Uuid.ZERO)
                                 .setPartitions(topic.getValue()))
                         .toList());
-        caller.call(ApiKey.OFFSET_COMMIT, OFFSET_VERSION, request, 0, response -> {
+        int version = seat.isMember() ? COMMIT_BY_ID_VERSION : OFFSET_VERSION;
+        caller.call(ApiKey.OFFSET_COMMIT, version, request, 0, response -> {
             if (!closed) {
                 onCommit(firstError(response), attempts);
             }

@@ -9,6 +9,8 @@ import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FindCoordinatorResponse;
+import io.journalq.common.protocol.message.OffsetCommitRequest;
+import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.common.protocol.message.OffsetFetchRequest;
 import io.journalq.common.protocol.message.OffsetFetchResponse;
 import io.journalq.server.api.RecordMemory;
@@ -60,16 +62,49 @@ class GroupSeatTest {
         coordinator.runTimers(5);
         assertThat(assigned).isEmpty();
         // when
-        image = imageWithTopic();
+        image = imageWithTopic(TOPIC);
         coordinator.runTimers(20);
         // then
         assertThat(assigned).containsExactly("t[0]");
     }
 
-    private static MetadataImage imageWithTopic() {
+    @Test
+    void shouldBeginAgainWhenATopicIsDeletedAndCreatedAgain() {
+        image = imageWithTopic(TOPIC);
+        GroupSeat seat = new GroupSeat(coordinator, () -> image, "g", new GroupSeat.Reader() {
+            @Override
+            public void onJoined(Collection<String> wanted) {}
+
+            @Override
+            public void onAssigned(String topic, Map<Integer, Long> committed) {
+                assigned.add(topic + committed.keySet());
+            }
+
+            @Override
+            public void onRevoked(String topic, Set<Integer> partitions) {
+                assigned.add("not " + topic + partitions);
+            }
+
+            @Override
+            public void onEnd(Problem problem) {}
+        });
+        seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(20);
+        // when
+        Uuid again = new Uuid(1, 2);
+        image = imageWithTopic(again);
+        seat.offsets().commit("t", Map.of(0, 7L), problem -> {});
+        coordinator.topicId = again;
+        coordinator.runTimers(20);
+        // then
+        assertThat(assigned).containsExactly("t[0]", "not t[0]", "t[0]");
+        assertThat(coordinator.committed).containsExactly(TOPIC);
+    }
+
+    private static MetadataImage imageWithTopic(Uuid id) {
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
         TestBrokers.register(machine, NODE);
-        return machine.replay(machine.createTopic(new TopicSpec("t", 1, 1, List.of(), Map.of()), TOPIC)
+        return machine.replay(machine.createTopic(new TopicSpec("t", 1, 1, List.of(), Map.of()), id)
                         .records())
                 .now();
     }
@@ -77,6 +112,9 @@ class GroupSeatTest {
     /** A coordinator that assigns one partition to its only member, and says so as {@code ConsumerGroups} does. */
     private static final class Coordinator implements Caller {
         private final List<Runnable> timers = new ArrayList<>();
+        private final List<Uuid> committed = new ArrayList<>();
+        private Uuid topicId = TOPIC;
+        private Uuid told;
 
         void runTimers(int rounds) {
             for (int i = 0; i < rounds; i++) {
@@ -92,22 +130,30 @@ class GroupSeatTest {
                     switch (api) {
                         case FIND_COORDINATOR -> new FindCoordinatorResponse();
                         case CONSUMER_GROUP_HEARTBEAT -> heartbeat((ConsumerGroupHeartbeatRequest) message);
+                        case OFFSET_COMMIT -> commit((OffsetCommitRequest) message);
                         case OFFSET_FETCH -> offsets((OffsetFetchRequest) message);
                         default -> throw new AssertionError(api);
                     });
         }
 
-        private static ConsumerGroupHeartbeatResponse heartbeat(ConsumerGroupHeartbeatRequest request) {
+        private ConsumerGroupHeartbeatResponse heartbeat(ConsumerGroupHeartbeatRequest request) {
             ConsumerGroupHeartbeatResponse response = new ConsumerGroupHeartbeatResponse()
                     .setMemberId(request.memberId())
                     .setMemberEpoch(1)
                     .setHeartbeatIntervalMs(5_000);
-            return request.memberEpoch() == 0 || request.topicPartitions() != null
+            boolean isNew = !topicId.equals(told);
+            told = topicId;
+            return isNew || request.memberEpoch() == 0 || request.topicPartitions() != null
                     ? response.setAssignment(new ConsumerGroupHeartbeatResponse.Assignment()
                             .setTopicPartitions(List.of(new ConsumerGroupHeartbeatResponse.TopicPartitions()
-                                    .setTopicId(TOPIC)
+                                    .setTopicId(topicId)
                                     .setPartitions(List.of(0)))))
                     : response;
+        }
+
+        private OffsetCommitResponse commit(OffsetCommitRequest request) {
+            request.topics().forEach(topic -> committed.add(topic.topicId()));
+            return new OffsetCommitResponse();
         }
 
         private static OffsetFetchResponse offsets(OffsetFetchRequest request) {
