@@ -247,23 +247,13 @@ public final class CommittedOffsets {
                 records.add(new CoordinatorRecord(
                         key(place.groupId(), place.topic(), place.partition()),
                         held.offset().toRecord()));
-                addTombstonesOfOlder(records, place, held.offset());
+                pending.addTombstonesOfOlder(place, held.offset().commitTimestampMs(), records);
             }
             // Behind the offset: if only a part is kept, the end comes again and finds the rest.
             records.add(PendingOffsets.tombstone(place, id));
         });
         OffsetAppends.append(outbox, records);
         return ErrorCode.NONE;
-    }
-
-    /** Discards offsets that other transactions committed before this one, and that would replace it when they end. */
-    private void addTombstonesOfOlder(
-            List<CoordinatorRecord> records, PendingOffsets.Place place, GroupOffset inEffect) {
-        pending.forEachAt(place, (samePlace, producerId, held) -> {
-            if (held.offset().commitTimestampMs() < inEffect.commitTimestampMs()) {
-                records.add(PendingOffsets.tombstone(place, producerId));
-            }
-        });
     }
 
     void replay(OffsetCommitKey key, OffsetCommitValue value) {

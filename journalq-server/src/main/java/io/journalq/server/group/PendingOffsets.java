@@ -6,6 +6,7 @@ import io.journalq.server.group.record.PendingOffsetValue;
 import io.journalq.server.memory.MemoryAccount;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
@@ -128,6 +129,20 @@ final class PendingOffsets {
         SortedSet<String> groupIds = new TreeSet<>();
         byPlace.keySet().forEach(place -> groupIds.add(place.groupId()));
         return groupIds;
+    }
+
+    /**
+     * Adds tombstones of offsets that other transactions committed before one that takes effect, and that would replace
+     * it when they end.
+     *
+     * @param committedMs when that one was committed, in milliseconds since 1970 UTC
+     */
+    void addTombstonesOfOlder(Place place, long committedMs, List<CoordinatorRecord> records) {
+        forEachAt(place, (samePlace, producerId, older) -> {
+            if (older.offset().commitTimestampMs() < committedMs) {
+                records.add(tombstone(place, producerId));
+            }
+        });
     }
 
     /** Visits the pending offsets of one partition of a group. */

@@ -162,7 +162,14 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                 partition.journal().epochs());
         replays = true;
         try {
-            loading.loadingPool().execute(() -> loadSlice(partition, journal));
+            loading.loadingPool().execute(() -> {
+                try {
+                    loadSlice(partition, journal);
+                } catch (RuntimeException | OutOfMemoryError failure) {
+                    log.error("cannot load a coordinator's stored state: partition={}", name, failure);
+                    loadAgain();
+                }
+            });
         } catch (RejectedExecutionException overloaded) {
             replays = false;
             loadLater();
@@ -191,10 +198,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         } catch (IOException | RuntimeException useless) {
             log.warn("rebuilding a coordinator's stored state from its journal: partition={}", name, useless);
             if (!SliceWriter.wipe(slice, name)) {
-                cycle.execute(() -> {
-                    replays = false;
-                    loadLater();
-                });
+                loadAgain();
                 return;
             }
             appliedOffset = CoordinatorSlice.NOTHING;
@@ -205,6 +209,14 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         M loadedMachine = machine;
         long fromOffset = Math.max(0, appliedOffset);
         cycle.execute(() -> loadJournal(loaded, loadedMachine, slice, fromOffset));
+    }
+
+    /** The stored state is not used any more, and the load begins again later. Any thread. */
+    private void loadAgain() {
+        cycle.execute(() -> {
+            replays = false;
+            loadLater();
+        });
     }
 
     /** Then replays the later records of the journal. */
