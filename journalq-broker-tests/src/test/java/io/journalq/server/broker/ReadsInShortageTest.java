@@ -97,7 +97,7 @@ class ReadsInShortageTest {
             for (int partition = 0; partition < partitions; partition++) {
                 try (WireClient consumer = new WireClient(broker.port());
                         WireClient producer = new WireClient(broker.port())) {
-                    // given several batches, of which a fetch takes one
+                    // given several batches; a fetch takes one of them
                     for (int i = 0; i < 3; i++) {
                         producer.produce("t", partition, WireClient.batch(1, new byte[100]));
                     }

@@ -131,7 +131,7 @@ class LedgerTest {
 
     @Test
     void shouldFindALossWhenTheMessageWasReadBefore() {
-        // given two messages that a fault may take, of which a reading finds one
+        // given two messages that a fault may take; a reading finds one of them
         Ledger ledger = new Ledger();
         Losses losses = new Losses(60_000);
         ledger.promise("topic-0", 1, new Ledger.Promise("LittleIsLost", losses, false));

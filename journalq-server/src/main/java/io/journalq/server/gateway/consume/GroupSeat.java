@@ -146,7 +146,7 @@ public final class GroupSeat {
         return owned.getOrDefault(topic, Set.of()).contains(partition);
     }
 
-    /** Id of a topic of which the member has partitions. */
+    /** Id of the topic of partitions that the member has. */
     Uuid topicId(String topic) {
         return topicIds.get(topic);
     }
