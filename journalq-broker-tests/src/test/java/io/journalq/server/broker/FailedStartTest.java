@@ -105,10 +105,10 @@ class FailedStartTest {
         TestBroker broker = new TestBroker(directory);
         assertThatThrownBy(() -> broker.start(store)).isInstanceOf(OutOfMemoryError.class);
 
-        // then
-        assertThat(Thread.getAllStackTraces().keySet())
-                .extracting(Thread::getName)
-                .noneMatch(name -> name.startsWith("shard") || name.startsWith("journalq-controller"));
+        // then its threads end, each a moment after it has said so
+        broker.await(() -> Thread.getAllStackTraces().keySet().stream()
+                .map(Thread::getName)
+                .noneMatch(name -> name.startsWith("shard") || name.startsWith("journalq-controller")));
         assertServesItsRecords();
     }
 }
