@@ -225,7 +225,7 @@ class FoundingTest {
                                 .join())) {
             joins.open(new RecordingReplica() {
                 @Override
-                public void restore(List<Message> snapshot) {
+                public synchronized void restore(List<Message> snapshot) {
                     super.restore(snapshot);
                     copy(joining.resolve(QuorumProvider.DIRECTORY), killed.resolve(QuorumProvider.DIRECTORY));
                 }

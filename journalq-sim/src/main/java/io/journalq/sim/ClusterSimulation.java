@@ -39,6 +39,9 @@ public final class ClusterSimulation {
     /** The last disk fails within a flush interval and this time. */
     private static final long FAILED_MS = 200;
 
+    /** A replica whose disk has failed may come back once, while its last fetch waits at the leader. */
+    private static final long STAYS_OUT_MS = 1_000;
+
     /** Everything has to be served again this long after the last fault. */
     private static final long HEALED_MS = 20_000;
 
@@ -162,7 +165,7 @@ public final class ClusterSimulation {
         }
         if (faults.failLast()) {
             runFor(scenario.flushIntervalMs() + FAILED_MS);
-            if (!replacesFailed() || !completes("BrokersServeAfterHealing", this::isServed)) {
+            if (!replacesFailedForGood() || !completes("BrokersServeAfterHealing", this::isServed)) {
                 return;
             }
         }
@@ -203,9 +206,25 @@ public final class ClusterSimulation {
 
     /** Waits until others lead what failed disks have led, and restarts the brokers of these. */
     private boolean replacesFailed() {
-        boolean replaced = completes("FailedReplicasAreReplaced", () -> FailedReplicasAreReplaced.holds(replicasNow()));
+        boolean replaced = completes("FailedReplicasAreReplaced", this::hasReplaced);
         faults.restartFailed();
         return replaced;
+    }
+
+    /** Also, what has failed stays out until then. */
+    private boolean replacesFailedForGood() {
+        if (!completes("FailedReplicasAreReplaced", this::hasReplaced)) {
+            return false;
+        }
+        runFor(STAYS_OUT_MS);
+        if (!hasReplaced()) {
+            report("FailedReplicasAreReplaced");
+        }
+        return replacesFailed();
+    }
+
+    private boolean hasReplaced() {
+        return FailedReplicasAreReplaced.holds(replicasNow());
     }
 
     /** Reads the committed records of all partitions, which ends when all transactions have ended. */

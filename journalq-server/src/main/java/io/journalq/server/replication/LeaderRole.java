@@ -89,7 +89,7 @@ public final class LeaderRole implements ReplicaRole {
             boolean member = !other.isLagging(endOffset, nowMs, maxLagMs)
                     && (other.committed
                             ? late == 0 || other.fetchOffset() >= late
-                            : other.fetchOffset() >= needed && mayJoin.test(other.brokerId));
+                            : has(other, needed) && mayJoin.test(other.brokerId));
             changed |= member != other.committed;
             if (member) {
                 members.add(other.member());
@@ -121,7 +121,11 @@ public final class LeaderRole implements ReplicaRole {
 
     /** Whether {@code replica} could join with what it has. A cheap check before {@link #propose}. */
     boolean isCandidate(RemoteReplica replica, long highWatermark) {
-        return proposal == null && !replica.committed && replica.fetchOffset() >= neededToJoin(highWatermark);
+        return proposal == null && !replica.committed && has(replica, neededToJoin(highWatermark));
+    }
+
+    private static boolean has(RemoteReplica replica, long needed) {
+        return replica.fetchOffset() >= needed && !replica.isForgotten();
     }
 
     /**

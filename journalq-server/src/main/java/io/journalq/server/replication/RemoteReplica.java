@@ -17,6 +17,10 @@ final class RemoteReplica {
     private long brokerEpoch = IsrProposal.UNKNOWN_EPOCH;
     private long fetchOffset = NOTHING_FETCHED;
     private long startOffset;
+    /** Who fetches for it; null if nobody does, or has told. */
+    private Object fetcher;
+
+    private boolean forgotten;
     /** When it last had everything that the leader had. */
     private long caughtUpMs;
 
@@ -38,6 +42,25 @@ final class RemoteReplica {
     /** The first offset of its log. */
     void onStartOffset(long offset) {
         startOffset = offset;
+    }
+
+    /** It is about to fetch by {@code newFetcher}. */
+    void onFetcher(Object newFetcher) {
+        fetcher = newFetcher;
+        forgotten = false;
+    }
+
+    /** {@code lastFetcher} fetches no more for it. */
+    void onForgotten(Object lastFetcher) {
+        if (fetcher == lastFetcher) {
+            fetcher = null;
+            forgotten = true;
+        }
+    }
+
+    /** Whether it has ended its fetches, and what it has does not count any more. Its disk may have failed. */
+    boolean isForgotten() {
+        return forgotten;
     }
 
     /** Whether a consumer that has read everything before {@code offset} can read on there. */

@@ -189,6 +189,25 @@ public final class ReplicaMachine {
         }
     }
 
+    /** Another replica is about to fetch by {@code fetcher}. */
+    public void onFetcher(int brokerId, Object fetcher) {
+        RemoteReplica other = leading == null ? null : leading.inSync().find(brokerId);
+        if (other != null) {
+            other.onFetcher(fetcher);
+        }
+    }
+
+    /**
+     * Another replica fetches no more by {@code fetcher}. If it is not in sync, it does not join before it fetches again:
+     * perhaps its disk has failed.
+     */
+    public void onForgotten(int brokerId, Object fetcher) {
+        RemoteReplica other = leading == null ? null : leading.inSync().find(brokerId);
+        if (other != null) {
+            other.onForgotten(fetcher);
+        }
+    }
+
     /**
      * Another replica fetches from {@code offset} on, and thereby acknowledges everything before it. Its log does not
      * diverge from this one. Ignored if the replica is not assigned, or the offset is not in this log.

@@ -322,6 +322,30 @@ class ReplicaMachineTest {
     }
 
     @Test
+    void shouldAddNoReplicaThatHasEndedItsFetches() {
+        // given an in-sync replica with all records, which the controller removes because its disk has failed
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(1, 1, 2, 3), 2, 0);
+        Object fetcher = new Object();
+        replica.onFetcher(3, fetcher);
+        fetch(replica, 2, 10);
+        fetch(replica, 3, 10);
+        replica.lead(SELF, set(1, 1, 2), 2, 0);
+
+        // when
+        replica.onForgotten(3, fetcher);
+
+        // then
+        assertThat(propose(replica, 0)).isNull();
+
+        // and it joins when it fetches again, also if the end of an older session is noticed late
+        replica.onFetcher(3, new Object());
+        fetch(replica, 3, 10);
+        replica.onForgotten(3, fetcher);
+        assertThat(members(propose(replica, 0))).containsExactly(1, 2, 3);
+    }
+
+    @Test
     void shouldNotProposeAReplicaThatMayNotJoin() {
         ReplicaMachine replica = new ReplicaMachine(10, 4);
         replica.lead(SELF, set(0, 1, 2), 1, 0);

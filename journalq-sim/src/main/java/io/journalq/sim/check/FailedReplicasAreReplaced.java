@@ -4,19 +4,22 @@ import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.shard.partition.ReplicaStatus;
 import java.util.SortedMap;
 
-/** Soon after a disk has failed, another replica leads what the replica there has led, if it has all records. */
+/**
+ * Soon after a disk has failed, the replica there neither leads nor is in sync, if another one has all records. It stays
+ * out until its broker was restarted.
+ */
 public final class FailedReplicasAreReplaced {
     private FailedReplicasAreReplaced() {}
 
-    /** Whether no leader has files that it cannot write while another one could lead. */
+    /** Whether no leader and no in-sync replica has files that it cannot write, while another one could lead. */
     public static boolean holds(ClusterReplicas now) {
         return now.open().entrySet().stream().allMatch(entry -> holds(now.partition(entry.getKey()), entry.getValue()));
     }
 
     private static boolean holds(PartitionImage partition, SortedMap<Integer, ReplicaStatus> open) {
         return open.entrySet().stream()
-                .noneMatch(one -> one.getValue().leads()
-                        && !one.getValue().isWritable()
+                .noneMatch(one -> !one.getValue().isWritable()
+                        && (one.getValue().leads() || partition.inSyncReplicas().contains(one.getKey()))
                         && open.entrySet().stream()
                                 .anyMatch(other -> isInSync(partition, other.getKey())
                                         && other.getValue().isWritable()));

@@ -318,7 +318,7 @@ final class FetchPart extends PartitionReader {
     }
 
     private int readAsReplica(int budgetBytes, boolean atLeastOneBatch, int wantedBytes) {
-        host.replication().onReplicaStart(listener.replicaId(), replicaStartOffset);
+        host.replication().onFetcher(listener.replicaId(), replicaStartOffset, this);
         found = host.replication()
                 .readAsReplica(
                         listener.replicaId(),
@@ -343,10 +343,13 @@ final class FetchPart extends PartitionReader {
         found = PartitionRead.failed(missingError);
     }
 
-    /** Ends parking. On the shard's loop. */
+    /** It is not fetched any more: ends parking. On the shard's loop. */
     void unparkOnShard() {
         if (host != null) {
             unpark();
+            if (listener.replicaId() >= 0) {
+                host.replication().onForgotten(listener.replicaId(), this);
+            }
         }
     }
 

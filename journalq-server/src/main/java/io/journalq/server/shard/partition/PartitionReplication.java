@@ -123,9 +123,20 @@ public final class PartitionReplication {
         writer.onReplicaChange(change);
     }
 
-    /** Another replica has told the first offset of its log. */
-    public void onReplicaStart(int replicaId, long offset) {
-        replica.onStartOffset(replicaId, offset);
+    /**
+     * Another replica is about to fetch.
+     *
+     * @param startOffset the first offset of its log
+     * @param fetcher identifies its fetch session
+     */
+    public void onFetcher(int replicaId, long startOffset, Object fetcher) {
+        replica.onStartOffset(replicaId, startOffset);
+        replica.onFetcher(replicaId, fetcher);
+    }
+
+    /** Another replica fetches no more in a session, see {@link ReplicaMachine#onForgotten}. */
+    public void onForgotten(int replicaId, Object fetcher) {
+        replica.onForgotten(replicaId, fetcher);
     }
 
     /** The replica from which a consumer can read, see {@link ReplicaMachine#readable}. */
