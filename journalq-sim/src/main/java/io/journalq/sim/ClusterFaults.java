@@ -90,9 +90,9 @@ final class ClusterFaults {
         network.heal();
         for (SimMachine machine : world.machines()) {
             machine.node().disk().crashNever();
-            machine.node().disk().failSyncIn(Set.of());
             restart(machine);
         }
+        spareDisks();
     }
 
     private void disturbLater() {
@@ -174,10 +174,14 @@ final class ClusterFaults {
         return !scenario.losesPower();
     }
 
+    /** No fsync fails from now on. */
+    void spareDisks() {
+        world.machines().forEach(machine -> machine.node().disk().failSyncIn(Set.of()));
+    }
+
     /** Starts the brokers again whose fsyncs have failed, as an operator does after a repair. */
     void restartFailed() {
         for (SimMachine machine : world.machines()) {
-            machine.node().disk().failSyncIn(Set.of());
             if (machine.node().hasFailedSyncs()) {
                 machine.crash(CrashKind.KILL);
                 onCrash(machine, CrashKind.KILL);

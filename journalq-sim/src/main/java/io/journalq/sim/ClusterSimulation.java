@@ -165,6 +165,7 @@ public final class ClusterSimulation {
         }
         if (faults.failLast()) {
             runFor(scenario.flushIntervalMs() + FAILED_MS);
+            faults.spareDisks();
             if (!replacesFailedForGood() || !completes("BrokersServeAfterHealing", this::isServed)) {
                 return;
             }

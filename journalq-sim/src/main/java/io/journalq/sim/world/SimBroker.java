@@ -53,16 +53,19 @@ public final class SimBroker {
     /** A connection of a client, which belongs to one event loop. */
     public final class Connection {
         private final LoopCycle cycle = cycles.get(random.nextInt(cycles.size()));
-        private final LocalCall.Client client = new LocalCall.Client(
-                new ClientSession(Principal.ANONYMOUS, throttles, MemoryAccount.UNBOUNDED, ms -> {}),
-                cycle,
-                "simulated",
-                NOWHERE,
-                NOWHERE,
-                ADDRESS.name(),
-                false);
+        private final ClientSession session =
+                new ClientSession(Principal.ANONYMOUS, throttles, MemoryAccount.UNBOUNDED, ms -> {});
+        private final LocalCall.Client client =
+                new LocalCall.Client(session, cycle, "simulated", NOWHERE, NOWHERE, ADDRESS.name(), false);
 
         private Connection() {}
+
+        /** The broker notices the end of the connection. */
+        public void close() {
+            if (isRunning()) {
+                cycle.loop().execute(session::close);
+            }
+        }
 
         /**
          * Sends a request. Requests of one connection arrive in order.

@@ -114,6 +114,7 @@ final class SimPeerChannels implements PeerChannels {
         void close() {
             if (network != null) {
                 network.close();
+                session.close();
             }
         }
     }
