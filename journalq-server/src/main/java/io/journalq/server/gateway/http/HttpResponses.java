@@ -52,8 +52,8 @@ final class HttpResponses {
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, headOnly ? Unpooled.EMPTY_BUFFER : document);
         setHeaders(response.headers(), type, keepAlive);
         if (status.equals(HttpResponseStatus.NO_CONTENT) || status.equals(HttpResponseStatus.NOT_MODIFIED)) {
-            response.headers()
-                    .remove(HttpHeaderNames.CONTENT_TYPE); // A length would be that of the content it stands for.
+            // A length would be that of the content that a 304 stands for.
+            response.headers().remove(HttpHeaderNames.CONTENT_TYPE);
         } else {
             response.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, length);
         }
