@@ -409,7 +409,7 @@ class MessageCommandsTest {
     private static ByteArrayOutputStream waiting(CountDownLatch writes, CountDownLatch mayWrite) {
         return new ByteArrayOutputStream() {
             @Override
-            public void write(byte[] bytes, int offset, int length) {
+            public synchronized void write(byte[] bytes, int offset, int length) {
                 writes.countDown();
                 try {
                     mayWrite.await();
