@@ -198,9 +198,10 @@ final class BrokerSupervisor {
         var unused = activeController
                 .loseRecords(self.nodeId(), self.epoch(), partitions)
                 .whenComplete((error, failure) -> execute(() -> {
-                    if (failure != null || error != ErrorCode.NONE) {
-                        log.warn(
-                                "the controller does not take the report of failed replicas: error={}", error, failure);
+                    if (failure != null) {
+                        log.debug("no controller has taken a report of failed replicas", failure);
+                    } else if (error != ErrorCode.NONE) {
+                        log.warn("the controller does not take the report of failed replicas: error={}", error);
                     }
                     sendHeartbeat(self);
                 }));

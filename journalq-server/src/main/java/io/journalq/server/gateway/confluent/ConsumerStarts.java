@@ -73,9 +73,9 @@ final class ConsumerStarts {
             instance.notifyRead();
             return;
         }
+        // The client may have chosen the positions of others meanwhile.
         Supplier<List<Assigned>> unknown = () -> present(partitions).stream()
-                .filter(each ->
-                        !positions.isKnown(each)) // The client may have chosen the positions of others meanwhile.
+                .filter(each -> !positions.isKnown(each))
                 .toList();
         find(topic, partitions, reset == Reset.EARLIEST ? Start.START : Start.END, unknown, problem -> {
             if (problem == null) {
