@@ -25,8 +25,10 @@ import io.journalq.server.broker.TestKeys;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.CertificateBuilder.Algorithm;
 import io.netty.pkitesting.X509Bundle;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -180,23 +182,9 @@ class ClientTlsTest {
                 "broker",
                 keys.sign(new CertificateBuilder().subject("CN=broker").addSanDnsName("localhost")));
         broker.start();
-        HostAndPort address = new HostAndPort(host, broker.port());
-        ClientConfig.Backoff backoff = new ClientConfig.Backoff(10, 10);
-        ClientConfig config = new ClientConfig(
-                Producer.class,
-                List.of(address),
-                new TlsClient(trusting().build()),
-                null,
-                "test",
-                10_000,
-                10_000,
-                10_000,
-                10_000,
-                backoff,
-                backoff);
 
         // when
-        BlockingConnection connection = new BlockingConnection(address, config);
+        BlockingConnection connection = connectionTo(host, broker.port());
         try {
             if (host.equals("localhost")) {
                 connection.open();
@@ -208,6 +196,25 @@ class ClientTlsTest {
         } finally {
             connection.close();
             connection.release();
+        }
+    }
+
+    @Test
+    void shouldSayThatTheBrokerClosedTheConnectionWhenItDoesSoInTheHandshake() throws Exception {
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Thread accepting = new Thread(() -> handshakes(server));
+            accepting.setDaemon(true);
+            accepting.start();
+
+            BlockingConnection connection = connectionTo("127.0.0.1", server.getLocalPort());
+            try {
+                assertThatThrownBy(connection::open)
+                        .isInstanceOf(EOFException.class)
+                        .hasMessageContaining("before the handshake of TLS was over");
+            } finally {
+                connection.close();
+                connection.release();
+            }
         }
     }
 
@@ -230,7 +237,7 @@ class ClientTlsTest {
         }
     }
 
-    private static void handshakes(SSLServerSocket server) {
+    private static void handshakes(ServerSocket server) {
         while (!server.isClosed()) {
             try (Socket socket = server.accept()) {
                 socket.setSoTimeout(10_000);
@@ -284,7 +291,7 @@ class ClientTlsTest {
     void shouldRetryWhenTlsHasWorkedAndTheBrokerReplacesItsCertificate() throws Exception {
         // given
         int port;
-        try (java.net.ServerSocket free = new java.net.ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             port = free.getLocalPort();
         }
         broker.with("listeners", "SSL://127.0.0.1:" + port).start();
@@ -355,6 +362,24 @@ class ClientTlsTest {
                     .hasMessageContaining(reason);
         }
         assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(AT_ONCE);
+    }
+
+    private BlockingConnection connectionTo(String host, int port) throws IOException {
+        HostAndPort address = new HostAndPort(host, port);
+        ClientConfig.Backoff backoff = new ClientConfig.Backoff(10, 10);
+        ClientConfig config = new ClientConfig(
+                Producer.class,
+                List.of(address),
+                new TlsClient(trusting().build()),
+                null,
+                "test",
+                10_000,
+                10_000,
+                10_000,
+                10_000,
+                backoff,
+                backoff);
+        return new BlockingConnection(address, config);
     }
 
     private TlsConfig.Builder trusting() {

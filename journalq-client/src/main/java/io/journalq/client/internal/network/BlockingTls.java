@@ -50,7 +50,11 @@ final class BlockingTls {
             switch (status) {
                 case NEED_TASK -> runTasks();
                 case NEED_WRAP -> send(NOTHING);
-                default -> unwrap();
+                default -> {
+                    if (!unwrap()) {
+                        throw new EOFException("the broker closed the connection before the handshake of TLS was over");
+                    }
+                }
             }
             status = engine.getHandshakeStatus();
         }
