@@ -14,6 +14,7 @@ import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -49,6 +50,7 @@ final class MetadataStateMachine extends BaseStateMachine {
     private final AppliedMetadata applied;
     private final int snapshotBytes;
     private final Listener listener;
+    private final SilentVoters silentVoters = new SilentVoters();
     private final SimpleStateMachineStorage storage = new SimpleStateMachineStorage();
 
     /** Why no entry is applied any more; null while they are. */
@@ -268,6 +270,11 @@ final class MetadataStateMachine extends BaseStateMachine {
         if (!member.getPeerId().equals(leader)) {
             listener.onNotLeader();
         }
+    }
+
+    @Override
+    public void notifyFollowerSlowness(RoleInfoProto leader, RaftPeer follower) {
+        silentVoters.onSilence(follower);
     }
 
     @Override

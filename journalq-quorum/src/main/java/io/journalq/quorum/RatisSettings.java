@@ -33,6 +33,9 @@ final class RatisSettings {
      */
     private static final String APPENDER_RETRIES = "1ms,10, 100ms,2000000000";
 
+    /** A voter that has not responded to its leader for this long is logged. Ratis does nothing else then. */
+    static final int SILENT_AFTER_MS = 10_000;
+
     private static final int PREALLOCATED_BYTES = 1 << 20;
     private static final int APPENDER_BUFFER_BYTES = 2 << 20;
     private static final int WRITE_BUFFER_BYTES = 4 << 20;
@@ -83,6 +86,7 @@ final class RatisSettings {
         Rpc.setTimeoutMax(properties, milliseconds(ELECTION_TIMEOUT_MAX_MS));
         Rpc.setFirstElectionTimeoutMin(properties, milliseconds(firstElectionMs));
         Rpc.setFirstElectionTimeoutMax(properties, milliseconds(2 * firstElectionMs));
+        Rpc.setSlownessTimeout(properties, milliseconds(SILENT_AFTER_MS));
         Log.Appender.setWaitTimeMin(properties, milliseconds(0));
         Log.Appender.setRetryPolicy(properties, APPENDER_RETRIES);
     }
