@@ -56,7 +56,7 @@ public final class MetadataMachine {
     }
 
     /**
-     * Decides which configurations are valid for resources other than state.topics(). Pure: equal arguments give equal
+     * Decides which configurations are valid for resources other than topics. Pure: equal arguments give equal
      * results.
      */
     @FunctionalInterface
