@@ -436,6 +436,30 @@ final class ConsumerTest {
     }
 
     @Test
+    void shouldChangeNothingWhenOneOfThePartitionsIsNotAssigned() {
+        try (Producer producer = producer(CompressionCodec.NONE);
+                Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            producer.send(ProducerRecord.of("orders", 0, null, null));
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.poll(LONG)).hasSize(1);
+            // when
+            assertThatThrownBy(() -> consumer.pause(List.of(FIRST, SECOND))).isInstanceOf(IllegalStateException.class);
+            // then
+            assertThat(consumer.paused()).isEmpty();
+            producer.send(ProducerRecord.of("orders", 0, null, null));
+            assertThat(consumer.poll(LONG)).hasSize(1);
+            // and when
+            consumer.pause(List.of(FIRST));
+            assertThatThrownBy(() -> consumer.resume(List.of(FIRST, SECOND))).isInstanceOf(IllegalStateException.class);
+            // then
+            assertThat(consumer.paused()).containsExactly(FIRST);
+            producer.send(ProducerRecord.of("orders", 0, null, null));
+            consumer.resume(List.of(FIRST));
+            assertThat(consumer.poll(LONG)).hasSize(1);
+        }
+    }
+
+    @Test
     void shouldTellTheOpenerThatRecordsWereLostBeforeItOpensOthersAtTheirOffsets() {
         NotingOpener opener = new NotingOpener();
         fillTwoBatches();

@@ -163,6 +163,7 @@ public final class Fetcher implements AutoCloseable {
 
     /** Suspends reading from these partitions. They keep their positions. */
     public void pause(Collection<TopicPartition> partitions) {
+        partitions.forEach(this::assigned);
         int generation = ++lastGeneration;
         for (TopicPartition partition : partitions) {
             Position position = assigned(partition);
@@ -175,6 +176,8 @@ public final class Fetcher implements AutoCloseable {
 
     /** Resumes reading from paused partitions. */
     public void resume(Collection<TopicPartition> partitions) {
+        // Before any change: a partition that is not marked as paused any more must be read again.
+        partitions.forEach(this::assigned);
         List<TopicPartition> resumed = new ArrayList<>();
         for (TopicPartition partition : partitions) {
             Position position = assigned(partition);
