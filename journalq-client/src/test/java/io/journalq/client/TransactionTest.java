@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.ProducerReplacedException;
 import io.journalq.client.error.TransactionAbortedException;
 import io.journalq.client.error.TransactionUnknownException;
@@ -22,6 +23,7 @@ import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -198,6 +200,35 @@ final class TransactionTest {
         assertThat(cluster.values(FIRST)).hasSize(3);
         assertThat(coordinator.asked(ApiKey.INIT_PRODUCER_ID, InitProducerIdRequest.class))
                 .hasSize(2);
+    }
+
+    @Test
+    void shouldNotFailTheNextTransactionWhenARecordOfAnInterruptedOneFailsLater() throws InterruptedException {
+        cluster.transactionVersion(2);
+        AtomicInteger produced = new AtomicInteger();
+        cluster.faults(key -> key == ApiKey.PRODUCE && produced.getAndIncrement() == 0 ? Fault.DEAF : Fault.NONE);
+        Duration timeout = Duration.ofMillis(500);
+        try (Producer producer = producer().deliveryTimeout(timeout).build()) {
+            // given
+            assertThatThrownBy(() -> producer.inTransaction(transaction -> {
+                        var unused = transaction.sendAsync(record(0));
+                        while (produced.get() == 0) {
+                            Thread.sleep(1);
+                        }
+                        Thread.currentThread().interrupt();
+                        transaction.send(record(0));
+                    }))
+                    .isInstanceOf(InterruptedWaitException.class);
+            assertThat(Thread.interrupted()).isTrue();
+            // when
+            producer.inTransaction(transaction -> {
+                transaction.send(record(1));
+                Thread.sleep(2 * timeout.toMillis());
+            });
+        }
+        // then
+        assertThat(ends()).extracting(EndTxnRequest::committed).containsExactly(true);
+        assertThat(cluster.numbers(SECOND)).containsExactly("1:0T");
     }
 
     @ParameterizedTest

@@ -168,9 +168,16 @@ final class BatchCompletion implements ProduceCall.Outcome {
         if (decided) {
             loop.cluster().failureLog().reportIfRefused(batch.lane.id.topic(), cause);
             counters.failedRecords.add(batch.recordCount());
-            gate.onFailed(cause);
+            tellGate(batch, cause);
         }
         settle(batch, decided);
+    }
+
+    /** The failure of an earlier transaction must not end the one that is open now. */
+    private void tellGate(PendingBatch batch, JournalQException cause) {
+        if (!loop.identity().isOutdated(batch)) {
+            gate.onFailed(cause);
+        }
     }
 
     /**
@@ -204,7 +211,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
             if (lane.inFlight.contains(batch)) {
                 if (batch.complete(RecordMetadata.UNKNOWN_OFFSET, -1, cause)) {
                     counters.failedRecords.add(batch.recordCount());
-                    gate.onFailed(cause);
+                    tellGate(batch, cause);
                     memory.release(batch.accountedBytes);
                     batch.notifyWaiters();
                 }
@@ -258,6 +265,10 @@ final class BatchCompletion implements ProduceCall.Outcome {
     private void again(PendingBatch batch, JournalQException cause) {
         if (batch.isDone()) {
             settle(batch, false);
+            return;
+        }
+        if (loop.identity().isOutdated(batch)) {
+            end(batch, cause);
             return;
         }
         long nowNanos = System.nanoTime();

@@ -106,6 +106,18 @@ final class Identity {
         onKnown.run();
     }
 
+    /**
+     * Whether a batch is one of an earlier transaction, which is aborted without waiting for it if its thread was
+     * interrupted.
+     */
+    boolean isOutdated(PendingBatch batch) {
+        Given now = given;
+        return transactional
+                && now != null
+                && batch.isNumbered()
+                && (batch.producerId != now.producerId || batch.producerEpoch != now.epoch);
+    }
+
     /** Requests an id, unless a request is in progress. */
     void ask() {
         if (asking || transactional) {
