@@ -34,6 +34,9 @@ final class TransferRun {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
     private static final int BATCHES_IN_FLIGHT = 8;
     private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(60);
+    /** A message that comes again comes soon after the last one. */
+    private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
+
     private static final long POLL_MS = 10;
 
     private final PubSubDriver driver;
@@ -92,6 +95,7 @@ final class TransferRun {
             for (Thread sender : senders) {
                 sender.join();
             }
+            awaitQuiet();
             running = false;
             receiver.join();
         } catch (IOException e) {
@@ -134,6 +138,13 @@ final class TransferRun {
             if (System.nanoTime() - lastReceivedNs > SILENCE_NS) {
                 return;
             }
+        }
+    }
+
+    /** Messages that come again after the last one count as extra. */
+    private void awaitQuiet() throws InterruptedException {
+        while (firstError.get() == null && System.nanoTime() - lastReceivedNs < QUIET_NS) {
+            Thread.sleep(POLL_MS);
         }
     }
 
