@@ -7,11 +7,15 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Decides whether results support a quoted difference: both sides need at least {@value #MIN_REPETITIONS} repetitions, and
- * their ranges must not overlap. Stateless.
+ * Decides whether results support a quoted difference: both sides need at least {@value #MIN_REPETITIONS} repetitions that
+ * have passed their checks, and their ranges must not overlap. Stateless.
  */
 final class Claims {
     static final int MIN_REPETITIONS = 5;
+
+    static final String FAILED = "not claimed: a check failed";
+
+    private static final String PASSED = "passed";
 
     private static final Pattern REPETITIONS = Pattern.compile("(\\d+) repetitions?");
 
@@ -42,11 +46,20 @@ final class Claims {
         if (sides == null) {
             return Optional.empty();
         }
+        if (!passed(row)) {
+            // The first failed run ends a case, so that it can also have fewer repetitions than the file says.
+            return Optional.of(FAILED);
+        }
         Optional<Range> one = range(row, sides[0]);
         Optional<Range> other = range(row, sides[1]);
         return one.isEmpty() || other.isEmpty()
                 ? Optional.of("not claimed: no ranges")
                 : objection(repetitions(file), one.get(), other.get());
+    }
+
+    /** Whether a row or a run has passed its check, or has none. */
+    static boolean passed(JsonNode row) {
+        return row.path("check").asText(PASSED).equals(PASSED);
     }
 
     /** The range that stands beside a value of a row. */

@@ -39,6 +39,7 @@ final class SideBySideTable {
         private final List<Double> values = new ArrayList<>();
         private final List<Double> runs = new ArrayList<>();
         private Optional<Range> statedRange = Optional.empty();
+        private boolean failed;
 
         private double median() {
             return Statistics.median(values);
@@ -66,6 +67,7 @@ final class SideBySideTable {
             sides.add(Results.value(rows, row, side, file).asText());
             cell.values.add(Results.value(rows, row, value, file).asDouble());
             cell.statedRange = Claims.range(rows.get(row), value);
+            cell.failed |= !Claims.passed(rows.get(row));
         }
         addRuns(document.path("runs"));
     }
@@ -79,6 +81,7 @@ final class SideBySideTable {
                         .get(one.get(side).asText());
                 if (cell != null) {
                     cell.runs.add(one.get(value).asDouble());
+                    cell.failed |= !Claims.passed(one);
                 }
             }
         }
@@ -179,6 +182,9 @@ final class SideBySideTable {
     }
 
     private Optional<String> objection(Cell one, Cell other) {
+        if (one.failed || other.failed) {
+            return Optional.of(Claims.FAILED);
+        }
         return Claims.objection(
                 Math.min(one.repetitions(document), other.repetitions(document)), one.range(), other.range());
     }

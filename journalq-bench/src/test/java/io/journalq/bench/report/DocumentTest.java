@@ -117,6 +117,27 @@ class DocumentTest {
         assertThat(fill("table c.json: ratio:x")).contains("| not claimed: 3 repetitions |");
     }
 
+    @Test
+    void shouldClaimNothingWhenACheckFailed() throws IOException {
+        writeComparison(5, "[300-500]", "[100-200]");
+        failCheck("c.json", "\"ratio\"");
+        assertThat(fill("table c.json: ratio:x")).contains("| not claimed: a check failed |");
+        assertThat(fill("text\n{c.json 0 ratio target:2.5}\n")).contains("\nnot claimed: a check failed\n");
+
+        writeSides("a", 10, 11, 12, 13, 14);
+        failCheck("s.json", "\"mps\": 13");
+        assertThat(fill("sides s.json: mps:si by broker over rate"))
+                .contains("| 1 | 12 | 3 | not claimed: a check failed |");
+        assertThat(fill("tally s.json: mps by broker over rate per size")).contains("| 100 | 1 | 0 |  | 0 | 1 |\n");
+    }
+
+    /** Adds a failed check before the only place with this text. */
+    private void failCheck(String file, String place) throws IOException {
+        Path results = directory.resolve(file);
+        Files.writeString(
+                results, Files.readString(results).replace(place, "\"check\": \"5 messages were lost\", " + place));
+    }
+
     private void writeComparison(int repetitions, String own, String other) throws IOException {
         Files.writeString(
                 directory.resolve("c.json"),
