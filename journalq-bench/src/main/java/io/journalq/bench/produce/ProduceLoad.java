@@ -27,6 +27,9 @@ final class ProduceLoad {
     private final AtomicReference<String> firstError = new AtomicReference<>();
     private final Recorder serviceTimes = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
     private final Recorder fromSchedule = new Recorder(Latency.HIGHEST_NS, Latency.DIGITS);
+    /** When the callers were stopped. Written before {@code running}. */
+    private long stoppedNs;
+
     private volatile boolean running = true;
 
     ProduceLoad(ProduceSettings settings, PayloadPool pool) {
@@ -43,6 +46,7 @@ final class ProduceLoad {
         while (running) {
             long dueNs = pace.awaitNext(this::isRunning);
             if (!running) {
+                countUnsent(pace, dueNs);
                 return;
             }
             long startNs = pace.hasSchedule() ? System.nanoTime() : dueNs;
@@ -62,6 +66,7 @@ final class ProduceLoad {
             number++;
             partition = partition + 1 == settings.workload().partitions() ? 0 : partition + 1;
         }
+        countUnsent(pace, pace.awaitNext(this::isRunning));
     }
 
     /** The loop of a caller in the asynchronous cases: sends batches while fewer than the limit are unacknowledged. */
@@ -72,13 +77,14 @@ final class ProduceLoad {
         AtomicInteger failuresInARow = new AtomicInteger();
         long number = firstMessageOf(caller);
         int partition = firstPartitionOf(caller);
+        long dueNs = pace.awaitNext(this::isRunning);
         while (running) {
-            long dueNs = pace.awaitNext(this::isRunning);
             room.acquireUninterruptibly();
             if (!running || !pause(failuresInARow.get())) {
                 room.release();
                 break;
             }
+            long callNs = dueNs;
             List<byte[]> batch = new ArrayList<>(batchSize);
             for (int i = 0; i < batchSize; i++) {
                 batch.add(pool.message(number++));
@@ -88,7 +94,7 @@ final class ProduceLoad {
                 producer.send(partition, batch, failure -> {
                     if (failure == null) {
                         failuresInARow.setPlain(0);
-                        acknowledge(batchSize, pace, dueNs, startNs);
+                        acknowledge(batchSize, pace, callNs, startNs);
                     } else {
                         failuresInARow.incrementAndGet();
                         failed(batchSize, failure);
@@ -101,8 +107,24 @@ final class ProduceLoad {
                 room.release();
             }
             partition = partition + 1 == settings.workload().partitions() ? 0 : partition + 1;
+            dueNs = pace.awaitNext(this::isRunning);
         }
         room.acquireUninterruptibly(settings.tuning().inFlightBatches());
+        countUnsent(pace, dueNs);
+    }
+
+    /**
+     * Counts the time that calls have waited which were due before the stop and could not be made any more. Otherwise, a
+     * stall at the end would count only for the one call that each caller was making.
+     */
+    private void countUnsent(SendSchedule pace, long firstDueNs) {
+        if (running || !pace.hasSchedule()) {
+            return;
+        }
+        long nowNs = System.nanoTime();
+        for (long dueNs = firstDueNs; dueNs - stoppedNs < 0; dueNs = pace.awaitNext(() -> false)) {
+            fromSchedule.recordValue(bounded(nowNs - dueNs));
+        }
     }
 
     private SendSchedule pace(int caller, int messagesPerCall) {
@@ -171,6 +193,7 @@ final class ProduceLoad {
 
     /** Stops the callers after their current calls. */
     void stop() {
+        stoppedNs = System.nanoTime();
         running = false;
     }
 

@@ -155,6 +155,24 @@ class ProduceRunTest {
                 .isGreaterThan(1_000.0 * (FakeBroker.STALL_ENDS_MS - FakeBroker.STALL_BEGINS_MS) / 2);
     }
 
+    @ParameterizedTest
+    @EnumSource(
+            value = ProduceCase.class,
+            names = {"SYNC_SINGLE", "ASYNC_BATCH_LZ4"})
+    void shouldCountTheCallsThatWereDueInAStallAtTheEnd(ProduceCase produceCase) throws InterruptedException {
+        int perSecond = produceCase.batched() ? MESSAGES_PER_SECOND * BATCH_SIZE : MESSAGES_PER_SECOND;
+        Duration duration = Duration.ofMillis(600);
+
+        ProduceResult result = run(new FakeBroker(FakeBroker.Fault.STALL), produceCase, duration, perSecond);
+
+        assertThat(result.problem()).isNull();
+        // Two thirds of the calls were due in the stall, and the last of them waited until it ended.
+        assertThat(result.measured().latency().count())
+                .isGreaterThan(MESSAGES_PER_SECOND * duration.toMillis() / 1_000 * 8 / 10);
+        assertThat(result.measured().latency().p50Us())
+                .isGreaterThan(1_000.0 * (FakeBroker.STALL_ENDS_MS - duration.toMillis()));
+    }
+
     @Test
     void shouldReadTheCasesOfACommandLine() {
         assertThat(ProduceCase.parse("all")).containsExactly(ProduceCase.values());
