@@ -99,16 +99,45 @@ public final class PartitionFiles {
      * {@link #forgetLoss}.
      *
      * @param isExpected whether there must be files of it
-     * @return whether there are none, or an earlier loss is noted
+     * @return whether there are none, or those of two replicas, or an earlier loss is noted
      */
     public boolean findLoss(TopicPartition name, Uuid topicId, boolean isExpected) throws IOException {
         List<String> names = store.list(directory(topicId, name.partition()));
-        if (names.isEmpty() && isExpected) {
+        List<Path> copies = copies(topicId, name.partition());
+        boolean isMissing = names.isEmpty() && isExpected;
+        // The replica came back to this broker while one of the directories had failed, and the first may be the older.
+        boolean isDoubled = copies.size() > 1 && isExpected;
+        if (isMissing) {
             log.error("the files of a replica are missing: partition={}", name);
+        } else if (isDoubled) {
+            log.error(
+                    "several data directories have a replica, using the first one; delete the others while the broker"
+                            + " is stopped: partition={} directories={}",
+                    name,
+                    copies);
+        }
+        if (isMissing || isDoubled) {
             noteLoss(topicId, name.partition());
             return true;
         }
         return names.contains(LOSS_FILE);
+    }
+
+    /** The directories of a partition, in all usable data directories. */
+    private List<Path> copies(Uuid topicId, int partition) {
+        String directoryName = StoredPartition.directoryName(topicId, partition);
+        return dataDirectories.size() == 1
+                ? List.of()
+                : usable().stream()
+                        .map(one -> one.resolve(directoryName))
+                        .filter(store::isDirectory)
+                        .toList();
+    }
+
+    private List<Path> usable() {
+        return offline.isEmpty()
+                ? dataDirectories
+                : dataDirectories.stream().filter(one -> !offline.contains(one)).toList();
     }
 
     /** Notes that a partition has lost acknowledged records. */
@@ -170,20 +199,16 @@ public final class PartitionFiles {
     }
 
     private Path directory(Uuid topicId, int partition) throws IOException {
-        List<Path> usable = offline.isEmpty()
-                ? dataDirectories
-                : dataDirectories.stream().filter(one -> !offline.contains(one)).toList();
+        List<Path> usable = usable();
         if (usable.isEmpty()) {
             throw new IOException("every data directory is offline");
         }
-        String directoryName = StoredPartition.directoryName(topicId, partition);
-        for (Path dataDirectory : usable) {
-            if (dataDirectories.size() > 1 && store.isDirectory(dataDirectory.resolve(directoryName))) {
-                return dataDirectory.resolve(directoryName);
-            }
+        List<Path> copies = copies(topicId, partition);
+        if (!copies.isEmpty()) {
+            return copies.get(0);
         }
         int choice = Math.floorMod(topicId.hashCode() + partition, usable.size());
-        return usable.get(choice).resolve(directoryName);
+        return usable.get(choice).resolve(StoredPartition.directoryName(topicId, partition));
     }
 
     private PartitionTransactions recoverProducers(TopicPartition name, Journal journal, long highWatermark)
