@@ -51,6 +51,9 @@ final class BrokerSupervisor {
     /** Null until this broker serves. */
     private FailedReplicas failed;
 
+    /** Whether the controller has not responded to a report of failed replicas yet. */
+    private boolean reporting;
+
     private volatile boolean stopped;
     /** Whether this broker cannot follow the metadata any more, so that others must lead what it leads. */
     private volatile boolean disabled;
@@ -186,24 +189,27 @@ final class BrokerSupervisor {
             return;
         }
         Map<Uuid, List<Integer>> replaceable = failed.replaceable(self.nodeId(), metadata.current());
-        if (replaceable.isEmpty()) {
-            sendHeartbeat(self);
-        } else {
+        if (!replaceable.isEmpty() && !reporting) {
             reportFailed(self, replaceable);
         }
+        sendHeartbeat(self);
     }
 
-    /** A heartbeat follows in any case. */
+    /**
+     * Heartbeats do not wait for the response. Otherwise, a controller that is busy would fence this broker. If it is
+     * frozen, the next one would.
+     */
     private void reportFailed(BrokerImage self, Map<Uuid, List<Integer>> partitions) {
+        reporting = true;
         var unused = activeController
                 .loseRecords(self.nodeId(), self.epoch(), partitions)
                 .whenComplete((error, failure) -> execute(() -> {
+                    reporting = false;
                     if (failure != null) {
                         log.debug("no controller has taken a report of failed replicas", failure);
                     } else if (error != ErrorCode.NONE) {
                         log.warn("the controller does not take the report of failed replicas: error={}", error);
                     }
-                    sendHeartbeat(self);
                 }));
     }
 

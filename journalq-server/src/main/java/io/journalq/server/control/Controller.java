@@ -323,7 +323,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     @Override
     public CompletableFuture<ErrorCode> loseRecords(int nodeId, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
         return operations
-                .submit(
+                .submitUnpublished(
                         draft -> draft.add(
                                 new Step(draft.decider().cluster().loseRecords(nodeId, brokerEpoch, partitions), null),
                                 false),

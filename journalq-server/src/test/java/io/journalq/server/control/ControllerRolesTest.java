@@ -167,6 +167,17 @@ class ControllerRolesTest {
         commitOfOther(other.registrations().register(TestBrokers.registration(OTHER), -1));
         commitOfOther(other.registrations().register(TestBrokers.registration(THIRD), -1));
         begin(3);
+        createTopicThatIsNeverOpen();
+
+        // when one broker is silent, and later another one
+        awaitFenced(OTHER, List.of(SELF, THIRD));
+        awaitFenced(THIRD, List.of(SELF));
+
+        // then
+        assertThat(publisher.newest().broker(SELF).fenced()).isFalse();
+    }
+
+    private void createTopicThatIsNeverOpen() {
         publisher.addListener(new MetadataPublisher.Listener() {
             @Override
             public CompletableFuture<Void> prepare(MetadataDelta delta) {
@@ -179,13 +190,20 @@ class ControllerRolesTest {
             }
         });
         var unused = controller.createTopics(List.of(topic("orders")), false);
+    }
 
-        // when one broker is silent, and later another one
-        awaitFenced(OTHER, List.of(SELF, THIRD));
-        awaitFenced(THIRD, List.of(SELF));
+    @Test
+    void shouldTakeAReportOfFailedReplicasWhileThisBrokerOpensPartitionsOfANewTopic() throws Exception {
+        controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
+        start();
+        commitOfOther(other.registrations().register(TestBrokers.registration(OTHER), -1));
+        begin(3);
+        createTopicThatIsNeverOpen();
 
-        // then
-        assertThat(publisher.newest().broker(SELF).fenced()).isFalse();
+        // then the broker that sends it need not wait with its heartbeats
+        long epoch = publisher.newest().broker(OTHER).epoch();
+        assertThat(controller.loseRecords(OTHER, epoch, Map.of()).get(20, TimeUnit.SECONDS))
+                .isEqualTo(ErrorCode.NONE);
     }
 
     /** Lets time pass until a broker must be fenced, while others send heartbeats. */

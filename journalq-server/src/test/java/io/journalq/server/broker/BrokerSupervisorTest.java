@@ -1,0 +1,159 @@
+package io.journalq.server.broker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.common.id.Uuid;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.control.BrokerHeartbeat;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.ControllerOperations;
+import io.journalq.server.control.MetadataPublisher;
+import io.journalq.server.control.MetadataReplica;
+import io.journalq.server.control.NotControllerException;
+import io.journalq.server.control.Outcome;
+import io.journalq.server.control.PartitionOutcome;
+import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.BrokerRegistration;
+import io.journalq.server.metadata.MetadataDelta;
+import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TestBrokers;
+import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.partition.InSyncProposal;
+import io.journalq.server.shard.Shards;
+import io.journalq.server.shard.partition.SteppedLoop;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A broker with a replica whose files cannot be used, which another one could replace. */
+class BrokerSupervisorTest {
+    private static final int SELF = 1;
+    private static final int OTHER = 2;
+    private static final int INTERVAL_MS = 500;
+    private static final Uuid ORDERS = new Uuid(1, 1);
+
+    private final SteppedLoop loop = new SteppedLoop();
+    private final EventLoops loops = new EventLoops(1);
+    private final ExecutorService pool = Executors.newFixedThreadPool(1);
+    private final MetadataPublisher metadata = new MetadataPublisher(Runnable::run);
+    private final ActiveController active = new ActiveController();
+
+    @TempDir
+    Path directory;
+
+    /** Takes heartbeats at once, and reports when the test says so. */
+    private static final class ActiveController implements ControllerOperations {
+        private final List<CompletableFuture<ErrorCode>> reports = new ArrayList<>();
+        private int heartbeats;
+
+        @Override
+        public CompletableFuture<ErrorCode> loseRecords(
+                int loser, long brokerEpoch, Map<Uuid, List<Integer>> partitions) {
+            assertThat(partitions).isEqualTo(Map.of(ORDERS, List.of(0)));
+            reports.add(new CompletableFuture<>());
+            return reports.get(reports.size() - 1);
+        }
+
+        @Override
+        public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
+            heartbeats++;
+            return CompletableFuture.completedFuture(new BrokerHeartbeat.Response(ErrorCode.NONE, true, false, false));
+        }
+
+        @Override
+        public CompletableFuture<Outcome> registerBroker(BrokerRegistration registration, long previousEpoch) {
+            throw new AssertionError("the broker is registered");
+        }
+
+        @Override
+        public CompletableFuture<List<PartitionOutcome>> alterPartitions(
+                int nodeId, long brokerEpoch, List<InSyncProposal> proposals) {
+            throw new AssertionError("nothing is proposed");
+        }
+
+        @Override
+        public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
+            throw new AssertionError("no topic is created");
+        }
+
+        @Override
+        public CompletableFuture<Long> allocateProducerIds(int count) {
+            throw new AssertionError("no ids are allocated");
+        }
+    }
+
+    @AfterEach
+    void close() {
+        loops.close();
+        pool.shutdown();
+    }
+
+    private void serveWithFailedReplica() throws ConfigException {
+        MetadataMachine.Limits limits = new MetadataMachine.Limits(SELF, 1, 100, 1_000);
+        MetadataMachine decider = new MetadataMachine(limits);
+        TestBrokers.register(decider, SELF, OTHER);
+        decider.replay(
+                decider.createTopic(new TopicSpec("orders", -1, -1, List.of(List.of(SELF, OTHER)), Map.of()), ORDERS)
+                        .records());
+        MetadataReplica replica = new MetadataReplica(new MetadataMachine(limits), metadata);
+        replica.restore(decider.snapshot());
+        BrokerConfig config = BrokerConfig.defaults()
+                .with("node.id", Integer.toString(SELF), ConfigOrigin.COMMAND_LINE)
+                .with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE);
+        FilterFileStore bad = new FilterFileStore(new MemoryFileStore()) {
+            @Override
+            public List<String> list(Path listed) throws IOException {
+                throw new IOException("Input/output error");
+            }
+        };
+        Shards shards =
+                new Shards(config, loops.cycles(), bad, pool, Clock.systemUTC(), Map.of(), MemoryAccount.UNBOUNDED);
+        shards.partitions().open(MetadataDelta.ofAll(metadata.current())).join();
+        BrokerLifecycle lifecycle = new BrokerLifecycle(
+                config,
+                null,
+                metadata,
+                active,
+                () -> TestBrokers.registration(SELF).incarnationId(),
+                true,
+                null);
+        BrokerSupervisor supervisor = new BrokerSupervisor(lifecycle, metadata, active, loop, INTERVAL_MS);
+        supervisor.serve(
+                new Controller(replica, null, () -> ORDERS, pool), new FailedReplicas(shards.offlinePartitions()));
+        loop.run();
+    }
+
+    @Test
+    void shouldSendHeartbeatsWhileNobodyRespondsToAReportOfFailedReplicas() throws Exception {
+        // when the controller is frozen, or opens the partitions of a large topic
+        serveWithFailedReplica();
+        assertThat(active.reports).hasSize(1);
+        loop.fireTimers();
+        loop.fireTimers();
+
+        // then
+        assertThat(active.heartbeats).as("heartbeats").isEqualTo(3);
+        assertThat(active.reports).as("reports").hasSize(1);
+
+        // and when there is another controller, that one gets the report, too
+        active.reports.get(0).completeExceptionally(new NotControllerException("does not respond"));
+        loop.run();
+        loop.fireTimers();
+        assertThat(active.reports).as("reports").hasSize(2);
+    }
+}
