@@ -472,6 +472,9 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         for (Shard shard : shards.all()) {
             shard.cycle().execute(() -> {
                 for (PartitionHost host : shard.remove(topicId)) {
+                    // Its files may have failed since the topic was forgotten.
+                    offlinePartitions.forget(
+                            new PartitionKey(topicId, host.name().partition()));
                     blockingPool.execute(host::deleteJournal);
                 }
             });

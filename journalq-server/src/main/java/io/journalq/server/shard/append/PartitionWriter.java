@@ -296,7 +296,7 @@ public final class PartitionWriter implements PartitionDurability.Listener, Defe
             log.error("cannot flush: partition={} reason=\"{}\"", name, failure.getMessage(), failure);
         }
         acknowledgements.refuseUnflushed(failure);
-        if (journal.isFenced() && failureListener != null) {
+        if (!closed && journal.isFenced() && failureListener != null) {
             failureListener.run();
         }
     }
