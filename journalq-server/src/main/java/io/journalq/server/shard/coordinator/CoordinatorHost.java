@@ -74,7 +74,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
     /** Whether a load uses the stored state. */
     private boolean replays;
 
-    /** The replay of the current load; null if there is none. */
+    /** The replay that runs; null if there is none. */
     private JournalReplay journalReplay;
 
     private final BatchBuilder builder = new BatchBuilder(PooledByteBufAllocator.DEFAULT, CompressionCodec.NONE);
@@ -229,6 +229,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         journalReplay = replay;
         replay.start(fromOffset, (nextOffset, records, failure) -> {
             replays = false;
+            // It has the machine, which would stay in memory as long as this host.
+            journalReplay = null;
             if (closed) {
                 return;
             }
@@ -272,6 +274,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
                         () -> {
                             if (!closed) {
                                 replays = true;
+                                journalReplay = replay;
                                 replay.resume();
                             }
                         },

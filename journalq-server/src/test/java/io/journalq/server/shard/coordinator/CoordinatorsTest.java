@@ -43,6 +43,7 @@ import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.store.CoordinatorSlice;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -62,6 +63,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -308,6 +310,24 @@ class CoordinatorsTest {
         Map<String, String> copy = new TreeMap<>();
         run(key, (machine, nowMs, replies) -> copy.putAll(machine.names));
         return copy;
+    }
+
+    @Test
+    void shouldKeepNoStateInMemoryWhenAnotherBrokerLeads() throws Exception {
+        // given a coordinator with a record
+        start("eventual");
+        put("key", 1, "one").get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        AtomicReference<WeakReference<Names>> machine = new AtomicReference<>();
+        run("key", (names, nowMs, replies) -> machine.set(new WeakReference<>(names)));
+
+        // when
+        lead(coordinators.partitionOf("key"), 1);
+
+        // then
+        await(() -> {
+            System.gc();
+            return machine.get().get() == null;
+        });
     }
 
     @Test
