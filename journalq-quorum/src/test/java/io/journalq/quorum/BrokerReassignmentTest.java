@@ -3,6 +3,7 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.AlterPartitionReassignmentsResponse;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest;
@@ -389,6 +390,29 @@ class BrokerReassignmentTest {
                     alter(channels, id, null);
                 }
             }
+        }
+    }
+
+    @Test
+    void shouldNotListMovesWhenThereIsNoController() throws Exception {
+        // given
+        create(1, 2);
+        int controller = admin.describeCluster()
+                .controller()
+                .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                .id();
+        List<Integer> others =
+                brokers.keySet().stream().filter(id -> id != controller).toList();
+
+        // when
+        stop(controller);
+        stop(others.get(0));
+
+        // then the last broker does not say that no partition moves
+        try (NettyPeerChannels channels = new NettyPeerChannels("test", null)) {
+            ListPartitionReassignmentsResponse listed = (ListPartitionReassignmentsResponse)
+                    ask(channels, others.get(1), new ListPartitionReassignmentsRequest().setTopics(null), 0);
+            assertThat(listed.errorCode()).isEqualTo(ErrorCode.NOT_CONTROLLER.code());
         }
     }
 

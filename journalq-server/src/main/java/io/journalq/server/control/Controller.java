@@ -30,6 +30,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /**
  * Changes the metadata, and watches the brokers of a cluster. {@link OperationQueue} runs the operations, one at a time.
@@ -283,6 +284,14 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         return reassignmentRequests == null
                 ? operations.forEach(specs, false, ReassignmentRequests::decide)
                 : reassignmentRequests.reassign(specs);
+    }
+
+    /**
+     * The image with everything that was decided before, published or not. Fails with {@link NotControllerException} if
+     * this broker does not decide.
+     */
+    public CompletableFuture<MetadataImage> newestImage() {
+        return operations.submitUnpublished(draft -> replica.image(), UnaryOperator.identity());
     }
 
     /** Adds ACLs; one outcome each, in order. */

@@ -77,7 +77,7 @@ public final class AdminHandlers {
         registry.register(new AlterClientQuotasHandler(controller));
         registry.register(new ElectLeadersHandler(metadata::current, controller));
         registry.register(new AlterPartitionReassignmentsHandler(controller));
-        registry.register(new ListPartitionReassignmentsHandler(metadata::current));
+        registry.register(new ListPartitionReassignmentsHandler(controller));
         registry.register(new DescribeQuorumHandler(brokers, controller, clock));
         registry.register(new UnregisterBrokerHandler(controller));
         registry.register(new AddRaftVoterHandler(metadata::current, controller));

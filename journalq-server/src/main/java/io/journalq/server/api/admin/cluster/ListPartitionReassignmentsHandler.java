@@ -8,8 +8,11 @@ import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse.OngoingPartitionReassignment;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse.OngoingTopicReassignment;
 import io.journalq.server.api.AccessRule;
+import io.journalq.server.api.DeferredResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.control.Controller;
+import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
@@ -17,18 +20,17 @@ import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.function.Supplier;
 
 /**
  * ListPartitionReassignments, version 0 (KIP-455): the reassignments that are in progress, of all partitions or of those
- * that the request names. In a cluster, the controller responds: another broker may not know yet that one has begun,
- * and the client would take it for done.
+ * that the request names. In a cluster, only the controller lists them, also when it cannot be reached: another broker
+ * may not know yet that one has begun, and the client would take it for done.
  */
 public final class ListPartitionReassignmentsHandler implements Handler<ListPartitionReassignmentsRequest> {
-    private final Supplier<MetadataImage> images;
+    private final Controller controller;
 
-    public ListPartitionReassignmentsHandler(Supplier<MetadataImage> images) {
-        this.images = images;
+    public ListPartitionReassignmentsHandler(Controller controller) {
+        this.controller = controller;
     }
 
     @Override
@@ -44,7 +46,21 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
                     .setErrorMessage(context.denial()));
             return;
         }
-        MetadataImage image = images.get();
+        DeferredResponse.within(
+                request.timeoutMs(),
+                controller.newestImage(),
+                context,
+                (image, failure) -> failure == null ? list(request, image) : refused(Outcome.of(failure)));
+    }
+
+    private static ListPartitionReassignmentsResponse refused(Outcome outcome) {
+        return new ListPartitionReassignmentsResponse()
+                .setErrorCode(outcome.error().code())
+                .setErrorMessage(outcome.reason());
+    }
+
+    private static ListPartitionReassignmentsResponse list(
+            ListPartitionReassignmentsRequest request, MetadataImage image) {
         List<OngoingTopicReassignment> topics = new ArrayList<>();
         if (request.topics() == null) {
             image.topics().forEach(topic -> add(topics, topic, null));
@@ -56,7 +72,7 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
                 }
             }
         }
-        context.respond(new ListPartitionReassignmentsResponse().setTopics(topics));
+        return new ListPartitionReassignmentsResponse().setTopics(topics);
     }
 
     /** @param numbers null for all partitions */
