@@ -16,6 +16,7 @@ import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.problem.ProtocolErrors;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,7 +56,8 @@ public final class SeatOffsets {
 
     private boolean closed;
 
-    private record Commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {}
+    /** @param topicIds those of the topics of the offsets, as far as the member has partitions of them */
+    private record Commit(Map<TopicPartition, Committed> offsets, Map<String, Uuid> topicIds, Consumer<Problem> done) {}
 
     /**
      * A committed offset.
@@ -163,7 +165,9 @@ public final class SeatOffsets {
      * @param done receives null, or why they are not committed. Not called after {@link GroupSeat#close}
      */
     public void commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {
-        commits.add(new Commit(offsets, done));
+        Map<String, Uuid> topicIds = new HashMap<>();
+        offsets.keySet().forEach(partition -> topicIds.put(partition.topic(), seat.topicId(partition.topic())));
+        commits.add(new Commit(offsets, topicIds, done));
         if (commits.size() == 1) {
             commitFirst(ATTEMPTS);
         }
@@ -201,8 +205,7 @@ public final class SeatOffsets {
         }
         if (!seat.isMember()) {
             findCoordinator(() -> sendFirst(attempts));
-        } else if (commits.element().offsets.keySet().stream()
-                .allMatch(partition -> seat.owns(partition.topic(), partition.partition()))) {
+        } else if (commits.element().offsets.keySet().stream().allMatch(this::isStillOwned)) {
             sendFirst(attempts);
         } else {
             finishFirst(new Problem(
@@ -210,6 +213,13 @@ public final class SeatOffsets {
                     "a partition was revoked before its offset was committed",
                     "nothing is lost: the member that has it now receives the records again"));
         }
+    }
+
+    /** Whether the member has a partition of the first commit, and its topic was not created again since then. */
+    private boolean isStillOwned(TopicPartition partition) {
+        String topic = partition.topic();
+        return seat.owns(topic, partition.partition())
+                && seat.topicId(topic).equals(commits.element().topicIds.get(topic));
     }
 
     private void sendFirst(int attempts) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatResponse;
 import io.journalq.common.protocol.message.FetchRequest;
@@ -16,6 +17,7 @@ import io.journalq.common.protocol.message.OffsetFetchResponse;
 import io.journalq.server.api.RecordMemory;
 import io.journalq.server.gateway.http.Caller;
 import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.loop.LoopCycle;
 import io.journalq.server.metadata.MetadataImage;
@@ -101,6 +103,45 @@ class GroupSeatTest {
         assertThat(coordinator.committed).containsExactly(TOPIC);
     }
 
+    @Test
+    void shouldCommitNothingForANewTopicWhenADeletedOneOfItsNameIsTriedAgain() {
+        // given a commit that the coordinator cannot store now
+        image = imageWithTopic(TOPIC);
+        GroupSeat seat = new GroupSeat(coordinator, () -> image, "g", new GroupSeat.Reader() {
+            @Override
+            public void onJoined(Collection<String> wanted) {}
+
+            @Override
+            public void onAssigned(String topic, Map<Integer, Long> committed) {
+                assigned.add(topic + committed.keySet());
+            }
+
+            @Override
+            public void onRevoked(String topic, Set<Integer> partitions) {}
+
+            @Override
+            public void onEnd(Problem problem) {}
+        });
+        seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(20);
+        coordinator.loads = true;
+        List<Problem> problems = new ArrayList<>();
+        seat.offsets().commit("t", Map.of(0, 7L), problems::add);
+
+        // when the topic is created again before the coordinator can
+        Uuid again = new Uuid(1, 2);
+        image = imageWithTopic(again);
+        coordinator.topicId = again;
+        coordinator.runTimers(5);
+        coordinator.loads = false;
+        coordinator.runTimers(5);
+
+        // then
+        assertThat(assigned).containsExactly("t[0]", "t[0]");
+        assertThat(coordinator.committed).containsOnly(TOPIC);
+        assertThat(problems).singleElement().extracting(Problem::type).isEqualTo(ProblemType.CONFLICT);
+    }
+
     private static MetadataImage imageWithTopic(Uuid id) {
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
         TestBrokers.register(machine, NODE);
@@ -115,6 +156,7 @@ class GroupSeatTest {
         private final List<Uuid> committed = new ArrayList<>();
         private Uuid topicId = TOPIC;
         private Uuid told;
+        private boolean loads;
 
         void runTimers(int rounds) {
             for (int i = 0; i < rounds; i++) {
@@ -153,7 +195,11 @@ class GroupSeatTest {
 
         private OffsetCommitResponse commit(OffsetCommitRequest request) {
             request.topics().forEach(topic -> committed.add(topic.topicId()));
-            return new OffsetCommitResponse();
+            ErrorCode error = loads ? ErrorCode.COORDINATOR_LOAD_IN_PROGRESS : ErrorCode.NONE;
+            return new OffsetCommitResponse()
+                    .setTopics(List.of(new OffsetCommitResponse.OffsetCommitResponseTopic()
+                            .setPartitions(List.of(new OffsetCommitResponse.OffsetCommitResponsePartition()
+                                    .setErrorCode(error.code())))));
         }
 
         private static OffsetFetchResponse offsets(OffsetFetchRequest request) {
