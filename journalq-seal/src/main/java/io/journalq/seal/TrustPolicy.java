@@ -83,6 +83,25 @@ public final class TrustPolicy {
      * @throws SealingException if there is none, or if a newer one has been seen before
      */
     Registry newest(KeyLog keys) {
+        while (true) {
+            long seenBefore = seenVersion();
+            Registry.Signed newest = read(keys);
+            lock.lock();
+            try {
+                if (newest == null) {
+                    throw new SealingException(
+                            "topic " + Registry.TOPIC + " has no registry that the trusted root key has signed", null);
+                }
+                if (accept(newest, seenBefore)) {
+                    return newest.registry();
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private Registry.Signed read(KeyLog keys) {
         Registry.Signed[] newest = {null};
         keys.readAll(Registry.TOPIC, entry -> {
             if (Arrays.equals(entry.key(), Registry.RECORD_KEY)) {
@@ -92,25 +111,19 @@ public final class TrustPolicy {
                 }
             }
         });
-        lock.lock();
-        try {
-            if (newest[0] == null) {
-                throw new SealingException(
-                        "topic " + Registry.TOPIC + " has no registry that the trusted root key has signed", null);
-            }
-            accept(newest[0]);
-            return newest[0].registry();
-        } finally {
-            lock.unlock();
-        }
+        return newest[0];
     }
 
     /** Whether any version was seen before. */
     boolean hasSeenRegistry() {
+        return seenVersion() > 0;
+    }
+
+    private long seenVersion() {
         lock.lock();
         try {
             recallNewer();
-            return newestVersion > 0;
+            return newestVersion;
         } finally {
             lock.unlock();
         }
@@ -129,16 +142,33 @@ public final class TrustPolicy {
                 && signed.registry().version() > than.registry().version();
     }
 
-    private void accept(Registry.Signed signed) {
+    /**
+     * Returns false if the registry has to be read again.
+     *
+     * @param seenBefore the newest version that had been seen when the read began
+     */
+    private boolean accept(Registry.Signed signed, long seenBefore) {
         recallNewer();
+        if (isOvertaken(signed, seenBefore)) {
+            return false;
+        }
         check(signed);
         if (isUnseen(signed)) {
             // First, so that a version that cannot be remembered is refused each time, and not only once.
-            remember(signed);
+            if (!remember(signed, seenBefore)) {
+                return false;
+            }
             root = signed.rootFingerprint();
             newestVersion = signed.registry().version();
             KeyEvents.registryAccepted(signed.registry(), root);
         }
+        return true;
+    }
+
+    /** Whether others have seen a newer version during the read, which may have begun before that was published. */
+    private boolean isOvertaken(Registry.Signed signed, long seenBefore) {
+        long version = signed.registry().version();
+        return version >= seenBefore && version < newestVersion;
     }
 
     private boolean isUnseen(Registry.Signed signed) {
@@ -171,13 +201,16 @@ public final class TrustPolicy {
         }
     }
 
-    private void remember(Registry.Signed signed) {
+    private boolean remember(Registry.Signed signed, long seenBefore) {
         if (memory == null) {
-            return;
+            return true;
         }
         try {
-            FileTurn.take(memory, () -> {
+            return FileTurn.take(memory, () -> {
                 recallNewer();
+                if (isOvertaken(signed, seenBefore)) {
+                    return false;
+                }
                 check(signed);
                 Path written = memory.resolveSibling(memory.getFileName() + ".new");
                 Files.writeString(
@@ -185,7 +218,7 @@ public final class TrustPolicy {
                         ROOT + "=" + signed.rootFingerprint() + "\n" + VERSION + "="
                                 + signed.registry().version() + "\n");
                 FileTurn.replace(memory, written);
-                return memory;
+                return true;
             });
         } catch (IOException failed) {
             throw new SealingException("cannot write " + memory + ": " + failed.getMessage(), failed);

@@ -8,6 +8,7 @@ import io.journalq.client.seal.KeyLog;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -128,6 +129,40 @@ class TrustPolicyTest {
                 .isInstanceOf(SealingException.class)
                 .hasMessageContaining("version " + newest + " has been seen before");
         assertThat(Files.readString(memory)).contains("version=" + newest);
+    }
+
+    @Test
+    void shouldReadAgainWhenAnotherProcessHasSeenANewerVersionMeanwhile() {
+        // given a process that has almost read the topic when the next version is published
+        Path memory = directory.resolve("memory");
+        List<KeyLog.Entry> all = List.copyOf(entries());
+        world.keys.topics.put(Registry.TOPIC, all.subList(0, all.size() - 1));
+        TrustPolicy other = TrustPolicy.pinned(world.root, memory);
+        KeyLog slow = new KeyLog() {
+            @Override
+            public long append(String topic, byte[] key, byte[] value) {
+                throw new AssertionError("a registry is only read");
+            }
+
+            @Override
+            public Entry read(String topic, long offset) {
+                throw new AssertionError("a registry is read as a whole");
+            }
+
+            @Override
+            public void readAll(String topic, Consumer<Entry> each) {
+                world.keys.readAll(topic, each);
+                // and another process has seen it
+                world.keys.topics.put(Registry.TOPIC, all);
+                other.newest(world.keys);
+            }
+        };
+
+        // when
+        Registry newest = TrustPolicy.pinned(world.root, memory).newest(slow);
+
+        // then
+        assertThat(newest.version()).isEqualTo(other.newest(world.keys).version());
     }
 
     @Test
