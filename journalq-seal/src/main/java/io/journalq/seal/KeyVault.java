@@ -271,8 +271,15 @@ public final class KeyVault {
         lock.lock();
         try {
             String key = nameOf(name, generation);
-            if (keys.remove(key) != null) {
-                save();
+            StoredKey destroyed = keys.remove(key);
+            if (destroyed != null) {
+                try {
+                    save();
+                } catch (IOException failed) {
+                    // Another attempt must not find it destroyed.
+                    keys.put(key, destroyed);
+                    throw failed;
+                }
                 KeyEvents.keyDestroyed(key);
             }
         } finally {

@@ -105,6 +105,27 @@ class KeyVaultTest {
     }
 
     @Test
+    void shouldFailToDestroyAKeyAsLongAsItStaysInTheFile() throws IOException {
+        // given
+        Path file = directory.resolve("keyring");
+        KeyVault.create(file, PASSPHRASE, FEW_ITERATIONS).makeRole("readers", 1);
+        KeyVault one = KeyVault.open(file, PASSPHRASE);
+        KeyVault.open(file, PASSPHRASE).makeRole("readers", 2);
+
+        for (int attempt = 1; attempt <= 2; attempt++) {
+            // when
+            assertThatThrownBy(() -> one.destroyRole("readers", 1))
+                    .as("attempt %d", attempt)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining("was changed by another process");
+
+            // then
+            assertThat(one.names()).containsExactly("role/readers/1");
+        }
+        assertThat(KeyVault.open(file, PASSPHRASE).names()).contains("role/readers/1");
+    }
+
+    @Test
     void shouldKeepAnRsaKeyInEachFormOfFile() throws IOException {
         for (String name : List.of("keyring", "keyring.p12")) {
             // given
