@@ -222,6 +222,10 @@ final class RequestFrameDecoder extends ChannelInboundHandlerAdapter {
     /** Passes on the frames that have arrived, until {@link #hold} is called again. */
     void goOn() {
         held = false;
+        if (unfinished != null && !refused && missingBytes() == 0) {
+            // An empty frame that had to wait for memory: no byte of it follows.
+            passOnIfWhole();
+        }
         cutRest();
     }
 

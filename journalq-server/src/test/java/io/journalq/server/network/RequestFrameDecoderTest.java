@@ -14,6 +14,7 @@ import java.util.NavigableSet;
 import java.util.Random;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 final class RequestFrameDecoderTest {
     private static final int MAX_FRAME_BYTES = 1_000_000;
@@ -191,6 +192,33 @@ final class RequestFrameDecoderTest {
         // then
         assertThat(decoders.stream().filter(RequestFrameDecoder::isWithinFrame)).hasSize(19);
         channels.forEach(EmbeddedChannel::finishAndReleaseAll);
+        assertThat(budget.usedBytes()).isZero();
+    }
+
+    @Test
+    @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldPassOnAnEmptyFrameThatHadToWaitForMemory() {
+        // given an empty frame whose length arrives in two parts while others hold all of the memory
+        long others = (16L << 20) + 1;
+        budget.take(others);
+        RequestFrameDecoder decoder = decoder();
+        EmbeddedChannel channel = new EmbeddedChannel(decoder);
+        channel.writeInbound(Unpooled.buffer().writeShort(0));
+        channel.writeInbound(Unpooled.buffer().writeShort(0));
+        assertThat(channel.<Object>readInbound()).isNull();
+
+        // when there is memory again, and another frame follows
+        budget.giveBack(others);
+        decoder.goOn();
+        channel.writeInbound(Unpooled.buffer().writeInt(1).writeByte(7));
+
+        // then
+        for (int size = 0; size < 2; size++) {
+            ByteBuf frame = channel.readInbound();
+            assertThat(frame.readableBytes()).isEqualTo(size);
+            frame.release();
+        }
+        channel.finishAndReleaseAll();
         assertThat(budget.usedBytes()).isZero();
     }
 
