@@ -44,7 +44,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private RequestFrameDecoder frames;
     /** Null if the client need not authenticate. */
     private PreAuthentication preAuthentication;
-    /** Null if the client need not authenticate, or has done so. */
+    /** Null if the client need not authenticate, or has done so or disconnected. */
     private AuthenticationWait authenticationWait;
 
     private ChannelHandlerContext context;
@@ -268,6 +268,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         closed = true;
         if (authenticationWait != null) {
             authenticationWait.end();
+            authenticationWait = null; // A login that is still being checked must not end it again.
         }
         responses.release();
         responseMemory.close();

@@ -3,10 +3,13 @@ package io.journalq.server.network;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.network.TestServer.Client;
+import io.journalq.server.network.TestServer.EchoExchange;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.net.SocketAddress;
 import java.net.SocketTimeoutException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 
@@ -60,6 +63,53 @@ class AdmissionTest {
             try (Client third = new Client(server.port)) {
                 third.send(3, 0);
                 assertThat(third.receive()).isEqualTo(3);
+            }
+        }
+    }
+
+    @Test
+    void shouldCountAClientOnceWhenItLeavesWhileItsLoginIsChecked() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, false, 0)) {
+            // given two clients of an address, as many as it may have before their logins
+            AddressLimits addresses = new AddressLimits(2, 0);
+            Door door = new KafkaDoor(
+                    (connection, frame) -> server.new EchoExchange(connection, frame),
+                    Transport.PLAIN,
+                    new PreAuthentication(addresses),
+                    false);
+            int port = server.acceptor.bind(door, "LOGIN", "127.0.0.1", 0);
+            server.acceptor.accept();
+            try (Client stranger = new Client(port);
+                    Client hasty = new Client(port)) {
+                stranger.send(1, 0);
+                until(() -> server.opened.size() == 1);
+                hasty.send(2, 0);
+                until(() -> server.opened.size() == 2);
+
+                // when one of them leaves before its password turns out to be right
+                EchoExchange login = server.opened.stream()
+                        .filter(exchange -> exchange.number == 2)
+                        .findAny()
+                        .orElseThrow();
+                hasty.socket.close();
+                until(() -> server.counters.unauthenticatedConnections() == 1);
+                login.connection()
+                        .cycle()
+                        .ask(() -> {
+                            login.connection().onAuthenticated();
+                            login.response();
+                            return null;
+                        })
+                        .get(WAIT_MS, TimeUnit.MILLISECONDS);
+
+                // then the other one still counts
+                assertThat(server.counters.unauthenticatedConnections()).isEqualTo(1);
+                SocketAddress here = login.connection().remoteAddress();
+                assertThat(addresses.add(here)).isTrue();
+                assertThat(addresses.add(here)).isFalse();
+
+                server.opened.remove(login);
+                server.opened.remove().response();
             }
         }
     }
