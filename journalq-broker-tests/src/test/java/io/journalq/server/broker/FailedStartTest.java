@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -64,6 +65,17 @@ class FailedStartTest {
 
         // then
         assertThat(marker()).isEqualTo(CLEAN);
+        assertServesItsRecords();
+    }
+
+    @Test
+    void shouldNotStartWhenItWasToldToStopBefore() throws Exception {
+        AtomicReference<Broker> started = new AtomicReference<>();
+
+        assertThatThrownBy(() -> started.set(Broker.start(new TestBroker(directory).config(), Broker::close)))
+                .isInstanceOf(StartException.class)
+                .hasMessageContaining("told to stop");
+
         assertServesItsRecords();
     }
 

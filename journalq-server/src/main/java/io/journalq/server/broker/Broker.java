@@ -79,6 +79,9 @@ public final class Broker implements AutoCloseable {
     private volatile int adminPort = NO_PORT;
     private volatile int gatewayPort = NO_PORT;
     private volatile boolean serving;
+    /** Whether it was told to stop, perhaps before its start began. Guarded by this. */
+    private boolean closed;
+
     /** Null until it is open. */
     private volatile BrokerCore core;
 
@@ -101,10 +104,14 @@ public final class Broker implements AutoCloseable {
                         .join();
                 if (!wanted.isDone()) {
                     end();
-                    throw new CancellationException("the broker was told to stop while it started");
+                    throw toldToStop();
                 }
             }
             return wanted.join();
+        }
+
+        static CancellationException toldToStop() {
+            return new CancellationException("the broker was told to stop while it started");
         }
 
         private synchronized boolean isEnded() {
@@ -254,6 +261,7 @@ public final class Broker implements AutoCloseable {
     }
 
     private synchronized void closeAll() {
+        closed = true;
         // The start is over, also if it failed: what is closed is waited for.
         startWaiter.end();
         while (!closings.isEmpty()) {
@@ -267,6 +275,9 @@ public final class Broker implements AutoCloseable {
     }
 
     private synchronized void open() throws IOException, StartException {
+        if (closed) {
+            throw StartWaiter.toldToStop();
+        }
         long startNanos = System.nanoTime();
         log.info("memory for state: {}", stateMemory);
         if (store instanceof MemoryFileStore && config.quorumListener().isPresent()) {
