@@ -69,7 +69,8 @@ final class MetricsPages implements AutoCloseable {
         byte[] page;
         try {
             page = registry.get().scrape().getBytes(StandardCharsets.UTF_8);
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
+            // Also an error, such as a missing class: no page would be rendered any more.
             log.error("cannot read a metric", failure);
             page = null;
         }

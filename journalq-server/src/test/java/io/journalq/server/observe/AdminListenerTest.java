@@ -34,6 +34,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
@@ -203,6 +204,20 @@ class AdminListenerTest {
 
         assertThat(get("/metrics").statusCode()).isEqualTo(500);
         assertThat(get("/health").statusCode()).isEqualTo(200);
+    }
+
+    @Test
+    void shouldServeMetricsAgainAfterAnErrorOfAMeter() throws Exception {
+        AtomicBoolean broken = new AtomicBoolean(true);
+        metrics.gauges("journalq.provoked", "Fails once.", List.of("part"), () -> {
+            if (broken.getAndSet(false)) {
+                throw new NoClassDefFoundError("provoked");
+            }
+            return List.of(new BrokerMetrics.Series(List.of("a"), 1));
+        });
+
+        assertThat(get("/metrics").statusCode()).isEqualTo(500);
+        assertThat(get("/metrics").body()).contains("journalq_provoked{part=\"a\"} 1.0");
     }
 
     @Test
