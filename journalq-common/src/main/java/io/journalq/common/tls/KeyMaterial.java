@@ -57,8 +57,9 @@ public record KeyMaterial(PrivateKey key, List<X509Certificate> chain) {
             Key key = entries.isKeyEntry(alias) ? entries.getKey(alias, keyPassword) : null;
             if (key instanceof PrivateKey found) {
                 List<X509Certificate> chain = new ArrayList<>();
-                for (Certificate certificate : entries.getCertificateChain(alias)) {
-                    chain.add((X509Certificate) certificate);
+                Certificate[] certificates = entries.getCertificateChain(alias); // null without any
+                for (int i = 0; certificates != null && i < certificates.length; i++) {
+                    chain.add((X509Certificate) certificates[i]);
                 }
                 return new KeyMaterial(found, chain);
             }

@@ -89,6 +89,19 @@ class KeyMaterialTest {
     }
 
     @Test
+    void shouldSayThatThereIsNoCertificateWhenAPkcs12FileHasOnlyAKey() throws Exception {
+        // as openssl pkcs12 -export -nocerts makes it
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        store.setKeyEntry("broker", encryptedInfo("PBEWithHmacSHA256AndAES_256"), null);
+        byte[] file = bytes(store);
+
+        assertRefused(
+                () -> KeyMaterial.parse(file, KeyFileFormat.PKCS12, PASSWORD, null),
+                "there is no certificate for the private key");
+    }
+
+    @Test
     void shouldDecryptTheKeyWhenItHasAPassword() throws Exception {
         String file = encryptedKey("PBEWithHmacSHA256AndAES_256") + broker.getCertificatePathPEM();
 
@@ -254,17 +267,28 @@ class KeyMaterialTest {
     }
 
     private static String encryptedKey(String algorithm) throws Exception {
+        return pemOf(encryptedInfo(algorithm));
+    }
+
+    private static byte[] encryptedInfo(String algorithm) throws Exception {
         SecretKey secret = SecretKeyFactory.getInstance(algorithm).generateSecret(new PBEKeySpec(PASSWORD));
         Cipher cipher = Cipher.getInstance(algorithm);
         cipher.init(Cipher.ENCRYPT_MODE, secret);
-        return encrypted(cipher, broker.getKeyPair().getPrivate().getEncoded());
+        return encryptedInfo(cipher, broker.getKeyPair().getPrivate().getEncoded());
     }
 
-    private static String encrypted(Cipher cipher, byte[] key) throws Exception {
+    private static byte[] encryptedInfo(Cipher cipher, byte[] key) throws Exception {
         byte[] encrypted = cipher.doFinal(key);
         AlgorithmParameters parameters = AlgorithmParameters.getInstance("PBES2");
         parameters.init(cipher.getParameters().getEncoded());
-        byte[] info = new EncryptedPrivateKeyInfo(parameters, encrypted).getEncoded();
+        return new EncryptedPrivateKeyInfo(parameters, encrypted).getEncoded();
+    }
+
+    private static String encrypted(Cipher cipher, byte[] key) throws Exception {
+        return pemOf(encryptedInfo(cipher, key));
+    }
+
+    private static String pemOf(byte[] info) {
         return "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
                 + Base64.getMimeEncoder().encodeToString(info) + "\n-----END ENCRYPTED PRIVATE KEY-----\n";
     }
