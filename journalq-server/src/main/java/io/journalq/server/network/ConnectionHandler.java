@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.security.cert.X509Certificate;
 import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,6 +49,9 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     private AuthenticationWait authenticationWait;
 
     private ChannelHandlerContext context;
+    /** When the last pause of a client that exceeded a quota ends. */
+    private long pauseEndNanos;
+
     private boolean flushRegistered;
     private boolean closed;
     private boolean draining;
@@ -61,7 +65,8 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         this.listenerName = listenerName;
         this.responseMemory = new ResponseMemory(loop.memory().responses(), loop.cycle());
         this.gate = new ReadGate(loop, channel, responses, responseMemory, this::flushLater);
-        this.activity = new ConnectionActivity(loop.cycle().loop().nanoTime());
+        this.pauseEndNanos = loop.cycle().loop().nanoTime();
+        this.activity = new ConnectionActivity(pauseEndNanos);
     }
 
     /** Sets the source of the frames. Called before the first frame. */
@@ -199,11 +204,22 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     @Override
     public void pause(int durationMs) {
         if (durationMs > 0) {
-            loop.counters().pausedMs.add(durationMs);
             loop.cycle().execute(() -> {
+                countPause(durationMs);
                 gate.pause();
                 loop.cycle().loop().schedule(gate::endPause, durationMs);
             });
+        }
+    }
+
+    /** Counts what a pause adds to those that have not ended: a request can exceed several quotas. */
+    private void countPause(int durationMs) {
+        long nowNanos = loop.cycle().loop().nanoTime();
+        long endNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(durationMs);
+        long countedNanos = Math.min(endNanos - pauseEndNanos, endNanos - nowNanos);
+        if (countedNanos > 0) {
+            pauseEndNanos = endNanos;
+            loop.counters().pausedMs.add(TimeUnit.NANOSECONDS.toMillis(countedNanos));
         }
     }
 

@@ -183,6 +183,33 @@ class AcceptorTest {
     }
 
     @Test
+    void shouldCountTheTimeOfPausesThatOverlapOnce() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, false, 0);
+                Client client = new Client(server.port)) {
+            // given
+            client.send(1, 0);
+            until(() -> server.opened.size() == 1);
+            EchoExchange exchange = server.opened.remove();
+            Connection connection = exchange.connection();
+
+            // when pauses of several quotas begin at the same time
+            connection
+                    .cycle()
+                    .ask(() -> {
+                        connection.pause(20_000);
+                        connection.pause(30_000);
+                        connection.pause(10_000);
+                        return null;
+                    })
+                    .get(30, TimeUnit.SECONDS);
+
+            // then
+            assertThat(server.counters.pausedMs()).isBetween(29_999L, 31_000L);
+            exchange.response();
+        }
+    }
+
+    @Test
     void shouldStopReadingFromAClientThatDoesNotRead() throws Exception {
         // given responses of 64 KiB
         try (TestServer server = new TestServer(TestServer.ROOMY, true, 64 * 1024);
