@@ -3,11 +3,17 @@ package io.journalq.server.broker;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.id.Uuid;
+import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.control.Controller;
 import io.journalq.server.journal.ShutdownMarker;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.LogFile;
+import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.loop.EventLoops;
+import io.journalq.server.memory.MemoryBudget;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -15,8 +21,13 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.BeforeEach;
@@ -110,6 +121,45 @@ class FailedStartTest {
                 return super.open(file, create);
             }
         });
+    }
+
+    @Test
+    void shouldEndTheControllerWhenMemoryRunsOutBehindItsStart() throws Exception {
+        BrokerConfig config =
+                new TestBroker(directory).with("write.ahead.max.bytes", "0").config();
+        ExecutorService pool = Executors.newCachedThreadPool();
+        try (EventLoops loops = new EventLoops(1)) {
+            boolean opened = false;
+            for (int i = 0; !opened; i++) {
+                // given a failure at each id that the broker makes, also behind the start of the controller
+                AtomicInteger left = new AtomicInteger(i);
+                ExecutorService controller = Controller.newThread();
+                BrokerCore.Environment environment = new BrokerCore.Environment(
+                        new MemoryFileStore(),
+                        loops.cycles(),
+                        pool,
+                        controller,
+                        MemoryBudget.of(1L << 30, part -> 0),
+                        Clock.systemUTC(),
+                        () -> {
+                            if (left.getAndDecrement() == 0) {
+                                throw new OutOfMemoryError("none is left");
+                            }
+                            return new Uuid(7, left.get());
+                        },
+                        CompletableFuture::join,
+                        null);
+                // when, then
+                try {
+                    BrokerCore.open(config, environment).close();
+                    opened = true;
+                } catch (OutOfMemoryError planted) {
+                    assertThat(controller.isShutdown()).as("after %s ids", i).isTrue();
+                }
+            }
+        } finally {
+            pool.shutdownNow();
+        }
     }
 
     private void assertLeavesNothingOpen(FileStore store) throws Exception {

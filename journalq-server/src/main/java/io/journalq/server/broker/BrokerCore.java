@@ -58,6 +58,7 @@ import io.journalq.server.store.CoordinatorSlice;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -65,6 +66,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -169,8 +171,13 @@ public final class BrokerCore implements AutoCloseable {
      */
     public record Membership(MetadataLog log, PeerControllers controllers) {}
 
+    /** @param onController receives the controller when it has started, to be closed if the rest fails */
     private BrokerCore(
-            BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices, Membership membership)
+            BrokerConfig config,
+            Environment environment,
+            CoordinatorSlice.Provider slices,
+            Membership membership,
+            Consumer<Controller> onController)
             throws IOException {
         this.config = config;
         this.environment = environment;
@@ -205,6 +212,7 @@ public final class BrokerCore implements AutoCloseable {
                         cluster.remoteControllers());
         this.inCluster = member.log().electsLeader();
         this.controller = opener.start(member.log(), metadata, cluster.replicaEnds());
+        onController.accept(controller);
         ControllerOperations activeController = inCluster ? cluster.link(controller, member.controllers()) : controller;
         this.lifecycle = new BrokerLifecycle(
                 config,
@@ -314,7 +322,7 @@ public final class BrokerCore implements AutoCloseable {
     public static BrokerCore open(
             BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices, Membership membership)
             throws IOException {
-        BrokerCore core = new BrokerCore(config, environment, slices, membership);
+        BrokerCore core = create(config, environment, slices, membership);
         try {
             core.start();
         } catch (RuntimeException | Error failure) {
@@ -322,6 +330,21 @@ public final class BrokerCore implements AutoCloseable {
             throw failure;
         }
         return core;
+    }
+
+    private static BrokerCore create(
+            BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices, Membership membership)
+            throws IOException {
+        List<Controller> started = new ArrayList<>(1);
+        try {
+            return new BrokerCore(config, environment, slices, membership, started::add);
+        } catch (IOException | RuntimeException | Error failure) {
+            // Its thread would keep the process running.
+            for (Controller controller : started) {
+                controller.close();
+            }
+            throw failure;
+        }
     }
 
     private Authorizer authorizer() {
@@ -355,7 +378,6 @@ public final class BrokerCore implements AutoCloseable {
             opener.await(lifecycle.join());
         } catch (IOException | RuntimeException failure) {
             supervisor.stop();
-            controller.close();
             throw failure;
         }
     }

@@ -117,7 +117,7 @@ final class ControllerOpener {
         try {
             await(started.start(directories::checkCluster));
             directories.identify(metadata.current().clusterId(), environment.ids());
-        } catch (IOException | RuntimeException failure) {
+        } catch (IOException | RuntimeException | Error failure) {
             started.close();
             throw failure;
         }
