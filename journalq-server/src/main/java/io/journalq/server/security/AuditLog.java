@@ -167,7 +167,7 @@ public final class AuditLog {
             }
             try {
                 lines.accept(chain.next(json(event)));
-            } catch (RuntimeException unwritten) {
+            } catch (RuntimeException | Error unwritten) {
                 // Events behind this one must not wait forever.
                 dropped.incrementAndGet();
             }

@@ -146,6 +146,34 @@ class AuditLogTest {
         assertThat(lines).last().asString().contains("\"resourceName\":\"b\"", "\"dropped\":1");
     }
 
+    @Test
+    void shouldGoOnWhenMemoryRunsOut() {
+        AuditLog log = AuditLog.to(clock, tasks::add, () -> ID, false, line -> {
+            if (lines.isEmpty()) {
+                lines.add("failed");
+                throw new OutOfMemoryError("planted");
+            }
+            lines.add(line);
+        });
+        log.denied(ADA, Right.READ_TOPIC, "a", "NO_ACL");
+        runTasks();
+        log.denied(ADA, Right.READ_TOPIC, "b", "NO_ACL");
+        runTasks();
+
+        assertThat(lines).last().asString().contains("\"resourceName\":\"b\"", "\"dropped\":1");
+    }
+
+    /** As a pool does, whose threads survive a failure. */
+    private void runTasks() {
+        while (!tasks.isEmpty()) {
+            try {
+                tasks.remove().run();
+            } catch (OutOfMemoryError planted) {
+                assertThat(planted).hasMessage("planted");
+            }
+        }
+    }
+
     private static List<String> problems(List<String> lines) {
         AuditChain chain = new AuditChain();
         List<String> problems = new ArrayList<>();
