@@ -30,7 +30,6 @@ import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
-import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.security.AuditLog;
@@ -50,7 +49,6 @@ import io.journalq.server.shard.healing.HealingCounters;
 import io.journalq.server.shard.healing.ReplicaHealer;
 import io.journalq.server.shard.healing.Scrubber;
 import io.journalq.server.shard.metadata.MetadataApplier;
-import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.RecoveredEnd;
 import io.journalq.server.shard.partition.ReplicaStatus;
@@ -59,10 +57,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -386,16 +382,14 @@ public final class BrokerCore implements AutoCloseable {
         FutureWaiter waiting = environment.waiting();
         MetadataApplier applier = new MetadataApplier(shards, groups, transactions);
         MetadataImage image = metadata.addListener(applier);
-        Set<String> stored = directories.partitionNames();
-        Set<String> known = partitionDirectories(image.topics());
-        known.addAll(deleteRemoved(image, stored));
-        directories.reportOrphans(known::contains);
+        LeftPartitions left = new LeftPartitions(shards.partitions(), directories.partitionNames());
+        directories.reportOrphans(left.deleteRemoved(image, removedTopics.take())::contains);
         MetadataDelta all = MetadataDelta.ofAll(image);
         waiting.join(shards.partitions().open(all));
         Map<Uuid, List<Integer>> incomplete = shards.partitions().takeIncomplete();
         if (inCluster) {
             supervisor.setIncomplete(incomplete, () -> shards.partitions().forgetLosses(incomplete));
-            deleteMoved(image, stored);
+            left.deleteMoved(image, config.get(BrokerSettings.NODE_ID));
         }
         waiting.join(shards.startRetentionClock());
         Map<TopicPartition, RecoveredEnd> ends =
@@ -406,39 +400,6 @@ public final class BrokerCore implements AutoCloseable {
         cleaner.start();
         markers.writeRunning(() -> offlinePartitions() == 0, this::takeOffline);
         watch.start();
-    }
-
-    /** Deletes the partitions that have moved to other brokers while this one did not run. */
-    private void deleteMoved(MetadataImage image, Set<String> stored) {
-        for (TopicImage topic : image.topics()) {
-            for (int partition = 0; partition < topic.partitions().size(); partition++) {
-                boolean isHere =
-                        topic.partitions().get(partition).replicas().contains(config.get(BrokerSettings.NODE_ID));
-                if (!isHere && stored.contains(StoredPartition.directoryName(topic.id(), partition))) {
-                    shards.partitions().deleteMoved(topic, partition);
-                }
-            }
-        }
-    }
-
-    /**
-     * Deletes the partitions of topics that were deleted while this broker did not run, or just before it ended. Those
-     * that are in the image are deleted when it changes.
-     *
-     * @return the names of the directories of all partitions of these topics
-     */
-    private Set<String> deleteRemoved(MetadataImage image, Set<String> stored) {
-        List<TopicImage> topics = removedTopics.take().stream()
-                .filter(topic -> image.topic(topic.id()) == null)
-                .toList();
-        for (TopicImage topic : topics) {
-            for (int partition = 0; partition < topic.partitions().size(); partition++) {
-                if (stored.contains(StoredPartition.directoryName(topic.id(), partition))) {
-                    shards.partitions().deleteRemoved(topic, partition);
-                }
-            }
-        }
-        return partitionDirectories(topics);
     }
 
     /** Stops acknowledging records that belong in {@code directory}. */
@@ -457,16 +418,6 @@ public final class BrokerCore implements AutoCloseable {
     /** Watches the data directories for loss. */
     DirectoryWatch directoryWatch() {
         return watch;
-    }
-
-    private static Set<String> partitionDirectories(Iterable<TopicImage> topics) {
-        Set<String> names = new HashSet<>();
-        for (TopicImage topic : topics) {
-            for (int partition = 0; partition < topic.partitions().size(); partition++) {
-                names.add(StoredPartition.directoryName(topic.id(), partition));
-            }
-        }
-        return names;
     }
 
     /** What the metadata say about the cluster. */
