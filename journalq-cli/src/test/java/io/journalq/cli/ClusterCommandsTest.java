@@ -185,6 +185,22 @@ class ClusterCommandsTest {
     }
 
     @Test
+    void shouldDrainABrokerThatIsDownWithAThrottle() throws Exception {
+        done("topics create orders --replication-factor 2");
+        produce(50);
+        done("cluster reassign orders --to 1,3 --execute");
+        stop(3);
+        await("broker 3 is fenced", () -> run("cluster describe").out().contains("fenced"));
+
+        assertThat(done("cluster drain 3 --throttle 50MiB/s --execute"))
+                .contains("each broker copies at most 50.0 MiB/s")
+                .contains("moved ");
+        assertThat(replicas()).doesNotContain("3");
+        assertThat(throttles()).isEmpty();
+        assertThat(done("cluster reassign --unthrottle --execute")).contains("removed the throttles");
+    }
+
+    @Test
     void shouldDescribeATopicWhenAPartitionHasNoLeader() throws Exception {
         done("topics create orders --partitions 3 --replication-factor 1");
         produce(30);

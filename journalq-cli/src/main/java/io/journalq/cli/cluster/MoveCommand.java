@@ -94,11 +94,11 @@ abstract class MoveCommand extends ClientCommand {
         try {
             partitionMoves.run(moves, !noWait);
         } catch (CommandFailure some) {
-            moveThrottle.end(state, moved);
+            moveThrottle.end(moved);
             throw some;
         }
         if (!noWait) {
-            moveThrottle.end(state, moved);
+            moveThrottle.end(moved);
         }
     }
 

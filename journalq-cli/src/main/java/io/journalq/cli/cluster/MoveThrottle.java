@@ -83,7 +83,7 @@ final class MoveThrottle {
         }
         // The replicas first: a rate without replicas limits nothing.
         followers.forEach((topic, ofTopic) -> setReplicas(topic, leaders.get(topic), ofTopic));
-        for (BrokerNode broker : state.cluster().brokers()) {
+        for (BrokerNode broker : live()) {
             String rate = Long.toString(bytesPerSecond);
             admin.alterConfigs(
                     ConfigResource.broker(broker.id()),
@@ -92,6 +92,13 @@ final class MoveThrottle {
         terminal.tell(
                 "each broker copies at most " + Quantity.size(bytesPerSecond) + "/s for these moves. If this command"
                         + " is interrupted, run journalq cluster reassign --unthrottle --execute");
+    }
+
+    /** Only these can change their settings. A broker that is down does not copy. */
+    private List<BrokerNode> live() {
+        return admin.describeCluster().brokers().stream()
+                .filter(broker -> !broker.fenced())
+                .toList();
     }
 
     private void setReplicas(String topic, Collection<String> leaders, Collection<String> followers) {
@@ -116,7 +123,7 @@ final class MoveThrottle {
     }
 
     /** Removes the throttle when the moves of some partitions have ended. It stays if others move. */
-    void end(ClusterState state, Collection<TopicPartition> ended) {
+    void end(Collection<TopicPartition> ended) {
         Set<TopicPartition> moving =
                 new HashSet<>(admin.listPartitionReassignments().keySet());
         // The broker that was asked may not know yet that these have ended.
@@ -126,18 +133,21 @@ final class MoveThrottle {
                     + "); to remove them, run journalq cluster reassign --unthrottle --execute");
             return;
         }
-        remove(state, ended.stream().map(TopicPartition::topic).distinct().toList());
+        remove(ended.stream().map(TopicPartition::topic).distinct().toList());
     }
 
-    /** Removes the throttles of all brokers, and of some topics. Returns the number of topics that had one. */
-    int remove(ClusterState state, Collection<String> topics) {
-        List<ConfigChange> rates = List.of(ConfigChange.delete(LEADER_RATE), ConfigChange.delete(FOLLOWER_RATE));
-        for (BrokerNode broker : state.cluster().brokers()) {
-            admin.alterConfigs(ConfigResource.broker(broker.id()), rates);
-        }
+    /**
+     * Removes the throttles of all brokers that are live, and of some topics. What remains of others limits nothing
+     * without replicas. Returns the number of topics that had one.
+     */
+    int remove(Collection<String> topics) {
         List<ConfigResource> throttled = throttled(topics);
         List<ConfigChange> replicas = List.of(ConfigChange.delete(LEADERS), ConfigChange.delete(FOLLOWERS));
         throttled.forEach(topic -> admin.alterConfigs(topic, replicas));
+        List<ConfigChange> rates = List.of(ConfigChange.delete(LEADER_RATE), ConfigChange.delete(FOLLOWER_RATE));
+        for (BrokerNode broker : live()) {
+            admin.alterConfigs(ConfigResource.broker(broker.id()), rates);
+        }
         return throttled.size();
     }
 

@@ -169,8 +169,7 @@ final class ReassignCommand extends MoveCommand {
             terminal().tell("Nothing was changed. To remove the throttles of all brokers and topics, add --execute.");
             return;
         }
-        int count =
-                new MoveThrottle(admin, terminal()).remove(state, state.topics().keySet());
+        int count = new MoveThrottle(admin, terminal()).remove(state.topics().keySet());
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("topics", count);
         report("removed the throttles of all brokers and of " + Quantity.count(count, "topic"), json);
@@ -186,7 +185,7 @@ final class ReassignCommand extends MoveCommand {
         moving.keySet().forEach(partition -> cancelled.put(partition, List.of()));
         if (!cancelled.isEmpty()) {
             admin.alterPartitionReassignments(cancelled);
-            new MoveThrottle(admin, terminal()).end(ClusterState.of(admin), cancelled.keySet());
+            new MoveThrottle(admin, terminal()).end(cancelled.keySet());
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("cancelled", cancelled.size());
