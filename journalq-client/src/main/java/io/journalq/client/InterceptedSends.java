@@ -2,6 +2,7 @@ package io.journalq.client;
 
 import static io.journalq.client.internal.check.Arguments.notNull;
 
+import io.journalq.client.internal.produce.BatchFuture;
 import io.journalq.client.record.BatchMetadata;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
@@ -71,7 +72,7 @@ final class InterceptedSends {
         var unused = sent.whenComplete((metadata, failure) -> {
             for (int i = 0; i < changed.size(); i++) {
                 if (failure == null) {
-                    acknowledged(changed.get(i), position(changed.get(i), metadata, i));
+                    acknowledged(changed.get(i), position(changed.get(i), metadata, i, hasLogAppendTime(sent)));
                 } else {
                     failed(changed.get(i), failure);
                 }
@@ -80,12 +81,18 @@ final class InterceptedSends {
         return sent;
     }
 
-    private static RecordMetadata position(ProducerRecord record, BatchMetadata batch, int index) {
+    private static boolean hasLogAppendTime(CompletableFuture<BatchMetadata> sent) {
+        return sent instanceof BatchFuture batch && batch.hasLogAppendTime();
+    }
+
+    private static RecordMetadata position(
+            ProducerRecord record, BatchMetadata batch, int index, boolean logAppendTime) {
         long offset = batch.baseOffset() == RecordMetadata.UNKNOWN_OFFSET
                 ? RecordMetadata.UNKNOWN_OFFSET
                 : batch.baseOffset() + index;
-        long timestampMs =
-                record.timestampMs() == ProducerRecord.SEND_TIME ? batch.maxTimestampMs() : record.timestampMs();
+        long timestampMs = logAppendTime || record.timestampMs() == ProducerRecord.SEND_TIME
+                ? batch.maxTimestampMs()
+                : record.timestampMs();
         return new RecordMetadata(batch.topic(), batch.partition(), offset, timestampMs);
     }
 

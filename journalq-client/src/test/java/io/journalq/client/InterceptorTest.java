@@ -167,6 +167,26 @@ final class InterceptorTest {
     }
 
     @Test
+    void shouldTellTheTimestampThatTheBrokerGaveWhenItGivesOne() {
+        ProducerRecord own = record("a").toBuilder().timestampMs(77).build();
+        List<Long> timestamps = new CopyOnWriteArrayList<>();
+        try (Producer producer = producer()
+                .interceptor(new ProducerInterceptor() {
+                    @Override
+                    public void onAcknowledged(ProducerRecord record, RecordMetadata metadata) {
+                        timestamps.add(metadata.timestampMs());
+                    }
+                })
+                .build()) {
+            producer.sendBatch("orders", 0, List.of(own)).join();
+            cluster.appendTime(5_000);
+            producer.send(own);
+            producer.sendBatch("orders", 0, List.of(own, record("b"))).join();
+        }
+        assertThat(timestamps).containsExactly(77L, 5_000L, 5_000L, 5_000L);
+    }
+
+    @Test
     void shouldSeeRecordsAndCommitsWhenAConsumerReads() {
         try (Producer producer = producer().build()) {
             producer.sendBatch("orders", 0, List.of(record("a"), record("b"))).join();

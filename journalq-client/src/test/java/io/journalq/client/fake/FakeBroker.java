@@ -298,6 +298,7 @@ final class FakeBroker {
                         .setBaseOffset(response.baseOffset());
                 partitions.add(result);
                 synchronized (cluster) {
+                    result.setLogAppendTimeMs(cluster.appendTimeMs);
                     if (cluster.namesLeaders && response.error() == ErrorCode.NOT_LEADER_OR_FOLLOWER) {
                         FakePartition partition =
                                 cluster.topics.get(topic.name()).get(data.index());

@@ -44,6 +44,7 @@ public final class FakeCluster implements AutoCloseable {
     boolean refusesNewApiVersions;
     boolean ignoresNewConnections;
     boolean namesLeaders;
+    long appendTimeMs = -1;
     int requests;
 
     /** Starts brokers with ids from 0. */
@@ -170,6 +171,11 @@ public final class FakeCluster implements AutoCloseable {
     /** Behaves like a broker that knows only the oldest ApiVersions. */
     public synchronized void refuseNewApiVersions() {
         refusesNewApiVersions = true;
+    }
+
+    /** From now on, brokers say that they gave batches this timestamp. */
+    public synchronized void appendTime(long timestampMs) {
+        appendTimeMs = timestampMs;
     }
 
     /** Brokers name the leaders of partitions that they do not lead. */

@@ -40,7 +40,7 @@ final class PendingBatch {
     private int platformWaiters;
     private RecordFuture firstFuture;
     private RecordFuture lastFuture;
-    private CompletableFuture<BatchMetadata> batchFuture;
+    private BatchFuture batchFuture;
 
     // Written before the payload by the thread that builds the batch.
     private int recordCount;
@@ -112,7 +112,7 @@ final class PendingBatch {
         lastFuture = future;
     }
 
-    void setBatchFuture(CompletableFuture<BatchMetadata> future) {
+    void setBatchFuture(BatchFuture future) {
         this.batchFuture = future;
     }
 
@@ -236,6 +236,9 @@ final class PendingBatch {
         if (batchFuture != null) {
             if (failure == null) {
                 TopicPartition where = lane.id;
+                if (appendTimeMs >= 0) {
+                    batchFuture.setLogAppendTime();
+                }
                 batchFuture.complete(new BatchMetadata(
                         where.topic(),
                         where.partition(),

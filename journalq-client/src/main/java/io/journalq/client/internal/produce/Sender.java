@@ -143,7 +143,7 @@ public final class Sender implements AutoCloseable {
         try {
             PendingBatch batch =
                     new PendingBatch(lane, topic.takeBuilder(true), System.nanoTime(), deliveryTimeoutNanos);
-            CompletableFuture<BatchMetadata> result = new CompletableFuture<>();
+            BatchFuture result = new BatchFuture();
             batch.setBatchFuture(result);
             batch.accountedBytes = boundBytes;
             fill(batch, records);
