@@ -22,7 +22,7 @@ final class ConsumerInterceptors {
         for (ConsumerInterceptor interceptor : interceptors) {
             try {
                 interceptor.onRecords(records);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log(e);
             }
         }
@@ -32,13 +32,13 @@ final class ConsumerInterceptors {
         for (ConsumerInterceptor interceptor : interceptors) {
             try {
                 interceptor.onCommitted(offsets);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 log(e);
             }
         }
     }
 
-    private static void log(RuntimeException e) {
+    private static void log(Throwable e) {
         LOGGER.log(System.Logger.Level.WARNING, "a consumer interceptor failed: " + e, e);
     }
 }

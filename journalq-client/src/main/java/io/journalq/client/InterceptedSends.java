@@ -116,7 +116,7 @@ final class InterceptedSends {
         for (ProducerInterceptor interceptor : interceptors) {
             try {
                 call.accept(interceptor);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 // The record is sent or has failed already, and other records must not suffer.
                 LOGGER.log(System.Logger.Level.WARNING, "a producer interceptor failed: " + e, e);
             }

@@ -187,6 +187,49 @@ final class InterceptorTest {
     }
 
     @Test
+    void shouldLoseNothingWhenAnInterceptorFailsWithAnError() {
+        try (CapturedLog log = new CapturedLog();
+                Producer producer = producer()
+                        .interceptor(new ProducerInterceptor() {
+                            @Override
+                            public void onAcknowledged(ProducerRecord record, RecordMetadata metadata) {
+                                throw new NoSuchMethodError("of another release");
+                            }
+                        })
+                        .interceptor(adding("second"))
+                        .build();
+                Consumer consumer = consumer()
+                        .groupId("billing")
+                        .autoCommit(false)
+                        .interceptor(new ConsumerInterceptor() {
+                            @Override
+                            public void onRecords(ConsumerRecords records) {
+                                throw new NoSuchMethodError("of another release");
+                            }
+
+                            @Override
+                            public void onCommitted(Map<TopicPartition, CommittedOffset> offsets) {
+                                throw new NoSuchMethodError("of another release");
+                            }
+                        })
+                        .build()) {
+            // when
+            assertThat(producer.send(record("a")).offset()).isZero();
+            producer.sendBatch("orders", 0, List.of(record("b"), record("c"))).join();
+            consumer.assign(List.of(FIRST));
+            int count = 0;
+            while (count < 3) {
+                count += consumer.poll(LONG).count();
+            }
+            assertThat(consumer.commitAsync()).succeedsWithin(LONG);
+            // then
+            assertThat(seen).containsExactly("ack 0", "ack 1", "ack 2");
+            assertThat(log.lines("producer interceptor failed")).hasSize(3);
+            assertThat(log.lines("consumer interceptor failed")).hasSizeGreaterThan(1);
+        }
+    }
+
+    @Test
     void shouldSeeRecordsAndCommitsWhenAConsumerReads() {
         try (Producer producer = producer().build()) {
             producer.sendBatch("orders", 0, List.of(record("a"), record("b"))).join();
