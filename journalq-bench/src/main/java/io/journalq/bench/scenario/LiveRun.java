@@ -26,6 +26,9 @@ final class LiveRun {
     /** If no message arrives for this time, the missing messages count as lost. */
     private static final long SILENCE_MS = 30_000;
 
+    /** A message that comes again comes soon after the last one. */
+    private static final long QUIET_MS = 1_000;
+
     private static final long RESPONSE_TIMEOUT_MS = 60_000;
 
     private final PubSubDriver driver;
@@ -66,6 +69,7 @@ final class LiveRun {
             ResourceUse use = meter.stop();
             boolean stopped = traffic.stopPublishing(RESPONSE_TIMEOUT_MS);
             traffic.drain(SILENCE_MS);
+            Thread.sleep(QUIET_MS);
             // What was under way when the time was over counts as well: after a stall, these are the slowest messages.
             endToEnd.add(traffic.takeEndToEnd());
             acknowledged.add(traffic.takeAcknowledged());
