@@ -70,6 +70,9 @@ final class MetadataStateMachine extends BaseStateMachine {
 
     /** Events of the server. Any thread; must not block. */
     interface Listener {
+        /** This broker leads. Its term begins when the quorum has committed an entry of it. */
+        void onElected();
+
         /** This broker leads, and has applied everything that was committed before its term. */
         void onLeaderReady(long term);
 
@@ -267,7 +270,9 @@ final class MetadataStateMachine extends BaseStateMachine {
 
     @Override
     public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
-        if (!member.getPeerId().equals(leader)) {
+        if (member.getPeerId().equals(leader)) {
+            listener.onElected();
+        } else {
             listener.onNotLeader();
         }
     }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -26,7 +27,11 @@ import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +65,10 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
      */
     static final int LOST_VOTE_WAIT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
 
+    /** Time between two looks at whether a term has begun. That usually takes a few milliseconds. */
+    private static final int TERM_CHECK_MS = RatisSettings.ELECTION_TIMEOUT_MAX_MS;
+
+    private static final int STEP_DOWN_TIMEOUT_MS = 3_000;
     private static final int SNAPSHOT_TIMEOUT_MS = 60_000;
     private static final int METADATA_TIMEOUT_MS = 60_000;
     private static final int METADATA_CHECK_MS = 10;
@@ -152,6 +161,51 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                     .setParameters(RatisSettings.parameters(self, config.tls()))
                     .setOption(option)
                     .build();
+        }
+
+        @Override
+        public void onElected() {
+            inBackground(() -> checkTerm(null), TERM_CHECK_MS);
+        }
+
+        /**
+         * Gives the leadership up if the term does not begin although everything is sent: the acknowledgements of its
+         * first entry are lost. Ratis does not send that again, and accepts no other entry before it, see decision 20.
+         *
+         * @param before what the other voters had acknowledged at the last look; null at the first one
+         */
+        private void checkTerm(long[] before) {
+            try {
+                RaftServer.Division division = ratis.getDivision(group);
+                DivisionInfo info = division.getInfo();
+                if (server != this || !info.isLeader() || info.isLeaderReady()) {
+                    return;
+                }
+                long[] acknowledged = info.getFollowerMatchIndices();
+                if (Arrays.equals(acknowledged, before) && !isCommitted(division) && isSent(division)) {
+                    log.warn("the term of this broker as the controller does not begin, another broker is elected");
+                    var unused = ratis.transferLeadershipAsync(new TransferLeadershipRequest(
+                            client, self, group, callIds.incrementAndGet(), null, STEP_DOWN_TIMEOUT_MS));
+                }
+                inBackground(() -> checkTerm(acknowledged), TERM_CHECK_MS);
+            } catch (IOException closed) {
+                log.debug("the server of the metadata quorum is closed", closed);
+            }
+        }
+
+        /** Whether an entry of the term is committed, so that it only has to be applied. */
+        private static boolean isCommitted(RaftServer.Division division) {
+            RaftLog entries = division.getRaftLog();
+            TermIndex last = entries.getTermIndex(entries.getLastCommittedIndex());
+            return last != null && last.getTerm() == division.getInfo().getCurrentTerm();
+        }
+
+        /** Whether a majority was sent everything. Others may still receive older entries, or a snapshot. */
+        private static boolean isSent(RaftServer.Division division) {
+            long[] next = division.getInfo().getFollowerNextIndices();
+            long end = division.getRaftLog().getNextIndex();
+            long whole = 1 + Arrays.stream(next).filter(index -> index >= end).count();
+            return next.length > 0 && 2 * whole > 1 + next.length;
         }
 
         @Override

@@ -20,6 +20,7 @@ final class LossyProxy implements AutoCloseable {
     private final ServerSocket listener;
     private final List<Socket> open = new CopyOnWriteArrayList<>();
     private volatile boolean losesReplies;
+    private volatile int delayMs;
 
     LossyProxy(int port) throws IOException {
         listener = new ServerSocket(port, 0, InetAddress.getLoopbackAddress());
@@ -62,13 +63,23 @@ final class LossyProxy implements AutoCloseable {
             InputStream in = from.getInputStream();
             OutputStream out = to.getOutputStream();
             for (int bytes = in.read(buffer); bytes >= 0; bytes = in.read(buffer)) {
+                if (replies && delayMs > 0) {
+                    Thread.sleep(delayMs);
+                }
                 if (!replies || !losesReplies) {
                     out.write(buffer, 0, bytes);
                 }
             }
         } catch (IOException closed) {
             // So is the other side.
+        } catch (InterruptedException interrupted) {
+            throw new AssertionError(interrupted);
         }
+    }
+
+    /** From now on, what is sent back takes this long. */
+    void delayReplies(int milliseconds) {
+        delayMs = milliseconds;
     }
 
     /** From now on, nothing is sent back. */
@@ -76,11 +87,12 @@ final class LossyProxy implements AutoCloseable {
         losesReplies = true;
     }
 
-    /** Closes all connections. What is sent back on new ones arrives. */
+    /** Closes all connections. What is sent back on new ones arrives at once. */
     void reset() {
         open.forEach(LossyProxy::close);
         open.clear();
         losesReplies = false;
+        delayMs = 0;
     }
 
     private static void close(Socket socket) {

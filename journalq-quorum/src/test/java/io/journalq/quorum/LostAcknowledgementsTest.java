@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 class LostAcknowledgementsTest {
     private static final int WAIT_SECONDS = 20;
     private static final int FIRST_VALUES = 5;
+    /** Longer than a test needs to see that a voter has an entry. */
+    private static final int REPLY_DELAY_MS = 200;
 
     private final List<TestVoter> voters = new ArrayList<>();
     private final List<LossyProxy> proxies = new ArrayList<>();
@@ -65,16 +68,17 @@ class LostAcknowledgementsTest {
                 .orElseThrow();
     }
 
-    private static long lastEntry(TestVoter voter) {
+    private static RaftServer.Division division(TestVoter voter) {
         try {
             var ratis = voter.log.ratis();
-            return ratis.getDivision(ratis.getGroupIds().iterator().next())
-                    .getRaftLog()
-                    .getLastEntryTermIndex()
-                    .getIndex();
+            return ratis.getDivision(ratis.getGroupIds().iterator().next());
         } catch (IOException closed) {
             throw new AssertionError(closed);
         }
+    }
+
+    private static long lastEntry(TestVoter voter) {
+        return division(voter).getRaftLog().getLastEntryTermIndex().getIndex();
     }
 
     @Test // seed 7014 of chaos in a cluster
@@ -96,5 +100,30 @@ class LostAcknowledgementsTest {
         leader.proposeAll(FIRST_VALUES + 1, 2);
         List<Long> expected = LongStream.range(0, FIRST_VALUES + 3).boxed().toList();
         voters.forEach(voter -> voter.awaitValues(expected));
+    }
+
+    @Test
+    void shouldElectAControllerWhenTheAcknowledgementsOfItsFirstEntryAreLost() throws Exception {
+        // given a new leader whose first entry the other voter has, while the leader does not know it
+        TestVoter old = awaitLeader();
+        old.proposeAll(0, FIRST_VALUES);
+        List<Long> first = LongStream.range(0, FIRST_VALUES).boxed().toList();
+        voters.forEach(voter -> voter.awaitValues(first));
+        long before = lastEntry(old);
+        List<TestVoter> others = voters.stream().filter(voter -> voter != old).toList();
+        proxies.forEach(proxy -> proxy.delayReplies(REPLY_DELAY_MS));
+        old.stop();
+        TestVoter.await("both have the entry", () -> others.stream().allMatch(voter -> lastEntry(voter) > before));
+        proxies.forEach(LossyProxy::loseReplies);
+        assertThat(others).allMatch(voter -> voter.role != Role.LEADING);
+
+        // when the connections break
+        proxies.forEach(LossyProxy::reset);
+
+        // then one of them leads, and the log goes on
+        TestVoter leader = awaitLeader();
+        leader.proposeAll(FIRST_VALUES, 2);
+        List<Long> expected = LongStream.range(0, FIRST_VALUES + 2).boxed().toList();
+        others.forEach(voter -> voter.awaitValues(expected));
     }
 }

@@ -36,6 +36,11 @@ class MetadataStateMachineTest {
 
     private final MetadataStateMachine.Listener listener = new MetadataStateMachine.Listener() {
         @Override
+        public void onElected() {
+            throw new AssertionError("nobody is elected");
+        }
+
+        @Override
         public void onLeaderReady(long term) {
             throw new AssertionError("nobody is elected");
         }
