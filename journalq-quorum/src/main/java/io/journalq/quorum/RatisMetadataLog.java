@@ -461,6 +461,11 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     }
 
     @Override
+    public int maxBatchBytes() {
+        return RatisSettings.MAX_BATCH_BYTES;
+    }
+
+    @Override
     public Members members() {
         OpenServer now = server;
         if (now != null) {

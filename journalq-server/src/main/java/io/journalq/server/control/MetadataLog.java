@@ -109,6 +109,11 @@ public interface MetadataLog extends Closeable {
      */
     boolean electsLeader();
 
+    /** Maximum size of a batch, in bytes. A larger one is never committed. */
+    default int maxBatchBytes() {
+        return Integer.MAX_VALUE;
+    }
+
     /** Changes who votes; null for a log whose voters are fixed, such as that of a broker that is alone. Any thread. */
     default Voters voters() {
         return null;

@@ -244,7 +244,7 @@ final class OperationQueue {
             return;
         }
         MetadataImage image = replica.image();
-        Draft draft = new Draft(replica.newDecider(image));
+        Draft draft = new Draft(replica.newDecider(image), metadataLog, replica.level());
         try {
             if (metadataLog.electsLeader()) {
                 // Adds a record only if the term has none yet.
@@ -256,7 +256,7 @@ final class OperationQueue {
                 return;
             }
             proposing = true;
-            propose(operation, decided, image.version(), new ArrayDeque<>(draft.batches(metadataLog, replica)));
+            propose(operation, decided, image.version(), new ArrayDeque<>(draft.batches()));
         } catch (RuntimeException | Error failure) {
             proposing = false;
             operation.fail(failure);
@@ -389,11 +389,15 @@ final class OperationQueue {
     /** The decisions on one operation. Later ones build on earlier ones, before any of them is committed. */
     static final class Draft {
         private final MetadataMachine decider;
+        private final MetadataLog log;
+        private final int level;
         /** Records that are committed together. */
         private final List<List<Message>> parts = new ArrayList<>();
 
-        Draft(MetadataMachine decider) {
+        Draft(MetadataMachine decider, MetadataLog log, int level) {
             this.decider = decider;
+            this.log = log;
+            this.level = level;
         }
 
         MetadataMachine decider() {
@@ -404,6 +408,14 @@ final class OperationQueue {
             Decision decision = step.decision();
             if (!decision.accepted()) {
                 return new Outcome(decision.error(), decision.reason(), step.topicId());
+            }
+            if (!decision.divisible() && !ProposalBatches.fits(decision.records(), level, log.maxBatchBytes())) {
+                return new Outcome(
+                        ErrorCode.POLICY_VIOLATION,
+                        "the change is too large for one batch of the metadata log, which can have "
+                                + log.maxBatchBytes() + " bytes; divide it, for example create a topic with fewer"
+                                + " partitions, and add the others in several steps",
+                        step.topicId());
             }
             if (!validateOnly && !decision.records().isEmpty()) {
                 if (decision.divisible()) {
@@ -426,9 +438,9 @@ final class OperationQueue {
         }
 
         /** A log without elections takes batches of any size. */
-        private List<List<Message>> batches(MetadataLog log, MetadataReplica replica) {
+        private List<List<Message>> batches() {
             return log.electsLeader()
-                    ? ProposalBatches.divide(parts, replica.level())
+                    ? ProposalBatches.divide(parts, level)
                     : List.of(parts.stream().flatMap(List::stream).toList());
         }
     }

@@ -1,6 +1,7 @@
 package io.journalq.server.control;
 
 import io.journalq.common.protocol.Message;
+import io.journalq.common.record.RecordBatch;
 import io.journalq.server.metadata.record.PartitionChangesRecord;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -60,6 +61,18 @@ final class ProposalBatches {
         }
         batches.add(batch);
         return batches;
+    }
+
+    /** Whether one batch of {@code maxBytes} can have all these records. */
+    static boolean fits(List<Message> records, int level, int maxBytes) {
+        if (maxBytes == Integer.MAX_VALUE) {
+            return true;
+        }
+        long bytes = RecordBatch.HEADER_SIZE_BYTES;
+        for (Message record : records) {
+            bytes += OVERHEAD_BYTES + bytes(record, level);
+        }
+        return bytes <= maxBytes;
     }
 
     private static int bytes(Message record, int level) {

@@ -17,8 +17,10 @@ import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.metadata.security.Acl;
 import io.journalq.server.metadata.security.AclImage;
+import io.journalq.server.metadata.security.AclPermission;
 import io.journalq.server.metadata.security.ScramImage;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -450,10 +452,11 @@ public final class MetadataMachine {
         return tooMuch != null ? tooMuch : Decision.append(List.of(MetadataSnapshot.aclRecord(acl)));
     }
 
-    /** Removes ACLs. */
+    /** Removes ACLs. What they deny stays denied until the last of those that allow something is removed. */
     public Decision removeAcls(List<Acl> acls) {
-        return Decision.append(acls.stream()
+        return Decision.appendInParts(acls.stream()
                 .filter(state.acls()::contains)
+                .sorted(Comparator.comparing(acl -> acl.permission() == AclPermission.DENY))
                 .<Message>map(MetadataSnapshot::aclRemoval)
                 .toList());
     }

@@ -1,5 +1,8 @@
 package io.journalq.server.control;
 
+import io.journalq.server.metadata.ClusterVersion;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -7,6 +10,9 @@ import java.util.function.Consumer;
 
 /** A log in a journal whose leader is the one that a test elects. It has the role of a follower at first. */
 final class ElectedLog implements MetadataLog {
+    /** As that of a quorum. */
+    static final int MAX_BATCH_BYTES = 1 << 20;
+
     private final MetadataLog journal;
     private Consumer<Role> listener;
     private volatile Members members = new Members(Members.NO_LEADER, 0, List.of());
@@ -51,12 +57,28 @@ final class ElectedLog implements MetadataLog {
         if (!leads) {
             return CompletableFuture.failedFuture(new IOException("this broker does not lead"));
         }
+        if (sizeBytes(batch) > MAX_BATCH_BYTES) {
+            return CompletableFuture.failedFuture(new IOException("the batch is too large"));
+        }
         IOException failing = succeeding > 0 ? null : failure;
         succeeding = Math.max(0, succeeding - 1);
         if (failing == null || commitsWhenItFails) {
             commit(batch);
         }
         return failing == null ? CompletableFuture.completedFuture(null) : CompletableFuture.failedFuture(failing);
+    }
+
+    private static int sizeBytes(MetadataBatch batch) {
+        ByteBuf encoded = MetadataLogCodec.batch(
+                batch.records(), ClusterVersion.FIRST, 1_700_000_000_000L, UnpooledByteBufAllocator.DEFAULT);
+        int bytes = encoded.readableBytes();
+        encoded.release();
+        return bytes;
+    }
+
+    @Override
+    public int maxBatchBytes() {
+        return MAX_BATCH_BYTES;
     }
 
     @Override
