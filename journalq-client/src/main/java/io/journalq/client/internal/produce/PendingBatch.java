@@ -156,8 +156,8 @@ final class PendingBatch {
                 built = place.seal(plain);
                 place = null;
             }
-        } catch (RuntimeException | OutOfMemoryError e) {
-            // The loop fails the batch when it takes it.
+        } catch (RuntimeException | Error e) {
+            // The loop fails the batch when it takes it. Also if the native library of a codec cannot be loaded.
             error = e;
         }
         used.release();

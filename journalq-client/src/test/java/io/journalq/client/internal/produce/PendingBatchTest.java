@@ -71,6 +71,28 @@ class PendingBatchTest {
         second.release();
     }
 
+    @Test
+    void shouldFailWhenTheNativeLibraryOfACodecIsMissing() {
+        // given
+        PendingBatch batch = new PendingBatch(topic.lane(0), topic.takeBuilder(true), 0, DELIVERY_TIMEOUT_NANOS);
+        batch.slot.builder().append(0, null, new byte[] {1}, List.of());
+        BuilderPool.Slot used = batch.slot;
+        batch.place = plain -> {
+            plain.release();
+            throw new UnsatisfiedLinkError("planted");
+        };
+
+        // when
+        batch.build();
+
+        // then the loop finds the error, instead of waiting for the batch
+        assertThat(batch.isBuilt()).isTrue();
+        assertThat(batch.buildError()).hasMessage("planted");
+        BuilderPool.Slot next = topic.takeBuilder(true);
+        assertThat(next).isSameAs(used);
+        next.release();
+    }
+
     static TopicLanes topic(ProducerConfig config) {
         return new TopicLanes(new ClusterView.Topic("orders", new Uuid(1, 1), new int[1], new int[1]), config);
     }
