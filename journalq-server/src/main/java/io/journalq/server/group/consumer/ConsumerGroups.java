@@ -201,9 +201,14 @@ public final class ConsumerGroups {
         List<CoordinatorRecord> records = new ArrayList<>();
         MemberMetadata before = group.member(memberId);
         String replaced = request.instanceId() == null ? null : group.memberOfInstance(request.instanceId());
-        if (before == null && replaced != null) {
-            before = group.member(replaced);
-            records.addAll(membership.replacement(group, replaced, memberId));
+        if (replaced != null && !replaced.equals(memberId)) {
+            if (before == null) {
+                before = group.member(replaced);
+                records.addAll(membership.replacement(group, replaced, memberId));
+            } else {
+                // The member keeps its own assignment. Nobody would come back for that of the other one.
+                records.addAll(membership.removal(group, replaced));
+            }
         }
         MemberMetadata after = updated(before, client, request);
         if (!after.equals(group.member(memberId))) {

@@ -124,8 +124,7 @@ final class MemberLifecycle {
 
     /** Removes a member. */
     void remove(ConsumerGroup group, String memberId, long nowMs) {
-        deadlines.cancelAll(group.groupId(), memberId);
-        outbox.append(ConsumerGroupRecords.withoutMember(group.groupId(), memberId));
+        outbox.append(removal(group, memberId));
         if (!turnClassic(group, nowMs)) {
             settle(group, nowMs);
         }
@@ -138,11 +137,16 @@ final class MemberLifecycle {
                 && classicTurn.onClassicMembersOnly(group, nowMs);
     }
 
+    /** The records that remove a member, whose deadlines end. */
+    List<CoordinatorRecord> removal(ConsumerGroup group, String memberId) {
+        deadlines.cancelAll(group.groupId(), memberId);
+        return ConsumerGroupRecords.withoutMember(group.groupId(), memberId);
+    }
+
     /** The records with which {@code memberId} replaces the static member {@code replaced}. */
     List<CoordinatorRecord> replacement(ConsumerGroup group, String replaced, String memberId) {
         String groupId = group.groupId();
-        deadlines.cancelAll(groupId, replaced);
-        List<CoordinatorRecord> records = new ArrayList<>(ConsumerGroupRecords.withoutMember(groupId, replaced));
+        List<CoordinatorRecord> records = new ArrayList<>(removal(group, replaced));
         records.add(ConsumerGroupRecords.target(groupId, memberId, group.target(replaced)));
         records.add(ConsumerGroupRecords.current(groupId, memberId, group.current(replaced)));
         return records;

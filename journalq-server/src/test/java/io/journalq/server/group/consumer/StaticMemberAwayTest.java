@@ -44,6 +44,23 @@ class StaticMemberAwayTest {
         assertThat(current("other").assigned().size()).isEqualTo(1);
     }
 
+    @Test
+    void shouldGiveUpEverythingWhenAnotherMemberTakesItsInstanceId() {
+        // given a static member that has left for a while
+        heartbeat("static", "instance", 0, List.of());
+        heartbeat("other", null, 0, List.of());
+        heartbeat("static", "instance", CurrentAssignment.STATIC_LEFT_EPOCH, null);
+
+        // when a member that is in the group joins again, with its instance id
+        heartbeat("other", "instance", 0, List.of());
+
+        // then nobody waits for the session timeout
+        ConsumerGroup group = coordinator.groups.group("group");
+        assertThat(group.members()).containsOnlyKeys("other");
+        assertThat(group.memberOfInstance("instance")).isEqualTo("other");
+        assertThat(current("other").assigned().size()).isEqualTo(2);
+    }
+
     private CurrentAssignment current(String memberId) {
         return coordinator.groups.group("group").current(memberId);
     }
