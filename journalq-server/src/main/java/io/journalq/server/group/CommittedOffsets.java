@@ -177,11 +177,10 @@ public final class CommittedOffsets {
     }
 
     /** The same for commits in a transaction. These are all stored in addition to the offsets in effect. */
-    boolean hasRoomInTransaction(InTransaction transaction) {
+    boolean hasRoomInTransaction(String groupId, InTransaction transaction) {
         long moreBytes = 0;
         for (Commit commit : transaction.commits()) {
-            moreBytes +=
-                    OffsetSizes.PENDING_BYTES + OffsetSizes.text(commit.topic()) + OffsetSizes.text(commit.metadata());
+            moreBytes += OffsetSizes.pending(groupId, commit.topic(), commit.metadata());
         }
         return memory.hasRoom(moreBytes);
     }

@@ -439,8 +439,8 @@ public final class GroupMachine implements CoordinatorMachine {
             Reply<List<ErrorCode>> reply) {
         ErrorCode error =
                 isBadId(groupId) ? ErrorCode.INVALID_GROUP_ID : offsets.checkInTransaction(groupId, committer, nowMs);
-        boolean tooMuch =
-                error == ErrorCode.NONE && (isOneTooMany(groupId) || !offsets.hasRoomInTransaction(transaction));
+        boolean tooMuch = error == ErrorCode.NONE
+                && (isOneTooMany(groupId) || !offsets.hasRoomInTransaction(groupId, transaction));
         error = tooMuch ? ErrorCode.GROUP_MAX_SIZE_REACHED : error;
         // The producer sends it again, and the coordinator of its transaction is asked again.
         error = error == ErrorCode.NONE && offsets.isLate(transaction) ? ErrorCode.COORDINATOR_NOT_AVAILABLE : error;

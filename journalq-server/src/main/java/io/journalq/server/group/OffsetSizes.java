@@ -20,7 +20,7 @@ final class OffsetSizes {
     static final int METADATA_BYTES = 110;
 
     /** A pending offset of a transaction, which is found by its partition and by its producer. */
-    static final int PENDING_BYTES = 500;
+    private static final int PENDING_BYTES = 500;
 
     private OffsetSizes() {}
 
@@ -35,6 +35,11 @@ final class OffsetSizes {
     /** Maximum size that the first offset of a group in a partition adds. */
     static long first(String topic) {
         return topic(topic) + SCATTERED_BYTES;
+    }
+
+    /** A pending offset with its texts. Each has the id of its group, because the group need not have other offsets. */
+    static long pending(String groupId, String topic, String metadata) {
+        return PENDING_BYTES + TextSize.bytes(groupId) + text(topic) + text(metadata);
     }
 
     /** Size of a text; 0 for none. */

@@ -31,9 +31,8 @@ final class PendingOffsets {
     }
 
     private static long sizeBytes(Place place, Pending pending) {
-        return OffsetSizes.PENDING_BYTES
-                + OffsetSizes.text(place.topic())
-                + OffsetSizes.text(pending.offset().metadata());
+        return OffsetSizes.pending(
+                place.groupId(), place.topic(), pending.offset().metadata());
     }
 
     /** The group and partition of an offset. */

@@ -522,6 +522,15 @@ class GroupMemoryTest {
         assertEstimate("pending offsets of groups", offsets, COUNT, i -> commitInTransaction("group-" + i, 0, i + 1));
     }
 
+    @Test
+    void shouldEstimateOffsetsOfTransactionsWhenTheNamesOfGroupsAreLong() {
+        assertEstimate(
+                "pending offsets of long names",
+                offsets,
+                200,
+                i -> commitInTransaction("\u0416".repeat(1_000) + i, 0, i + 1));
+    }
+
     private void commitInTransaction(String group, int partition, long producerId) {
         machine.onTransactionalOffsetCommit(
                 group,
