@@ -74,6 +74,35 @@ final class ConsumersAfterLossTest {
     }
 
     @Test
+    void shouldReadRecordsThatAreBackInPlaceOfThoseThatWereRead() throws Exception {
+        // given a consumer that has read records of the second leader epoch in place of lost ones of the first
+        produce("kept");
+        Path log = log();
+        long oneRecordBytes = Files.size(log);
+        produce("back 1", "back 2");
+        broker.stop();
+        byte[] first = Files.readAllBytes(log);
+        cut(log, oneRecordBytes);
+        broker.start();
+        produce("lost 1", "lost 2", "lost 3");
+        try (Consumer consumer = consumer()) {
+            assertThat(read(consumer, 4)).containsExactly("kept", "lost 1", "lost 2", "lost 3");
+            consumer.pause(List.of(PARTITION));
+
+            // when the lost ones are back, and others follow
+            broker.stop();
+            cut(log, 0);
+            Files.write(log, first);
+            broker.start();
+            produce("next 1", "next 2", "next 3");
+            consumer.resume(List.of(PARTITION));
+
+            // then none of them is skipped
+            assertThat(read(consumer, 5)).containsExactly("back 1", "back 2", "next 1", "next 2", "next 3");
+        }
+    }
+
+    @Test
     void shouldStartAsConfiguredWhenTheTopicIsAnotherOneOfTheSameName() throws Exception {
         // given a consumer that has read in a later leader epoch than the first one
         produce("old 1");

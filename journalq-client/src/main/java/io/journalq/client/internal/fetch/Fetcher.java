@@ -75,6 +75,7 @@ public final class Fetcher implements AutoCloseable {
         /** The leader epoch of the last batch before the offset. The leader detects by it that records were lost. */
         private int leaderEpoch = UNKNOWN_EPOCH;
 
+        private final ReadEpochs epochs = new ReadEpochs();
         private int generation = -1;
         private boolean paused;
     }
@@ -146,7 +147,10 @@ public final class Fetcher implements AutoCloseable {
 
     /** Sets a position whose leader epoch is known, without a choice of the application. */
     private void moveTo(TopicPartition partition, long offset, int leaderEpoch) {
-        place(partition, offset, leaderEpoch);
+        Position position = assigned(partition);
+        position.offset = offset;
+        position.leaderEpoch = leaderEpoch;
+        position.epochs.truncateTo(offset);
         startReading(List.of(partition));
     }
 
@@ -154,6 +158,7 @@ public final class Fetcher implements AutoCloseable {
         Position position = assigned(partition);
         position.offset = offset;
         position.leaderEpoch = leaderEpoch;
+        position.epochs.clear();
     }
 
     /** Fetches a partition again from its position on. */
@@ -228,6 +233,7 @@ public final class Fetcher implements AutoCloseable {
         positions.values().forEach(position -> {
             position.offset = UNKNOWN;
             position.leaderEpoch = UNKNOWN_EPOCH;
+            position.epochs.clear();
             position.generation = generation;
         });
         anyUnknown = !positions.isEmpty();
@@ -474,10 +480,16 @@ public final class Fetcher implements AutoCloseable {
         moveTo(find(List.of(part.id()), spec));
     }
 
-    /** Moves a position back, because the partition has lost records before it, and others may have replaced them. */
+    /**
+     * Moves a position back, because the partition has lost records before it, and others may have replaced them. Up to
+     * the end in the response, the log has no batches of later epochs than the one there. Where this consumer has read
+     * some, the log has others.
+     */
     private void moveBack(TopicPartition partition, Position position, FetchResponse.EpochEndOffset diverging) {
         long before = position.offset;
-        moveTo(partition, Math.min(before, diverging.endOffset()), diverging.epoch());
+        long end = Math.min(before, diverging.endOffset());
+        long offset = Math.min(end, position.epochs.startAfter(diverging.epoch(), end));
+        moveTo(partition, offset, position.epochs.before(offset, diverging.epoch()));
         truncateOpened(partition, position.offset);
         core.cluster()
                 .failureLog()
@@ -524,8 +536,9 @@ public final class Fetcher implements AutoCloseable {
                     }
                     run.count += RecordCount.of(reader, opened, at, position.offset);
                 }
-                next = Math.max(next, reader.nextOffset());
                 epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
+                position.epochs.add(epoch, next);
+                next = Math.max(next, reader.nextOffset());
                 run.soundEnd = opened == null ? reader.nextIndex() : opened.writerIndex();
             }
         } catch (InvalidBatchException e) {
