@@ -9,6 +9,8 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
+import io.journalq.common.protocol.message.OffsetFetchRequest;
+import io.journalq.common.protocol.message.OffsetFetchResponse;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import java.io.IOException;
@@ -519,6 +521,45 @@ class GatewayOperationsTest {
             assertThat(gateway.get("/v1/groups/g/offsets").statusCode()).isEqualTo(503);
         } finally {
             broker.handlers().replace(ApiKey.CONSUMER_GROUP_DESCRIBE, handler -> before.get(0));
+        }
+    }
+
+    @Test
+    void shouldNotLeaveOffsetsOutWhenTheCoordinatorOfTheirGroupLoads() throws Exception {
+        String topic = topic(1);
+        append(topic, 3);
+        String group = name();
+        commit(group, topic, 2);
+        List<Handler<?>> before = new ArrayList<>();
+        broker.handlers().replace(ApiKey.CONSUMER_GROUP_DESCRIBE, handler -> {
+            before.add(handler);
+            return new LoadingGroups(handler.api());
+        });
+        broker.handlers().replace(ApiKey.OFFSET_FETCH, handler -> {
+            before.add(handler);
+            return new LoadingOffsets(handler.api());
+        });
+        try {
+            HttpResponse<String> reset = gateway.post(
+                    "/v1/groups/" + group + "/offsets",
+                    JSON,
+                    "{\"topic\":\"" + topic + "\",\"to\":\"shift\",\"shift\":-1,\"execute\":true}");
+            assertThat(reset.statusCode()).as(reset.body()).isEqualTo(503);
+        } finally {
+            broker.handlers().replace(ApiKey.CONSUMER_GROUP_DESCRIBE, handler -> before.get(0));
+            broker.handlers().replace(ApiKey.OFFSET_FETCH, handler -> before.get(1));
+        }
+    }
+
+    private record LoadingOffsets(ServedApi api) implements Handler<OffsetFetchRequest> {
+        @Override
+        public void handle(RequestContext context, OffsetFetchRequest request) {
+            context.respond(new OffsetFetchResponse()
+                    .setGroups(request.groups().stream()
+                            .map(group -> new OffsetFetchResponse.OffsetFetchResponseGroup()
+                                    .setGroupId(group.groupId())
+                                    .setErrorCode(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS.code()))
+                            .toList()));
         }
     }
 

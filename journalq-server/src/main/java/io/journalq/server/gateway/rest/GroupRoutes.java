@@ -61,7 +61,7 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
                     + 2 * row.metadata().length());
 
     List<Route> routes() {
-        OffsetReset reset = new OffsetReset();
+        OffsetReset reset = new OffsetReset(this);
         return List.of(
                 RestRoute.get("/v1/groups", ListQuery.description("lists groups with their lag"), this::list),
                 RestRoute.get(
@@ -223,7 +223,7 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
      *
      * @param error null if it can
      */
-    private void checkCoordinator(ErrorCode error, String name) {
+    void checkCoordinator(ErrorCode error, String name) {
         boolean away = error != null
                 && switch (error) {
                     case COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR -> true;

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 /**
  * {@code POST /v1/groups/{group}/offsets}: changes the committed offsets of a group without members, or shows what would
  * change. The rules are those of {@code journalq groups reset-offsets}: a new offset outside of a partition is replaced by
- * its start or its end. Stateless.
+ * its start or its end. Immutable.
  */
 final class OffsetReset {
     private static final int MAX_PARTITIONS = 10_000;
@@ -37,6 +37,12 @@ final class OffsetReset {
     private static final int COMMIT_PAUSE_MS = 100;
     private static final List<String> MEMBERS =
             RestRequest.orExecute("topic", "partitions", "to", "offset", "timestamp", "shift");
+
+    private final GroupRoutes groups;
+
+    OffsetReset(GroupRoutes groups) {
+        this.groups = groups;
+    }
 
     /** Where the offsets go. */
     private enum To {
@@ -62,6 +68,8 @@ final class OffsetReset {
     void run(RestRequest request) {
         Wish wish = wish(request);
         GroupDescriptions.find(request, List.of(wish.group()), found -> {
+            // Without its coordinator, the group seems to have no offsets, which would be left out.
+            groups.checkCoordinator(found.errors().get(wish.group()), wish.group());
             GroupDescriptions.Described group = found.groups().get(wish.group());
             if (group != null && !group.members().isEmpty()) {
                 throw new Problem(
