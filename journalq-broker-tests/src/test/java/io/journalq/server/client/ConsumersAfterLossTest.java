@@ -74,8 +74,8 @@ final class ConsumersAfterLossTest {
     }
 
     @Test
-    void shouldReadRecordsThatAreBackInPlaceOfThoseThatWereRead() throws Exception {
-        // given a consumer that has read records of the second leader epoch in place of lost ones of the first
+    void shouldReadRecordsThatAreBackInsteadOfThoseThatWereRead() throws Exception {
+        // given a consumer that has read records of the second leader epoch instead of lost ones of the first
         produce("kept");
         Path log = log();
         long oneRecordBytes = Files.size(log);
