@@ -233,7 +233,8 @@ public final class MetadataMachine {
         boolean replicated = spec.assignments().isEmpty()
                 ? replicationFactor > 1
                 : spec.assignments().get(0).size() > 1;
-        Map<String, String> configs = replicated ? ReplicatedTopicRules.withMode(spec.configs()) : spec.configs();
+        Map<String, String> asked = canonical(spec.configs());
+        Map<String, String> configs = replicated ? ReplicatedTopicRules.withMode(asked) : asked;
         int partitions = partitionsOf(spec);
         refused = checkCount(partitions, partitions);
         if (refused != null) {
@@ -328,7 +329,8 @@ public final class MetadataMachine {
         if (topic == null) {
             return Decision.refuse(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "there is no topic '" + name + "'");
         }
-        Map<String, String> changed = MetadataSizes.changed(topic.configs(), changes);
+        Map<String, String> asked = canonical(changes);
+        Map<String, String> changed = MetadataSizes.changed(topic.configs(), asked);
         String unsupported = topic.isReplicated() ? ReplicatedTopicRules.problem(topic.configs(), changed) : null;
         if (unsupported != null) {
             return Decision.refuse(ErrorCode.INVALID_CONFIG, unsupported);
@@ -340,7 +342,7 @@ public final class MetadataMachine {
         // First, so that the leaders do not acknowledge more before the other replicas stop being eligible.
         List<Message> records =
                 cluster().requireFewer(new TopicImage(topic.name(), topic.id(), topic.partitions(), changed));
-        for (Map.Entry<String, String> change : new TreeMap<>(changes).entrySet()) {
+        for (Map.Entry<String, String> change : asked.entrySet()) {
             if (change.getValue() == null && !topic.configs().containsKey(change.getKey())) {
                 continue; // The setting is not set, so its name does not matter.
             }
@@ -525,10 +527,14 @@ public final class MetadataMachine {
     }
 
     private static ConfigRecord configRecord(Uuid topicId, String name, String value) {
-        return new ConfigRecord()
-                .setTopicId(topicId)
-                .setName(name)
-                .setValue(value == null ? null : TopicConfig.canonical(name, value));
+        return new ConfigRecord().setTopicId(topicId).setName(name).setValue(value);
+    }
+
+    /** The texts as they are stored. All rules apply to these, because a number such as 01 is another text than 1. */
+    private static SortedMap<String, String> canonical(Map<String, String> configs) {
+        SortedMap<String, String> texts = new TreeMap<>();
+        configs.forEach((name, text) -> texts.put(name, text == null ? null : TopicConfig.canonical(name, text)));
+        return texts;
     }
 
     private static Decision checkConfig(String name, String value) {

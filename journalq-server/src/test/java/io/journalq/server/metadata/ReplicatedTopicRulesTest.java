@@ -39,6 +39,7 @@ class ReplicatedTopicRulesTest {
         assertThat(modeOf(create(Map.of("delivery.mode", "performance")))).isEqualTo("performance");
         assertThat(modeOf(create(Map.of("delivery.mode", "consistent")))).isEqualTo("consistent");
         assertThat(modeOf(create(Map.of("flush.messages", "1")))).isEqualTo("consistent");
+        assertThat(modeOf(create(Map.of("flush.messages", "01")))).isEqualTo("consistent");
         assertThat(modeOf(create(Map.of("flush.messages", "100")))).isEqualTo("eventual");
     }
 
@@ -46,8 +47,12 @@ class ReplicatedTopicRulesTest {
     void shouldRefuseToMakeATopicConsistentWhenItsReplicasHaveAcknowledgedByAnotherRule() {
         for (String mode : List.of("eventual", "performance")) {
             String topic = create(Map.of("delivery.mode", mode));
-            for (Map<String, String> change :
-                    List.of(Map.of("delivery.mode", "consistent"), Map.of("flush.messages", "1"))) {
+            for (Map<String, String> change : List.of(
+                    Map.of("delivery.mode", "consistent"),
+                    Map.of("delivery.mode", " consistent "),
+                    Map.of("flush.messages", "1"),
+                    Map.of("flush.messages", "01"),
+                    Map.of("flush.messages", "+1"))) {
                 Decision refused = machine.alterTopicConfig(topic, change);
                 assertThat(refused.error()).isEqualTo(ErrorCode.INVALID_CONFIG);
                 assertThat(refused.reason())
