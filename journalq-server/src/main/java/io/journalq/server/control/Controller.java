@@ -19,8 +19,10 @@ import io.journalq.server.metadata.security.Acl;
 import io.journalq.server.metadata.security.AclFilter;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -311,11 +313,13 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         return operations.submit(
                 draft -> {
                     List<List<Acl>> removed = new ArrayList<>(filters.size());
+                    Set<Acl> all = new LinkedHashSet<>();
                     for (AclFilter filter : filters) {
-                        List<Acl> selected = draft.decider().image().acls().select(filter);
-                        draft.add(new Step(draft.decider().removeAcls(selected), null), false);
-                        removed.add(selected);
+                        removed.add(draft.decider().image().acls().select(filter).stream()
+                                .filter(all::add)
+                                .toList());
                     }
+                    draft.add(new Step(draft.decider().removeAcls(all), null), false);
                     return removed;
                 },
                 OperationQueue::failed);

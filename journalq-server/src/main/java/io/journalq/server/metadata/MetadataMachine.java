@@ -20,6 +20,7 @@ import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.metadata.security.AclPermission;
 import io.journalq.server.metadata.security.ScramImage;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -454,8 +455,8 @@ public final class MetadataMachine {
         return tooMuch != null ? tooMuch : Decision.append(List.of(MetadataSnapshot.aclRecord(acl)));
     }
 
-    /** Removes ACLs. What they deny stays denied until the last of those that allow something is removed. */
-    public Decision removeAcls(List<Acl> acls) {
+    /** Removes ACLs: first those that allow, so that nobody gets rights if only the first ones are removed. */
+    public Decision removeAcls(Collection<Acl> acls) {
         return Decision.appendInParts(acls.stream()
                 .filter(state.acls()::contains)
                 .sorted(Comparator.comparing(acl -> acl.permission() == AclPermission.DENY))

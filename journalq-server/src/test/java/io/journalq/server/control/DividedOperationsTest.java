@@ -12,10 +12,19 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.PartitionImage;
+import io.journalq.server.metadata.security.Acl;
+import io.journalq.server.metadata.security.AclDecision.Verdict;
+import io.journalq.server.metadata.security.AclFilter;
+import io.journalq.server.metadata.security.AclOperation;
+import io.journalq.server.metadata.security.AclPattern;
+import io.journalq.server.metadata.security.AclPermission;
+import io.journalq.server.metadata.security.AclResource;
+import io.journalq.server.metadata.security.AclResourceType;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -27,12 +36,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Operations that change 2,500 partitions, which takes three batches. */
+/** Operations that are too large for one batch, such as one that changes 2,500 partitions. */
 class DividedOperationsTest {
     private static final int SELF = 1;
     private static final int LEADER = 2;
     private static final int FOLLOWER = 3;
     private static final int PARTITIONS = 2_500;
+    /** As many as a request can remove. */
+    private static final int MAX_REMOVED_ACLS = 10_000;
+
+    private static final String EVE = "User:eve";
     private static final MetadataMachine.Limits LIMITS = new MetadataMachine.Limits(SELF, 1, PARTITIONS, PARTITIONS);
 
     private final AtomicLong ids = new AtomicLong();
@@ -179,5 +192,48 @@ class DividedOperationsTest {
         log.elect(FOLLOWER, 4, SELF);
         begin(5);
         assertThat(led(publisher.current(), LEADER)).isEqualTo(PARTITIONS);
+    }
+
+    @Test
+    void shouldRemoveManyAclsInBatchesThatGiveNobodyRights() throws Exception {
+        // given a quorum that refuses batches of more than 1 MiB
+        List<Acl> acls = new ArrayList<>();
+        for (int i = 0; i < MAX_REMOVED_ACLS / 2; i++) {
+            AclResource topic = new AclResource(AclResourceType.TOPIC, AclPattern.LITERAL, "a".repeat(100) + i);
+            acls.add(new Acl(topic, Acl.EVERY_USER, "10.0.0.7", AclOperation.READ, AclPermission.DENY));
+            acls.add(new Acl(topic, EVE, Acl.EVERY_HOST, AclOperation.READ, AclPermission.ALLOW));
+        }
+        controller.createAcls(acls).get(20, TimeUnit.SECONDS);
+        published.clear();
+
+        // when
+        List<List<Acl>> removed =
+                controller.deleteAcls(List.of(AclFilter.EVERY_ACL)).get(20, TimeUnit.SECONDS);
+
+        // then
+        assertThat(removed.get(0)).hasSize(MAX_REMOVED_ACLS);
+        assertThat(publisher.current().acls().size()).isZero();
+        assertThat(published).hasSizeGreaterThan(1).allSatisfy(image -> assertThat(acls)
+                .extracting(Acl::resource)
+                .noneMatch(topic -> image.acls()
+                                .decide(EVE, "10.0.0.7", AclOperation.READ, topic.type(), topic.name())
+                                .verdict()
+                        == Verdict.ALLOWED));
+    }
+
+    @Test
+    void shouldNameAnAclThatTwoFiltersSelectOnce() throws Exception {
+        Acl acl = new Acl(
+                new AclResource(AclResourceType.TOPIC, AclPattern.LITERAL, "orders"),
+                EVE,
+                Acl.EVERY_HOST,
+                AclOperation.READ,
+                AclPermission.ALLOW);
+        controller.createAcls(List.of(acl)).get(20, TimeUnit.SECONDS);
+
+        assertThat(controller
+                        .deleteAcls(List.of(AclFilter.EVERY_ACL, AclFilter.EVERY_ACL))
+                        .get(20, TimeUnit.SECONDS))
+                .containsExactly(List.of(acl), List.of());
     }
 }

@@ -8,26 +8,16 @@ import io.journalq.server.control.Controller.PartitionsSpec;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.metadata.Decision;
-import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
-import io.journalq.server.metadata.security.Acl;
-import io.journalq.server.metadata.security.AclFilter;
-import io.journalq.server.metadata.security.AclOperation;
-import io.journalq.server.metadata.security.AclPattern;
-import io.journalq.server.metadata.security.AclPermission;
-import io.journalq.server.metadata.security.AclResource;
-import io.journalq.server.metadata.security.AclResourceType;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
@@ -38,7 +28,6 @@ import org.junit.jupiter.api.Test;
 class LargeOperationsTest {
     private static final int SELF = 1;
     private static final int TOO_MANY_PARTITIONS = 60_000;
-    private static final int MANY_ACLS = 600;
     private static final MetadataMachine.Limits LIMITS = new MetadataMachine.Limits(SELF, 1, 100_000, 200_000);
 
     private final AtomicLong ids = new AtomicLong();
@@ -118,35 +107,5 @@ class LargeOperationsTest {
                 .extracting(Outcome::error)
                 .containsExactly(ErrorCode.NONE);
         assertThat(publisher.current().topic("large").partitions()).hasSize(TOO_MANY_PARTITIONS);
-    }
-
-    @Test
-    void shouldRemoveAclsInPartsAndThoseThatDenyLast() throws Exception {
-        // given
-        AclResource resource = new AclResource(AclResourceType.TOPIC, AclPattern.LITERAL, "t".repeat(1_000));
-        List<Acl> acls = new ArrayList<>();
-        for (int i = 0; i < MANY_ACLS; i++) {
-            acls.add(new Acl(
-                    resource,
-                    "User:" + "u".repeat(1_000) + i,
-                    Acl.EVERY_HOST,
-                    AclOperation.READ,
-                    i % 2 == 0 ? AclPermission.DENY : AclPermission.ALLOW));
-        }
-        get(controller.createAcls(acls));
-        List<MetadataImage> published = new CopyOnWriteArrayList<>();
-        publisher.addListener(delta -> published.add(delta.now()));
-
-        // when
-        List<List<Acl>> removed = get(controller.deleteAcls(List.of(AclFilter.EVERY_ACL)));
-
-        // then
-        assertThat(removed.get(0)).hasSize(MANY_ACLS);
-        assertThat(published).hasSizeGreaterThan(2);
-        assertThat(published.get(0).acls().of(resource))
-                .extracting(Acl::permission)
-                .filteredOn(permission -> permission == AclPermission.DENY)
-                .hasSize(MANY_ACLS / 2);
-        assertThat(publisher.current().acls().size()).isZero();
     }
 }
