@@ -167,12 +167,14 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
         if (!allowed || request.topics() == null) {
             return missing;
         }
+        Set<String> seen = new TreeSet<>();
         for (MetadataRequestTopic topic : request.topics()) {
             boolean named = topic.name() != null && topic.topicId().equals(Uuid.ZERO);
             if (named
                     && !denied.contains(topic.name())
                     && metadata.current().topic(topic.name()) == null
-                    && TopicNameRules.problem(topic.name()) == null) {
+                    && TopicNameRules.problem(topic.name()) == null
+                    && seen.add(topic.name())) {
                 missing.add(new TopicSpec(topic.name(), TopicSpec.DEFAULT, TopicSpec.DEFAULT, List.of(), Map.of()));
             }
         }

@@ -26,7 +26,9 @@ import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.peer.PeerChannels;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -175,11 +177,27 @@ public final class RemoteControllers implements PeerControllers {
                     .setTimeoutMs(TIMEOUT_MS)
                     .setValidateOnly(validateOnly)
                     .setTopics(specs.stream().map(Remote::creatable).toList());
-            return ask(request, CREATE_TOPICS_VERSION).thenApply(response -> ((CreateTopicsResponse) response)
-                    .topics().stream()
-                            .map(topic -> new Outcome(
-                                    checked(ErrorCode.of(topic.errorCode())), topic.errorMessage(), topic.topicId()))
-                            .toList());
+            return ask(request, CREATE_TOPICS_VERSION)
+                    .thenApply(response -> outcomes(specs, (CreateTopicsResponse) response));
+        }
+
+        /** The response names each topic once, in an order of its own. */
+        private List<Outcome> outcomes(List<TopicSpec> specs, CreateTopicsResponse response) {
+            Map<String, Outcome> byName = new HashMap<>();
+            for (CreateTopicsResponse.CreatableTopicResult topic : response.topics()) {
+                byName.put(
+                        topic.name(),
+                        new Outcome(checked(ErrorCode.of(topic.errorCode())), topic.errorMessage(), topic.topicId()));
+            }
+            List<Outcome> outcomes = new ArrayList<>(specs.size());
+            for (TopicSpec spec : specs) {
+                Outcome outcome = byName.get(spec.name());
+                if (outcome == null) {
+                    throw new IllegalStateException("the controller has not seen every topic");
+                }
+                outcomes.add(outcome);
+            }
+            return outcomes;
         }
 
         @Override
