@@ -35,6 +35,25 @@ class UpdateFeaturesHandlerTest extends HandlerTestBase {
                 .isEqualTo(ErrorCode.INVALID_UPDATE_VERSION);
     }
 
+    @Test
+    void shouldReportNoFeatureAsChangedWhenAnotherUpdateIsRefused() throws Exception {
+        UpdateFeaturesRequest request = new UpdateFeaturesRequest()
+                .setTimeoutMs(TIMEOUT_MS)
+                .setFeatureUpdates(List.of(
+                        new UpdateFeaturesRequest.FeatureUpdateKey()
+                                .setFeature(FEATURE)
+                                .setMaxVersionLevel((short) HIGHEST_LEVEL),
+                        new UpdateFeaturesRequest.FeatureUpdateKey()
+                                .setFeature("flight")
+                                .setMaxVersionLevel((short) 1)));
+        for (int version = 0; version < FIRST_VERSION_WITHOUT_RESULTS; version++) {
+            assertThat(call(UpdateFeaturesResponse.class, request, version).results())
+                    .hasSize(2)
+                    .allSatisfy(result ->
+                            assertThat(error(result.errorCode())).isEqualTo(ErrorCode.INVALID_UPDATE_VERSION));
+        }
+    }
+
     private UpdateFeaturesResponse update(String feature, int level, int version) throws Exception {
         UpdateFeaturesRequest request = new UpdateFeaturesRequest()
                 .setTimeoutMs(TIMEOUT_MS)

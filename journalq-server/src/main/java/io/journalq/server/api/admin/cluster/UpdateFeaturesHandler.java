@@ -71,6 +71,13 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
             }
         }
         if (refused != null) {
+            // Up to version 1, clients look at the result of each feature only.
+            String reason = "not changed, because another update of the request is refused: " + refused;
+            for (UpdatableFeatureResult result : results) {
+                if (result.errorCode() == ErrorCode.NONE.code()) {
+                    result.setErrorCode(ErrorCode.INVALID_UPDATE_VERSION.code()).setErrorMessage(reason);
+                }
+            }
             context.respond(response(context, results, ErrorCode.INVALID_UPDATE_VERSION, refused));
             return;
         }
@@ -80,14 +87,13 @@ public final class UpdateFeaturesHandler implements Handler<UpdateFeaturesReques
                 controller.alterResourceConfigs(changes, validateOnly),
                 context,
                 (outcomes, failure) -> {
+                    Outcome first = new Outcome(ErrorCode.NONE, null, null);
                     for (int i = 0; i < results.size(); i++) {
                         Outcome outcome = failure == null ? outcomes.get(i) : Outcome.of(failure);
-                        if (outcome.error() != ErrorCode.NONE) {
-                            results.get(i).setErrorCode(outcome.error().code()).setErrorMessage(outcome.reason());
-                            return response(context, results, outcome.error(), outcome.reason());
-                        }
+                        results.get(i).setErrorCode(outcome.error().code()).setErrorMessage(outcome.reason());
+                        first = first.error() == ErrorCode.NONE ? outcome : first;
                     }
-                    return response(context, results, ErrorCode.NONE, null);
+                    return response(context, results, first.error(), first.reason());
                 });
     }
 
