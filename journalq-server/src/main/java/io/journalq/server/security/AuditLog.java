@@ -128,7 +128,8 @@ public final class AuditLog {
             return null;
         }
         String id = HexFormat.of().toHexDigits(ids.get().leastSignificantBits());
-        Event event = new Event(clock.instant(), id, allowed, principal, asker, right, shortened(name), reason);
+        Event event =
+                new Event(clock.instant(), id, allowed, principal, shortened(asker), right, shortened(name), reason);
         synchronized (waiting) {
             if (waiting.size() >= MAX_WAITING) {
                 dropped.incrementAndGet();
@@ -146,6 +147,14 @@ public final class AuditLog {
             write();
         }
         return id;
+    }
+
+    /** A client chooses its id, which may be long. Events that wait keep no more of it than their lines contain. */
+    private static Asker shortened(Asker asker) {
+        String id = asker.clientId();
+        return id == null || id.length() <= MAX_NAME_LENGTH
+                ? asker
+                : new Asker(asker.principal(), asker.host(), asker.api(), shortened(id), asker.correlationId());
     }
 
     private static String shortened(String name) {
@@ -185,7 +194,7 @@ public final class AuditLog {
         field(json, "host", event.asker().host());
         field(json, "api", event.asker().api());
         if (event.asker().clientId() != null) {
-            field(json, "clientId", shortened(event.asker().clientId()));
+            field(json, "clientId", event.asker().clientId());
         }
         json.append(",\"correlationId\":").append(event.asker().correlationId());
         if (event.right() == null) {

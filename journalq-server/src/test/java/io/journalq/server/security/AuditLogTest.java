@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.server.metadata.security.AclImage;
 import io.journalq.server.security.Authorizer.Asker;
 import io.journalq.server.security.Authorizer.Denial;
+import java.lang.ref.WeakReference;
 import java.time.Clock;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -128,6 +129,29 @@ class AuditLogTest {
         assertThat(log.dropped()).isEqualTo(3);
         assertThat(lines.get(0)).contains("\"dropped\":3");
         assertThat(lines.get(1)).doesNotContain("dropped");
+    }
+
+    @Test
+    void shouldNotKeepTheLongNamesOfClientsWhileEventsWait() {
+        AuditLog log = AuditLog.to(clock, tasks::add, () -> ID, false, lines::add);
+        WeakReference<String> longId = deniedWithALongId(log);
+
+        for (int i = 0; i < 100 && longId.get() != null; i++) {
+            System.gc();
+        }
+
+        assertThat(longId.get()).isNull();
+        tasks.poll().run();
+        assertThat(lines)
+                .singleElement()
+                .asString()
+                .contains("\"clientId\":\"" + "c".repeat(AuditLog.MAX_NAME_LENGTH) + "\",");
+    }
+
+    private static WeakReference<String> deniedWithALongId(AuditLog log) {
+        String id = "c".repeat(Short.MAX_VALUE);
+        log.denied(new Asker(Principal.user("ada"), "10.0.0.1", "Fetch", id, 1), Right.READ_TOPIC, "t", "NO_ACL");
+        return new WeakReference<>(id);
     }
 
     @Test
