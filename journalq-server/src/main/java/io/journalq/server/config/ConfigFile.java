@@ -74,6 +74,13 @@ final class ConfigFile {
             }
             lines.add(new Line(place, name, readValue(parser, place, name)));
         }
+        JsonToken next = parser.nextToken();
+        if (next != null && next != JsonToken.VALUE_NULL) {
+            // Its settings must not be ignored without a word.
+            throw new ConfigException(file + " line "
+                    + parser.currentTokenLocation().getLineNr()
+                    + ": a second document begins; remove the line '---' before it");
+        }
         return lines;
     }
 

@@ -1,6 +1,7 @@
 package io.journalq.server.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -58,5 +59,32 @@ class ConfigFileTest {
             assertThat(config.origin(key)).as(key.name()).isEqualTo(ConfigOrigin.FILE);
             assertThat(config.text(key)).as(key.name()).isEqualTo(key.format(key.defaultValue()));
         });
+    }
+
+    @Test
+    void shouldRefuseASecondDocumentWhoseSettingsNobodyWouldRead(@TempDir Path directory) throws IOException {
+        // given
+        Path file = directory.resolve("journalq.yaml");
+        Files.writeString(file, "node.id: 1\n---\nauthorization.enabled: true\n");
+
+        // then
+        assertThatThrownBy(() -> BrokerConfigLoader.load(file, Map.of(), List.of()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessage(file + " line 3: a second document begins; remove the line '---' before it");
+    }
+
+    @Test
+    void shouldLoadAFileWithMarkersAroundItsOnlyDocument(@TempDir Path directory) throws Exception {
+        for (String end : List.of("", "...\n", "---\n")) {
+            // given
+            Path file = directory.resolve("journalq.yaml");
+            Files.writeString(file, "---\nnode.id: 7\n" + end);
+
+            // when
+            BrokerConfig config = BrokerConfigLoader.load(file, Map.of(), List.of());
+
+            // then
+            assertThat(config.get(BrokerSettings.NODE_ID)).isEqualTo(7);
+        }
     }
 }
