@@ -16,7 +16,8 @@ import java.util.List;
 
 /**
  * AlterConfigs, versions 0 to 2: replaces all settings of a topic, a group, a client metrics subscription or a broker.
- * Settings that the request does not name are reset to their defaults.
+ * Settings that the request does not name are reset to their defaults, except the delivery mode of a topic with several
+ * replicas.
  */
 public final class AlterConfigsHandler implements Handler<AlterConfigsRequest> {
     private final ConfigAlteration alteration;

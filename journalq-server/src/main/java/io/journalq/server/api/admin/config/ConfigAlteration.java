@@ -9,6 +9,7 @@ import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigKey;
 import io.journalq.server.config.ConfigKeys;
 import io.journalq.server.config.KafkaNames;
+import io.journalq.server.config.TopicSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Controller.ConfigChange;
 import io.journalq.server.control.Controller.ResourceChange;
@@ -242,11 +243,20 @@ public final class ConfigAlteration {
         Map<String, String> changes = new TreeMap<>();
         if (asked.replacesAll()) {
             before.keySet().forEach(name -> changes.put(name, null));
+            if (isReplicated(asked, image)) {
+                // The topic must have it, and clients that only know Kafka's settings never name it.
+                changes.remove(TopicSettings.DELIVERY_MODE.name());
+            }
         }
         for (Change change : asked.changes()) {
             changes.put(change.name(), after(asked.type(), change, before.get(change.name()), image));
         }
         return changes;
+    }
+
+    private static boolean isReplicated(ResourceAlteration asked, MetadataImage image) {
+        TopicImage topic = asked.type() == ConfigResourceTypes.TOPIC ? image.topic(asked.name()) : null;
+        return topic != null && topic.isReplicated();
     }
 
     private static Map<String, String> set(byte type, String name, MetadataImage image) {
