@@ -65,6 +65,12 @@ final class AuditLines implements AutoCloseable {
         }
     }
 
+    /** All lines up to that of the event that a message to a client names, once it has been written. */
+    List<String> linesUntil(String message) throws InterruptedException {
+        lineOf(message);
+        return List.copyOf(seen);
+    }
+
     @Override
     public void close() {
         logger.detachAppender(appender);

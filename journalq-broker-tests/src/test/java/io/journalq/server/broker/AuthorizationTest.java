@@ -131,6 +131,44 @@ class AuthorizationTest {
         }
     }
 
+    @Test
+    void shouldAuditWhatARightOnTheClusterAllows() throws Exception {
+        // given
+        broker = new TestBroker(directory.resolve("data"))
+                .with("listeners", "SASL_PLAINTEXT://127.0.0.1:0")
+                .with("authorization.enabled", "true")
+                .with("audit.allowed.operations", "true")
+                .with("super.users", "User:root");
+        TestUsers.add(broker, "root", PASSWORD, ScramMechanism.SCRAM_SHA_256);
+        TestUsers.add(broker, "ada", PASSWORD, ScramMechanism.SCRAM_SHA_256);
+        broker.start();
+
+        try (AuditLines audit = new AuditLines();
+                Admin root = Admin.create(settings("root"));
+                Admin ada = Admin.create(settings("ada"))) {
+            // when
+            get(root.createTopics(List.of(new NewTopic("orders", 1, (short) 1))).all());
+            get(root.deleteTopics(List.of("orders")).all());
+            String refused = refusal(ada.createTopics(List.of(new NewTopic("orders", 1, (short) 1)))
+                    .all());
+
+            // then
+            List<String> lines = audit.linesUntil(refused);
+            for (String api : List.of("CreateTopics", "DeleteTopics")) {
+                assertThat(lines)
+                        .as(api)
+                        .anyMatch(line -> line.contains("\"result\":\"ALLOWED\",\"principal\":\"User:root\"")
+                                && line.contains("\"api\":\"" + api + "\""));
+            }
+            assertThat(lines)
+                    .filteredOn(line -> line.contains("\"result\":\"DENIED\""))
+                    .as("only the right without which it is refused")
+                    .singleElement()
+                    .asString()
+                    .contains("\"operation\":\"CREATE\",\"resourceType\":\"TOPIC\"");
+        }
+    }
+
     private static String refusal(org.apache.kafka.common.KafkaFuture<?> request) {
         Throwable refused = catchThrowable(() -> get(request));
         assertThat(refused).hasCauseInstanceOf(AuthorizationException.class);

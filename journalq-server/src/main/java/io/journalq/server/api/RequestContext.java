@@ -45,6 +45,16 @@ public interface RequestContext {
     }
 
     /**
+     * Whether the client has a right on a resource, if another right would do as well. As {@link #allows}, but a denial
+     * is not audited: the caller asks for the other right then. On the loop of the client.
+     *
+     * @param right one of the rights in the rule of the API
+     */
+    default boolean grants(Right right, String name) {
+        return sees(right, name) && allows(right, name);
+    }
+
+    /**
      * Whether the client has a right on a resource, for lists that leave out what the client may not see. Nothing is
      * audited. Any thread.
      *

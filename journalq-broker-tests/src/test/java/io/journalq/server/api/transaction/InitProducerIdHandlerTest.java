@@ -50,7 +50,7 @@ class InitProducerIdHandlerTest extends HandlerTestBase {
                 RequestContext.class.getClassLoader(),
                 new Class<?>[] {RequestContext.class},
                 (proxy, method, arguments) -> switch (method.getName()) {
-                    case "sees" -> true;
+                    case "grants" -> true;
                     case "respond" -> responses.add((InitProducerIdResponse) arguments[0]);
                     default -> throw new UnsupportedOperationException(method.getName());
                 });

@@ -73,7 +73,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
         List<TopicSpec> specs = new ArrayList<>();
         Map<String, Integer> occurrences = new TreeMap<>();
         request.topics().forEach(topic -> occurrences.merge(topic.name(), 1, Integer::sum));
-        boolean mayCreateAll = context.sees(Right.CREATE_ON_CLUSTER, AclResourceType.CLUSTER_NAME);
+        boolean mayCreateAll = context.grants(Right.CREATE_ON_CLUSTER, AclResourceType.CLUSTER_NAME);
         for (CreatableTopic topic : request.topics()) {
             if (occurrences.get(topic.name()) > 1) {
                 resultByName.put(

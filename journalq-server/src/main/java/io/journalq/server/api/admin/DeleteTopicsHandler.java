@@ -100,7 +100,7 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
     }
 
     private static boolean mayDelete(RequestContext context, String topic) {
-        return context.sees(Right.DELETE_ON_CLUSTER, AclResourceType.CLUSTER_NAME)
+        return context.grants(Right.DELETE_ON_CLUSTER, AclResourceType.CLUSTER_NAME)
                 || context.allows(Right.DELETE_TOPIC, topic);
     }
 

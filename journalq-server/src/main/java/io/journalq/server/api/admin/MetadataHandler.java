@@ -141,7 +141,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
     }
 
     private static boolean mayCreate(RequestContext context, String topic, Map<String, ErrorCode> refusals) {
-        boolean allowed = context.sees(Right.CREATE_ON_CLUSTER, AclResourceType.CLUSTER_NAME)
+        boolean allowed = context.grants(Right.CREATE_ON_CLUSTER, AclResourceType.CLUSTER_NAME)
                 || context.allows(Right.CREATE_TOPIC, topic);
         if (!allowed) {
             refusals.put(topic, ErrorCode.TOPIC_AUTHORIZATION_FAILED);

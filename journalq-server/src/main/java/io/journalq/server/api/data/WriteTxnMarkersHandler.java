@@ -57,8 +57,8 @@ public final class WriteTxnMarkersHandler implements Handler<WriteTxnMarkersRequ
         PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<WriteTxnMarkersResponse.WritableTxnMarkerResult> results = new ArrayList<>();
         // Administrators end hanging transactions (KIP-664), and other brokers those that were decided.
-        boolean mayWrite =
-                context.sees(Right.ALTER_CLUSTER, AclResourceType.CLUSTER_NAME) || context.allows(Right.CLUSTER_ACTION);
+        boolean mayWrite = context.grants(Right.ALTER_CLUSTER, AclResourceType.CLUSTER_NAME)
+                || context.allows(Right.CLUSTER_ACTION);
         for (WriteTxnMarkersRequest.WritableTxnMarker wanted : request.markers()) {
             List<WriteTxnMarkersResponse.WritableTxnMarkerTopicResult> topics = new ArrayList<>();
             results.add(new WriteTxnMarkersResponse.WritableTxnMarkerResult()

@@ -59,7 +59,7 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
     @Override
     public void handle(RequestContext context, InitProducerIdRequest request) {
         if (request.transactionalId() == null) {
-            if (context.sees(Right.IDEMPOTENT_WRITE, AclResourceType.CLUSTER_NAME)
+            if (context.grants(Right.IDEMPOTENT_WRITE, AclResourceType.CLUSTER_NAME)
                     || context.allowsSome(Right.WRITE_TOPIC)) {
                 giveId(context);
             } else {
