@@ -268,7 +268,6 @@ public final class BrokerCore implements AutoCloseable {
                 environment.memory(),
                 HandlerTable.producerIds(activeController),
                 groups.coordinators(),
-                metadata::current,
                 cluster.requests());
         this.telemetry = new Telemetry(
                 metadata::current,

@@ -62,7 +62,7 @@ final class MarkerWriter implements Markers {
     /**
      * Creates a writer without work.
      *
-     * @param images returns the newest image
+     * @param images returns the image that the coordinators follow: what it does not have is gone
      * @param transactions informed when all of a transaction's partitions are
      * @param peers sends requests to the leaders of partitions; null if there are no other brokers
      */

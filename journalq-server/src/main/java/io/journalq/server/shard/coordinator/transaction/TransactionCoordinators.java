@@ -20,7 +20,6 @@ import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
 import io.journalq.server.transaction.TransactionRecords;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,13 +33,17 @@ public final class TransactionCoordinators {
     private final ProducerIds producerIds;
     private final Coordinators<TransactionMachine> coordinators;
     private final MarkerWriter markers;
+    /**
+     * What the coordinators follow, which may not be published yet. In the last published image, topics can be missing
+     * that take part in the transactions of a coordinator that has moved here.
+     */
+    private volatile MetadataImage followed = MetadataImage.EMPTY;
 
     /**
      * Creates an instance without coordinators; {@link #follow} creates them once their topic exists.
      *
      * @param memory charged with transactions
      * @param groups informed of the end of transactions with offsets
-     * @param images returns the newest image
      * @param peers sends markers to other brokers; null for a broker that is alone
      */
     public TransactionCoordinators(
@@ -49,7 +52,6 @@ public final class TransactionCoordinators {
             MemoryBudget memory,
             ProducerIds producerIds,
             Coordinators<GroupMachine> groups,
-            Supplier<MetadataImage> images,
             PeerRequests peers) {
         this.producerIds = producerIds;
         TransactionLimits limits = new TransactionLimits(
@@ -79,7 +81,7 @@ public final class TransactionCoordinators {
                         var unused = ofTransactions.newAccount(partition);
                     }
                 });
-        this.markers = new MarkerWriter(images, resources.shards(), groups, coordinators, peers);
+        this.markers = new MarkerWriter(() -> followed, resources.shards(), groups, coordinators, peers);
     }
 
     public Coordinators<TransactionMachine> coordinators() {
@@ -113,6 +115,7 @@ public final class TransactionCoordinators {
      * when that is done.
      */
     public CompletableFuture<Void> follow(MetadataDelta delta) {
+        followed = delta.now();
         return coordinators.follow(delta);
     }
 
