@@ -90,13 +90,17 @@ final class TransactionEnd {
         if (version < FIRST_VERSION_WITH_EPOCHS) {
             return true;
         }
-        boolean bumped = known.producerId() == request.producerId() && known.epoch() == request.producerEpoch() + 1;
+        // Only an end of the second version changes the epoch. Otherwise, another producer has taken over and has it.
+        boolean bumped = known.version() == TransactionVersion.SECOND
+                && known.producerId() == request.producerId()
+                && known.epoch() == request.producerEpoch() + 1;
         return bumped || isAgainAfterOverflow(known, request);
     }
 
     private static boolean isAgainAfterOverflow(TransactionMetadata known, EndTxnRequest request) {
         return known.state().isIdle()
                 && known.state() != TransactionState.EMPTY
+                && known.version() == TransactionVersion.SECOND
                 && known.previousProducerId() == request.producerId()
                 && request.producerEpoch() == TransactionMetadata.LAST_EPOCH
                 && known.epoch() == 0;

@@ -216,6 +216,29 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldFenceAProducerThatEndsItsTransactionWhenAnotherOneHasTakenOver() {
+        // given a producer of the second generation, and one of the first that has taken over and aborted a transaction
+        InitProducerIdResponse first = init();
+        InitProducerIdResponse second = init();
+        add(second.producerId(), second.producerEpoch());
+        end(FIRST, second.producerId(), second.producerEpoch(), false);
+        world.completeMarkers(world.markers.get(ID));
+        // when the earlier one aborts
+        EndTxnResponse late = end(SECOND, first.producerId(), first.producerEpoch(), false);
+        // then it does not get the epoch of the other
+        assertThat(late.errorCode()).isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+        // nor its producer id
+        world.useUpEpochsBefore(TransactionMetadata.LAST_EPOCH);
+        InitProducerIdResponse third = init();
+        add(third.producerId(), third.producerEpoch());
+        end(FIRST, third.producerId(), third.producerEpoch(), false);
+        world.completeMarkers(world.markers.get(ID));
+        assertThat(end(SECOND, second.producerId(), TransactionMetadata.LAST_EPOCH, false)
+                        .errorCode())
+                .isEqualTo(ErrorCode.INVALID_PRODUCER_ID_MAPPING.code());
+    }
+
+    @Test
     void shouldNeverRespondWithTheEpochThatAProducerGivesUp() {
         // given a producer with the last epoch, and no producer id for it
         InitProducerIdResponse producer = init();
