@@ -41,6 +41,14 @@ final class TransactionEnd {
         }
     }
 
+    /** Whether {@link #onEndTransaction} would append a decision now, or as soon as there is a producer id. */
+    boolean decides(short version, EndTxnRequest request) {
+        TransactionMetadata known = transactions.get(request.transactionalId());
+        return refusal(known, version, request) == ErrorCode.NONE
+                && !isAgain(known, version, request)
+                && (known.state() == TransactionState.ONGOING || isEmptyAbort(version, request));
+    }
+
     private ErrorCode refusal(TransactionMetadata known, short version, EndTxnRequest request) {
         if (known == null) {
             return ErrorCode.INVALID_PRODUCER_ID_MAPPING;

@@ -140,6 +140,14 @@ public final class TransactionMachine implements CoordinatorMachine {
         end.onEndTransaction(version, request, nowMs, reply);
     }
 
+    /**
+     * Whether {@link #onEndTransaction} decides about a transaction, which appends a record. Otherwise its reply
+     * follows from the state, which must be the newest.
+     */
+    public boolean decides(short version, EndTxnRequest request) {
+        return end.decides(version, request);
+    }
+
     /** Every partition of a {@link MarkerRequest} has its marker, or no longer exists. */
     public void onMarkersWritten(String transactionalId, long producerId, short producerEpoch, long nowMs) {
         if (end.onMarkersWritten(transactionalId, producerId, producerEpoch, nowMs)) {

@@ -8,6 +8,7 @@ import io.journalq.server.api.AccessRule;
 import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.security.Right;
+import io.journalq.server.shard.coordinator.CoordinatorKind.Step;
 import io.journalq.server.shard.coordinator.Coordinators;
 import io.journalq.server.transaction.TransactionMachine;
 
@@ -34,13 +35,19 @@ public final class EndTxnHandler implements Handler<EndTxnRequest> {
             refuse(context, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED);
             return;
         }
+        Step<TransactionMachine> end = (machine, nowMs, replies) -> machine.onEndTransaction(
+                context.apiVersion(), request, nowMs, replies.to(context::respond, error -> refuse(context, error)));
         transactions.submit(
                 request.transactionalId(),
-                (machine, nowMs, replies) -> machine.onEndTransaction(
-                        context.apiVersion(),
-                        request,
-                        nowMs,
-                        replies.to(context::respond, error -> refuse(context, error))),
+                (machine, nowMs, replies) -> {
+                    if (machine.decides(context.apiVersion(), request)) {
+                        end.run(machine, nowMs, replies);
+                    } else {
+                        // A coordinator that was replaced would take the next transaction for the one that it has
+                        // ended.
+                        transactions.submitConfirmed(request.transactionalId(), end, error -> refuse(context, error));
+                    }
+                },
                 error -> refuse(context, error));
     }
 

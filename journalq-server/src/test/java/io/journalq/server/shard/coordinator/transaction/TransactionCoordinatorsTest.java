@@ -9,8 +9,11 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
+import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest.WritableTxnMarkerTopic;
+import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.api.transaction.EndTxnHandler;
 import io.journalq.server.config.BrokerConfig;
@@ -24,6 +27,8 @@ import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.record.PartitionsRecord;
+import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.peer.PeerChannel;
 import io.journalq.server.peer.PeerRequests;
 import io.journalq.server.shard.Shards;
@@ -136,6 +141,20 @@ class TransactionCoordinatorsTest {
         CompletableFuture<Void> opened = shards.partitions().open(delta);
         transactions.follow(delta).join();
         opened.join();
+    }
+
+    /** The partition of the coordinator gets a replica on the other broker, so that this one could have it. */
+    private void replicate() {
+        List<Integer> replicas = List.of(HERE, OTHER);
+        follow(metadata.replay(List.of(new PartitionsRecord()
+                .setTopicId(TRANSACTIONS)
+                .setFirstPartition(0)
+                .setPartitions(List.of(new PartitionState()
+                        .setLeader(HERE)
+                        .setLeaderEpoch(1)
+                        .setPartitionEpoch(1)
+                        .setReplicas(replicas)
+                        .setInSyncReplicas(replicas))))));
     }
 
     private void createOrders() {
@@ -257,5 +276,46 @@ class TransactionCoordinatorsTest {
         assertThat(markers.markers().get(0).topics())
                 .extracting(WritableTxnMarkerTopic::name)
                 .containsExactly("orders");
+    }
+
+    @Test
+    void shouldNotTakeTheNextTransactionForTheLastOneWhenAnotherBrokerHasTheCoordinator() throws Exception {
+        // given a transaction that was committed here
+        createOrders();
+        begin(new TopicPartition("orders", 0));
+        end().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        next().listener()
+                .onResponse(new WriteTxnMarkersResponse()
+                        .setMarkers(List.of(new WriteTxnMarkersResponse.WritableTxnMarkerResult()
+                                .setProducerId(PRODUCER_ID)
+                                .setTopics(List.of(new WriteTxnMarkersResponse.WritableTxnMarkerTopicResult()
+                                        .setName("orders")
+                                        .setPartitions(List.of(
+                                                new WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult()
+                                                        .setPartitionIndex(0))))))));
+        awaitState("CompleteCommit");
+        replicate();
+
+        // when the producer commits again, perhaps a transaction that it has begun elsewhere
+        CompletableFuture<ErrorCode> again = end();
+
+        // then the other broker is asked first, which has the coordinator
+        Sent question = next();
+        assertThat(question.request()).isInstanceOf(OffsetForLeaderEpochRequest.class);
+        assertThat(again).isNotDone();
+        question.listener().onResponse(epochEnd(ErrorCode.FENCED_LEADER_EPOCH));
+        assertThat(again.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo(ErrorCode.NOT_COORDINATOR);
+
+        // or has not
+        CompletableFuture<ErrorCode> third = end();
+        next().listener().onResponse(epochEnd(ErrorCode.NONE));
+        assertThat(third.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo(ErrorCode.NONE);
+    }
+
+    private static OffsetForLeaderEpochResponse epochEnd(ErrorCode error) {
+        return new OffsetForLeaderEpochResponse()
+                .setTopics(List.of(new OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult()
+                        .setPartitions(List.of(
+                                new OffsetForLeaderEpochResponse.EpochEndOffset().setErrorCode(error.code())))));
     }
 }
