@@ -15,4 +15,7 @@ public record TransactionLimits(int maxTimeoutMs, long idExpirationMs) {
 
     /** Maximum number of requests that wait for the end of one transaction to add partitions to the next. */
     static final int MAX_WAITING_REQUESTS = 1_000;
+
+    /** How long such a request waits. Its records use memory in the meantime, and the partitions may be offline. */
+    static final long MAX_WAIT_MS = 1_000;
 }

@@ -80,9 +80,9 @@ public final class TransactionMachine implements CoordinatorMachine {
 
     @Override
     public long onTick(long nowMs) {
-        long dueMs = transactions.dueMs();
-        if (dueMs > nowMs) {
-            return dueMs;
+        partitions.onTick(nowMs);
+        if (dueMs() > nowMs) {
+            return dueMs();
         }
         for (TransactionMetadata due : transactions.timedOut(nowMs)) {
             if (!waits.contains(due.id())) {
@@ -95,7 +95,11 @@ public final class TransactionMachine implements CoordinatorMachine {
                 start.forget(idle.id());
             }
         }
-        return Math.max(transactions.dueMs(), nowMs + RETRY_MS);
+        return Math.max(dueMs(), nowMs + RETRY_MS);
+    }
+
+    private long dueMs() {
+        return Math.min(transactions.dueMs(), partitions.dueMs());
     }
 
     /** A producer starts or restarts (InitProducerId 0 to 6, with a transactional id). */
@@ -123,8 +127,8 @@ public final class TransactionMachine implements CoordinatorMachine {
     }
 
     /**
-     * The same for records and offsets that are sent with transaction version 2. The reply waits while the previous
-     * transaction is ending.
+     * The same for records and offsets that are sent with transaction version 2. The reply waits for a moment while the
+     * previous transaction is ending.
      */
     public void onProduce(ProducerClaim claim, List<TopicPartition> added, long nowMs, Reply<ErrorCode> reply) {
         partitions.addWhenEnded(claim, added, TransactionVersion.SECOND, nowMs, reply);

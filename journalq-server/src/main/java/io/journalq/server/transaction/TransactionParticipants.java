@@ -2,6 +2,7 @@ package io.journalq.server.transaction;
 
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.server.coordinator.CoordinatorMachine;
 import io.journalq.server.coordinator.Reply;
 import io.journalq.server.transaction.TransactionMachine.ProducerClaim;
 import java.util.ArrayDeque;
@@ -20,9 +21,30 @@ final class TransactionParticipants {
     /** Requests that arrived while the previous transaction was ending, by transactional id. */
     private final Map<String, ArrayDeque<Waiting>> waitingById = new TreeMap<>();
 
+    /** The same requests in the order of their arrival, with some that do not wait any more. */
+    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+
     /** A request to add partitions to the next transaction. */
-    private record Waiting(
+    private record Request(
             ProducerClaim claim, List<TopicPartition> partitions, short version, Reply<ErrorCode> reply) {}
+
+    /** A request until it does not wait any more. */
+    private static final class Waiting {
+        private final long untilMs;
+        /** Null if it does not wait any more. */
+        private Request request;
+
+        Waiting(Request request, long untilMs) {
+            this.request = request;
+            this.untilMs = untilMs;
+        }
+
+        Request take() {
+            Request taken = request;
+            request = null;
+            return taken;
+        }
+    }
 
     TransactionParticipants(TransactionalIds transactions, ProducerIdRequests waits) {
         this.transactions = transactions;
@@ -49,15 +71,18 @@ final class TransactionParticipants {
         reply.send(ErrorCode.NONE);
     }
 
-    /** Adds partitions as soon as the previous transaction is complete. */
+    /** Adds partitions as soon as the previous transaction is complete, or replies as {@link #add} after a moment. */
     void addWhenEnded(
             ProducerClaim claim, List<TopicPartition> partitions, short version, long nowMs, Reply<ErrorCode> reply) {
         TransactionMetadata known = transactions.get(claim.transactionalId());
         if (check(known, claim) == ErrorCode.CONCURRENT_TRANSACTIONS
                 && known.state().isPrepared()) {
-            ArrayDeque<Waiting> waiting = waitingById.computeIfAbsent(known.id(), id -> new ArrayDeque<>());
-            if (waiting.size() < TransactionLimits.MAX_WAITING_REQUESTS) {
-                waiting.add(new Waiting(claim, partitions, version, reply));
+            ArrayDeque<Waiting> ofId = waitingById.computeIfAbsent(known.id(), id -> new ArrayDeque<>());
+            if (ofId.size() < TransactionLimits.MAX_WAITING_REQUESTS) {
+                Waiting added = new Waiting(
+                        new Request(claim, partitions, version, reply), nowMs + TransactionLimits.MAX_WAIT_MS);
+                ofId.add(added);
+                waiting.add(added);
                 return;
             }
         }
@@ -66,11 +91,35 @@ final class TransactionParticipants {
 
     /** Continues the requests that waited for the transaction of this id to complete. */
     void onCompleted(String transactionalId, long nowMs) {
-        ArrayDeque<Waiting> waiting = waitingById.remove(transactionalId);
-        if (waiting != null) {
-            for (Waiting next : waiting) {
+        ArrayDeque<Waiting> ofId = waitingById.remove(transactionalId);
+        if (ofId != null) {
+            for (Waiting each : ofId) {
+                Request next = each.take();
                 add(next.claim(), next.partitions(), next.version(), nowMs, next.reply());
             }
+        }
+    }
+
+    /** When the next request has waited for too long; {@link CoordinatorMachine#NEVER} if none waits. */
+    long dueMs() {
+        while (!waiting.isEmpty() && waiting.peek().request == null) {
+            waiting.remove();
+        }
+        return waiting.isEmpty() ? CoordinatorMachine.NEVER : waiting.peek().untilMs;
+    }
+
+    /** Refuses the requests that have waited for too long. Their producers send them again. */
+    void onTick(long nowMs) {
+        while (dueMs() <= nowMs) {
+            Waiting late = waiting.remove();
+            Request request = late.take();
+            String transactionalId = request.claim().transactionalId();
+            ArrayDeque<Waiting> ofId = waitingById.get(transactionalId);
+            ofId.remove(late);
+            if (ofId.isEmpty()) {
+                waitingById.remove(transactionalId);
+            }
+            request.reply().send(ErrorCode.CONCURRENT_TRANSACTIONS);
         }
     }
 

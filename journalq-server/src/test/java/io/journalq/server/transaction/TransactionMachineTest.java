@@ -239,6 +239,34 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldLetAProducerSendAgainWhenTheEndOfItsLastTransactionTakesLong() {
+        // given records of the next transaction, while partitions cannot be informed about the last one
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        EndTxnResponse ended = end(SECOND, producer.producerId(), producer.producerEpoch(), true);
+        AtomicReference<ErrorCode> first = produce(ended);
+        world.nowMs += 1;
+        AtomicReference<ErrorCode> second = produce(ended);
+        // when they have waited for too long
+        world.nowMs += TransactionLimits.MAX_WAIT_MS - 2;
+        world.tick();
+        assertThat(first.get()).isNull();
+        world.nowMs += 1;
+        world.tick();
+        // then they are refused, and later ones wait until the partitions are informed
+        assertThat(first.get()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS);
+        assertThat(second.get()).isNull();
+        AtomicReference<ErrorCode> third = produce(ended);
+        world.completeMarkers(world.markers.get(ID));
+        world.makeAllSafe();
+        assertThat(second.get()).isEqualTo(ErrorCode.NONE);
+        assertThat(third.get()).isEqualTo(ErrorCode.NONE);
+        world.nowMs += TransactionLimits.MAX_WAIT_MS;
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("Ongoing");
+    }
+
+    @Test
     void shouldNeverRespondWithTheEpochThatAProducerGivesUp() {
         // given a producer with the last epoch, and no producer id for it
         InitProducerIdResponse producer = init();
@@ -393,6 +421,17 @@ class TransactionMachineTest {
                 world.reply(response::set));
         settle();
         return response.get();
+    }
+
+    private AtomicReference<ErrorCode> produce(EndTxnResponse producer) {
+        AtomicReference<ErrorCode> response = new AtomicReference<>();
+        world.machine.onProduce(
+                new ProducerClaim(ID, producer.producerId(), producer.producerEpoch()),
+                PARTITIONS,
+                world.nowMs,
+                world.reply(response::set));
+        settle();
+        return response;
     }
 
     private ErrorCode verify(ProducerClaim claim, List<TopicPartition> partitions) {
