@@ -207,14 +207,26 @@ final class TransactionEnd {
     /** Completes the transaction once all partitions have markers; returns whether it was not complete before. */
     boolean onMarkersWritten(String transactionalId, long producerId, short producerEpoch, long nowMs) {
         TransactionMetadata known = transactions.get(transactionalId);
-        if (known == null
-                || !known.state().isPrepared()
-                || known.producerId() != producerId
-                || known.epoch() != producerEpoch) {
+        if (!isDecided(known, producerId, producerEpoch)) {
             return false;
         }
         transactions.put(known.completed(nowMs));
         return true;
+    }
+
+    /** Requests the markers of a decided transaction again, unless it is complete. */
+    void onMarkersMissing(String transactionalId, long producerId, short producerEpoch, long nowMs) {
+        TransactionMetadata known = transactions.get(transactionalId);
+        if (isDecided(known, producerId, producerEpoch)) {
+            announce(known, nowMs);
+        }
+    }
+
+    private static boolean isDecided(TransactionMetadata known, long producerId, short producerEpoch) {
+        return known != null
+                && known.state().isPrepared()
+                && known.producerId() == producerId
+                && known.epoch() == producerEpoch;
     }
 
     private static EndTxnResponse ended(TransactionMetadata transaction) {

@@ -159,6 +159,11 @@ public final class TransactionMachine implements CoordinatorMachine {
         }
     }
 
+    /** The markers of a {@link MarkerRequest} are not written any more. Requests them again if they are needed. */
+    public void onMarkersMissing(String transactionalId, long producerId, short producerEpoch, long nowMs) {
+        end.onMarkersMissing(transactionalId, producerId, producerEpoch, nowMs);
+    }
+
     /** Describes a transactional id; TRANSACTIONAL_ID_NOT_FOUND if it is unknown. */
     public DescribeTransactionsResponse.TransactionState describe(String transactionalId) {
         return queries.describe(transactionalId);

@@ -152,10 +152,21 @@ final class MarkerWriter implements Markers {
                 return false;
             }
             if (tasks.remove(request.transactionalId(), this) && !closed && epochNow > leaderEpoch) {
-                // The same broker leads in a later epoch. The coordinator runs on, and does not ask again.
-                write(request);
+                // The same broker leads in a later epoch. If the coordinator has run on, it does not ask by itself.
+                askAgain();
             }
             return true;
+        }
+
+        /** If another broker has led in the meantime, it may have completed the transaction, and begun the next one. */
+        private void askAgain() {
+            transactions.submitLater(
+                    request.transactionalId(),
+                    (machine, nowMs, replies) -> machine.onMarkersMissing(
+                            request.transactionalId(), request.producerId(), request.producerEpoch(), nowMs),
+                    loading -> {
+                        // It asks when it is loaded.
+                    });
         }
 
         private boolean isNewest() {

@@ -58,6 +58,9 @@ import org.junit.jupiter.api.Test;
 /** Markers of a coordinator on this broker for partitions that another broker leads. */
 class MarkerWriterTest {
     private static final int LIMIT_SECONDS = 60;
+    /** Longer than the time between two attempts. */
+    private static final int QUIET_MS = 500;
+
     private static final long HEAP_BYTES = 1L << 30;
     private static final int HERE = 0;
     private static final int OTHER = 1;
@@ -138,7 +141,7 @@ class MarkerWriterTest {
                         TransactionRecords.TYPES,
                         (partition, outbox) -> new TransactionMachine(
                                 outbox,
-                                request -> {},
+                                request -> writer.write(request),
                                 transactionalId -> {},
                                 new TransactionLimits(60_000, 60_000),
                                 shards::retentionTime,
@@ -214,7 +217,7 @@ class MarkerWriterTest {
     @Test
     void shouldWriteMarkersAgainWhenTheSameBrokerLeadsInALaterEpoch() throws Exception {
         // given a marker that the partition does not have
-        write();
+        decide();
         Sent first = next();
 
         // when the partition of the coordinator gets another epoch, and nobody asks for the marker again
@@ -275,6 +278,30 @@ class MarkerWriterTest {
         assertThat(state()).isEqualTo("PrepareCommit");
         second.respond(ErrorCode.NONE);
         awaitState("CompleteCommit");
+    }
+
+    @Test
+    void shouldNotEndTheNextTransactionWhenThisBrokerLeadsAgainBeforeItTriesAgain() throws Exception {
+        // given a marker without a response, and then the next transaction of the producer with the same epoch
+        MarkerRequest first = decide();
+        Sent late = next();
+        leadHere(3);
+        onMachine(machine -> {
+            machine.onMarkersWritten("copy", first.producerId(), first.producerEpoch(), 1);
+            machine.onAddPartitions(
+                    new TransactionMachine.ProducerClaim("copy", first.producerId(), first.producerEpoch()),
+                    COMMIT.partitions(),
+                    (short) 0,
+                    System.currentTimeMillis(),
+                    new Ignored<>());
+        });
+
+        // when the first attempt has failed
+        late.respond(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+
+        // then the marker is not written again
+        assertThat(arrived.poll(QUIET_MS, TimeUnit.MILLISECONDS)).isNull();
+        assertThat(state()).isEqualTo("Ongoing");
     }
 
     /** Begins and commits a transaction of the first generation. */
