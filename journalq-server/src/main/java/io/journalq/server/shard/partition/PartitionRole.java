@@ -193,7 +193,11 @@ final class PartitionRole implements PartitionReplication.Partition {
 
     private void lead() {
         boolean isNew = !replica.isLeader() || replicas.leaderEpoch() > replica.leaderEpoch();
-        if (isNew && isReplicated()) {
+        // A last leader that has left the replicas with this change leaves a partition with one replica.
+        boolean followed =
+                replica.role() instanceof FollowerRole following && following.leader() != FollowerRole.NO_LEADER;
+        boolean othersLed = followed || isReplicated();
+        if (isNew && othersLed) {
             // What is staged belongs to the epoch before.
             writer.writeStaged();
             if (!replica.isLeader() && deliveryMode() == DeliveryMode.PERFORMANCE) {
@@ -204,7 +208,7 @@ final class PartitionRole implements PartitionReplication.Partition {
         writer.onReplicaChange(() -> replica.lead(nodeId, replicas, requiredInSync(), nowMs()));
         if (isNew) {
             journal.beginEpoch(replicas.leaderEpoch());
-            if (isReplicated()) {
+            if (othersLed) {
                 producers.onLeading(guards.onMarker());
             }
             admission.refuseAll(offline ? ErrorCode.KAFKA_STORAGE_ERROR : ErrorCode.NONE);

@@ -476,6 +476,27 @@ class ReplicatedAppendsTest {
     }
 
     @Test
+    void shouldLetProducersContinueBehindALossWhenTheOnlyReplicaHasMovedHere() throws IOException {
+        // given the new replica of a partition that moves, which has a part of what its leader has acknowledged
+        open(DeliveryMode.PERFORMANCE);
+        List<Integer> replicas = List.of(SteppedPartition.NODE, FOLLOWER);
+        partition.setReplicas(1, new ReplicaSet(SteppedPartition.NODE, EPOCH, ++partitionEpoch, replicas, replicas));
+        partition.setAcks(RequiredAcks.LEADER, TIMEOUT_MS);
+        partition.append(1, EPOCH, 0, false, "a");
+        partition.setReplicas(1, new ReplicaSet(FOLLOWER, EPOCH + 1, ++partitionEpoch, replicas, replicas));
+
+        // when the leader leaves, and the producer continues behind a record that is lost
+        List<Integer> only = List.of(SteppedPartition.NODE);
+        partition.setReplicas(1, new ReplicaSet(SteppedPartition.NODE, EPOCH + 2, ++partitionEpoch, only, only));
+        Outcome first = partition.append(1, EPOCH, 2, false, "c");
+        Outcome again = partition.append(1, EPOCH, 2, false, "c");
+
+        // then
+        assertThat(first.error()).isEqualTo(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        assertThat(again.error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
     void shouldRejectWhatWaitsWhenThePartitionLeavesOrGoesOffline() throws IOException {
         open(DeliveryMode.EVENTUAL);
         inSync(1, FOLLOWER);
