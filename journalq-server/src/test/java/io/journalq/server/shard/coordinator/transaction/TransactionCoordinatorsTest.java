@@ -296,7 +296,7 @@ class TransactionCoordinatorsTest {
         awaitState("CompleteCommit");
         replicate();
 
-        // when the producer commits again, perhaps a transaction that it has begun elsewhere
+        // when the producer commits again, perhaps a transaction that it has begun at another broker
         CompletableFuture<ErrorCode> again = end();
 
         // then the other broker is asked first, which has the coordinator
