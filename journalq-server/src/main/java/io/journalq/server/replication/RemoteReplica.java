@@ -39,7 +39,12 @@ final class RemoteReplica {
         return fetchOffset;
     }
 
-    /** The first offset of its log. */
+    /** The first offset of its log, as it has told. */
+    long startOffset() {
+        return startOffset;
+    }
+
+    /** It tells the first offset of its log. */
     void onStartOffset(long offset) {
         startOffset = offset;
     }

@@ -189,6 +189,18 @@ public final class ReplicaMachine {
         }
     }
 
+    /** Whether the logs of all other in-sync replicas begin at {@code offset} or behind it. For the leader. */
+    public boolean isDeletedBefore(long offset) {
+        if (leading != null) {
+            for (RemoteReplica other : leading.inSync().others()) {
+                if (other.isCounted() && other.startOffset() < offset) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
     /** Another replica is about to fetch by {@code fetcher}. */
     public void onFetcher(int brokerId, Object fetcher) {
         RemoteReplica other = leading == null ? null : leading.inSync().find(brokerId);

@@ -17,7 +17,8 @@ import java.util.function.Supplier;
 
 /**
  * DeleteRecords, versions 0 to 2 (KIP-107): deletes all records of partitions, or those before an offset. Responds with
- * the new log start offset, once a crash can no longer restore the deleted records.
+ * the new log start offset, once neither a crash nor the election of another in-sync replica can restore the deleted
+ * records.
  */
 public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest> {
     private static final long UNKNOWN = -1L;
@@ -51,7 +52,7 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
                     .setPartitions(results));
             boolean mayDelete = context.allows(Right.DELETE_TOPIC, wanted.name());
             for (DeleteRecordsRequest.DeleteRecordsPartition partition : wanted.partitions()) {
-                results.add(mayDelete ? ask(fanOut, wanted.name(), partition) : denied(partition));
+                results.add(mayDelete ? ask(fanOut, request, wanted.name(), partition) : denied(partition));
             }
         }
         fanOut.start(() -> context.respond(new DeleteRecordsResponse().setTopics(topics)));
@@ -66,7 +67,10 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
     }
 
     private DeleteRecordsResponse.DeleteRecordsPartitionResult ask(
-            PartitionFanOut fanOut, String name, DeleteRecordsRequest.DeleteRecordsPartition wanted) {
+            PartitionFanOut fanOut,
+            DeleteRecordsRequest request,
+            String name,
+            DeleteRecordsRequest.DeleteRecordsPartition wanted) {
         DeleteRecordsResponse.DeleteRecordsPartitionResult result =
                 new DeleteRecordsResponse.DeleteRecordsPartitionResult()
                         .setPartitionIndex(wanted.partitionIndex())
@@ -78,7 +82,7 @@ public final class DeleteRecordsHandler implements Handler<DeleteRecordsRequest>
                 name,
                 wanted.partitionIndex(),
                 error -> result.setErrorCode(error.code()),
-                (host, done) -> host.deleteRecordsBefore(wanted.offset(), outcome -> {
+                (host, done) -> host.deleteRecordsBefore(wanted.offset(), request.timeoutMs(), outcome -> {
                     result.setErrorCode(outcome.code());
                     if (outcome == ErrorCode.NONE) {
                         result.setLowWatermark(host.log().startOffset());

@@ -317,13 +317,14 @@ public final class PartitionHost {
 
     /**
      * Deletes all records before {@code offset}. They cannot be read any more when this returns. {@code done} is called
-     * on the loop once no crash can bring them back.
+     * on the loop once no crash and no election of an in-sync replica can bring them back.
      *
      * @param offset the new first offset; -1 for the high watermark
-     * @param done receives {@link ErrorCode#NONE}, POLICY_VIOLATION for a topic that is only compacted, or
-     *     KAFKA_STORAGE_ERROR if the records are deleted but a crash can bring them back
+     * @param timeoutMs how long to wait for other replicas
+     * @param done receives {@link ErrorCode#NONE}, POLICY_VIOLATION for a topic that is only compacted, or, if the records
+     *     are deleted but can come back, KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT or NOT_LEADER_OR_FOLLOWER
      */
-    public void deleteRecordsBefore(long offset, Consumer<ErrorCode> done) {
+    public void deleteRecordsBefore(long offset, long timeoutMs, Consumer<ErrorCode> done) {
         if (role.availability() != ErrorCode.NONE) {
             done.accept(role.availability());
             return;
@@ -342,7 +343,13 @@ public final class PartitionHost {
         readable.wakeAll();
         if (!blockingWork.start(() -> {
             ErrorCode outcome = keepStart();
-            cycle.execute(() -> done.accept(outcome));
+            cycle.execute(() -> {
+                if (outcome == ErrorCode.NONE) {
+                    replication().whenDeletedBefore(target, timeoutMs, done);
+                } else {
+                    done.accept(outcome);
+                }
+            });
         })) {
             done.accept(ErrorCode.KAFKA_STORAGE_ERROR);
         }

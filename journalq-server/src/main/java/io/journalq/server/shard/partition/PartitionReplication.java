@@ -27,6 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class PartitionReplication {
     private static final Logger log = LoggerFactory.getLogger(PartitionReplication.class);
+    private static final int DELETION_CHECK_MS = 5;
 
     private final Partition partition;
     private final PartitionParts parts;
@@ -132,6 +133,28 @@ public final class PartitionReplication {
     public void onFetcher(int replicaId, long startOffset, Object fetcher) {
         replica.onStartOffset(replicaId, startOffset);
         replica.onFetcher(replicaId, fetcher);
+    }
+
+    /**
+     * Waits until the logs of all in-sync replicas begin at {@code offset} or behind it: then no election brings back what
+     * was before. Looks again and again, because this is rare, and takes a fetch of each replica.
+     *
+     * @param done receives NONE, REQUEST_TIMED_OUT, or NOT_LEADER_OR_FOLLOWER if another epoch has begun
+     */
+    void whenDeletedBefore(long offset, long timeoutMs, Consumer<ErrorCode> done) {
+        awaitDeletion(offset, replica.leaderEpoch(), nowMs() + timeoutMs, done);
+    }
+
+    private void awaitDeletion(long offset, int leaderEpoch, long deadlineMs, Consumer<ErrorCode> done) {
+        if (partition.checkLeaderEpoch(leaderEpoch) != ErrorCode.NONE) {
+            done.accept(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+        } else if (replica.isDeletedBefore(offset)) {
+            done.accept(ErrorCode.NONE);
+        } else if (nowMs() >= deadlineMs) {
+            done.accept(ErrorCode.REQUEST_TIMED_OUT);
+        } else {
+            parts.loop().schedule(() -> awaitDeletion(offset, leaderEpoch, deadlineMs, done), DELETION_CHECK_MS);
+        }
     }
 
     /** Another replica fetches no more in a session, see {@link ReplicaMachine#onForgotten}. */

@@ -47,7 +47,7 @@ class DeletedRecordsTest {
         happened.clear();
 
         // when
-        partition.host().deleteRecordsBefore(2, error -> happened.add(error.name()));
+        partition.host().deleteRecordsBefore(2, 0, error -> happened.add(error.name()));
         partition.loop().run();
 
         // then

@@ -121,6 +121,69 @@ class ReplicatedAppendsTest {
     }
 
     @Test
+    void shouldAcknowledgeADeletionWhenAllInSyncReplicasHaveDeletedTheRecords() throws IOException {
+        // given
+        List<ErrorCode> outcomes = new ArrayList<>();
+        deleteTwoOfThree(outcomes);
+        assertThat(partition.host().log().startOffset()).isEqualTo(2);
+
+        // when one of them has, and then the other one
+        tellStart(FOLLOWER, 2);
+        assertThat(outcomes).isEmpty();
+        tellStart(OTHER_FOLLOWER, 2);
+
+        // then
+        assertThat(outcomes).containsExactly(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldNotWaitWithADeletionForReplicasThatHaveLeft() throws IOException {
+        List<ErrorCode> outcomes = new ArrayList<>();
+        deleteTwoOfThree(outcomes);
+        tellStart(FOLLOWER, 2);
+
+        inSync(1, FOLLOWER);
+        pass(10);
+
+        assertThat(outcomes).containsExactly(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldSayThatADeletionIsNotSafeWhenAReplicaDoesNotTakePartInItOrAnotherLeads() throws IOException {
+        List<ErrorCode> timedOut = new ArrayList<>();
+        deleteTwoOfThree(timedOut);
+        pass(TIMEOUT_MS);
+        assertThat(timedOut).containsExactly(ErrorCode.REQUEST_TIMED_OUT);
+
+        List<ErrorCode> replaced = new ArrayList<>();
+        partition.host().deleteRecordsBefore(3, TIMEOUT_MS, replaced::add);
+        flush();
+        List<Integer> replicas = List.of(SteppedPartition.NODE, FOLLOWER, OTHER_FOLLOWER);
+        partition.setReplicas(1, new ReplicaSet(FOLLOWER, EPOCH + 1, ++partitionEpoch, replicas, replicas));
+        pass(10);
+        assertThat(replaced).containsExactly(ErrorCode.NOT_LEADER_OR_FOLLOWER);
+    }
+
+    /** Two followers have the three records, and know of no deletion. */
+    private void deleteTwoOfThree(List<ErrorCode> outcomes) throws IOException {
+        open(DeliveryMode.EVENTUAL);
+        inSync(1, FOLLOWER, OTHER_FOLLOWER);
+        partition.append(1, EPOCH, 0, false, "a");
+        partition.append(1, EPOCH, 1, false, "b");
+        partition.append(1, EPOCH, 2, false, "c");
+        fetch(FOLLOWER, 3);
+        fetch(OTHER_FOLLOWER, 3);
+        partition.host().deleteRecordsBefore(2, TIMEOUT_MS, outcomes::add);
+        flush();
+        pass(10);
+    }
+
+    private void tellStart(int replica, long offset) {
+        partition.host().replication().onFetcher(replica, offset, this);
+        pass(10);
+    }
+
+    @Test
     void shouldAcknowledgeFromTheLeaderAloneWhenTheSenderAsksForThat() throws IOException {
         // given
         open(DeliveryMode.EVENTUAL);

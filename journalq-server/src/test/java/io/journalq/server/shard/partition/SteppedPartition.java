@@ -403,7 +403,7 @@ public final class SteppedPartition {
     /** Deletes everything before {@code offset}, and waits until that is safe. */
     public ErrorCode deleteRecordsBefore(long offset) {
         ErrorCode[] outcome = new ErrorCode[1];
-        host.deleteRecordsBefore(offset, error -> outcome[0] = error);
+        host.deleteRecordsBefore(offset, 0, error -> outcome[0] = error);
         loop.run();
         return outcome[0];
     }
