@@ -168,6 +168,7 @@ class JournalCommandsTest {
         CommandRun batches =
                 CommandRun.journalq("journal", "dump", log.getParent().toString());
         CommandRun records = CommandRun.journalq("journal", "dump", log.toString(), "--records");
+        CommandRun json = CommandRun.journalq("journal", "dump", log.toString(), "--output", "json");
 
         assertThat(batches.outLines()).hasSize(1 + BATCHES);
         assertThat(batches.outLines().get(1))
@@ -177,6 +178,9 @@ class JournalCommandsTest {
         assertThat(records.outLines().get(2))
                 .startsWith("    offset 0  time ")
                 .endsWith("key \"k\"  value \"value-0\"");
+        assertThat(json.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(json.out()).isEmpty();
+        assertThat(json.err()).contains("journal dump prints text only; leave --output json out");
     }
 
     @Test

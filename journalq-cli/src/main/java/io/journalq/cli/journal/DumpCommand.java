@@ -56,6 +56,9 @@ final class DumpCommand extends ClientCommand {
 
     @Override
     protected void execute() throws IOException {
+        if (wantsJson()) {
+            throw wrongUsage("journal dump prints text only; leave --output json out");
+        }
         FileStore store = new SystemFileStore();
         if (path.toString().endsWith(WriteAheadLog.FILE_SUFFIX)) {
             printWriteAheadFile(store);
