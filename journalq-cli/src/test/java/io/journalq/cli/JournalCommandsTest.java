@@ -270,6 +270,8 @@ class JournalCommandsTest {
                 .isEqualTo("  byte " + second + "  bad: no valid batch up to byte " + 2 * second);
         assertThat(repair.outLines()).singleElement().satisfies(line -> assertThat(line)
                 .startsWith("leave " + log + " as it is from byte " + second));
+        assertThat(repair.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(repair.errLines()).containsExactly("journalq: 1 file cannot be repaired; restore it from a backup");
         assertThat(Files.readAllBytes(log)).isEqualTo(bytes);
     }
 

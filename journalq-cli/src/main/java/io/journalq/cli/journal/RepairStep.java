@@ -81,7 +81,7 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
 
     /** Whether the data can only come from a backup. */
     boolean isBeyondRepair() {
-        return kind == JournalFinding.Kind.MISSING_DATA;
+        return kind == JournalFinding.Kind.MISSING_DATA || kind == JournalFinding.Kind.BAD_STRETCH;
     }
 
     /** Executes the step. Removed data and its name are synced to the disk before anything is truncated. */
