@@ -106,6 +106,26 @@ class TopicCommandsTest {
     }
 
     @Test
+    void shouldRefuseToUnsetAKeyThatDoesNotExist() {
+        // given
+        broker.done("topics", "create", "misspelt", "--config", "flush.ms=1000");
+
+        // when
+        CommandRun alter = broker.run("topics", "alter", "misspelt", "--unset", "retenton.ms");
+        CommandRun unset = broker.run("configs", "unset", "--topic", "misspelt", "retenton.ms");
+        CommandRun kafkaName = broker.done("configs", "unset", "--topic", "misspelt", "flush.ms");
+
+        // then
+        for (CommandRun refused : List.of(alter, unset)) {
+            assertThat(refused.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(refused.errLines())
+                    .containsExactly("journalq: topic misspelt has no configuration retenton.ms; "
+                            + "to list all, run journalq configs describe");
+        }
+        assertThat(kafkaName.out()).contains("flush.ms reset to its default");
+    }
+
+    @Test
     void shouldShowSetAndUnsetConfigs() {
         // given
         broker.done("topics", "create", "configured");

@@ -49,6 +49,7 @@ final class AlterTopicCommand extends ClientCommand {
         List<ConfigChange> changes = ConfigsCommand.changes(configs, unset);
         try (Admin admin = openAdmin()) {
             if (!changes.isEmpty()) {
+                ConfigsCommand.checkKeys(admin, ConfigResource.topic(name), unset);
                 admin.alterConfigs(ConfigResource.topic(name), changes);
             }
             if (partitionCount != null) {

@@ -34,6 +34,27 @@ public final class ConfigsCommand extends CommandGroup {
         return changes;
     }
 
+    /**
+     * Refuses keys that the resource does not have. The broker ignores them, as Kafka does, so that a misspelt key would
+     * stay set without a word.
+     */
+    static void checkKeys(Admin admin, ConfigResource resource, List<String> unset) {
+        boolean showsAllKeys =
+                resource.type() == ConfigResource.Type.TOPIC || resource.type() == ConfigResource.Type.GROUP;
+        if (unset.isEmpty() || !showsAllKeys) {
+            return;
+        }
+        List<String> known = admin.describeConfigs(List.of(resource)).get(resource).stream()
+                .map(ConfigEntry::name)
+                .toList();
+        for (String key : unset) {
+            if (!known.contains(key)) {
+                throw new CommandFailure(
+                        resource + " has no configuration " + key + "; to list all, run journalq configs describe");
+            }
+        }
+    }
+
     private static final String EVERY_BROKER = "all";
 
     /** The resource whose configurations are meant: exactly one of the options. */
@@ -197,6 +218,13 @@ public final class ConfigsCommand extends CommandGroup {
         ConfigResource resource;
         try (Admin admin = command.openAdmin()) {
             resource = named.resource(admin);
+            checkKeys(
+                    admin,
+                    resource,
+                    changes.stream()
+                            .filter(change -> change.operation() == ConfigChange.Operation.DELETE)
+                            .map(ConfigChange::name)
+                            .toList());
             admin.alterConfigs(resource, changes);
         }
         List<Object> json = new ArrayList<>();
