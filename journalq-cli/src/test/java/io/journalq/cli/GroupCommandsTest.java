@@ -155,6 +155,20 @@ class GroupCommandsTest {
     }
 
     @Test
+    void shouldRefuseToShiftOffsetsThatDoNotExist() {
+        // when
+        CommandRun shift =
+                broker.run("groups", "reset-offsets", "none", "--topic", "orders", "--shift-by", "1", "--execute");
+
+        // then
+        assertThat(shift.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(shift.out()).isEmpty();
+        assertThat(shift.errLines())
+                .containsExactly("journalq: group none has no committed offsets in these partitions; "
+                        + "to set its first ones, use --to-earliest, --to-latest or --to-offset with --topic");
+    }
+
+    @Test
     void shouldMakeAGroupOfChosenPartitionsAndDeleteIt() throws Exception {
         // when
         CommandRun made = broker.done(

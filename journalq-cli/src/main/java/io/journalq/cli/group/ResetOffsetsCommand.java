@@ -70,7 +70,11 @@ final class ResetOffsetsCommand extends ClientCommand {
             Map<TopicPartition, CommittedOffset> committed = admin.listGroupOffsets(name);
             Set<TopicPartition> chosen = chosen(admin, committed.keySet());
             moves = moves(committed, target.offsets(admin, committed, chosen));
-            if (execute && !moves.isEmpty()) {
+            if (moves.isEmpty()) {
+                throw new CommandFailure("group " + name + " has no committed offsets in these partitions; "
+                        + "to set its first ones, use --to-earliest, --to-latest or --to-offset with --topic");
+            }
+            if (execute) {
                 Map<TopicPartition, CommittedOffset> altered = new LinkedHashMap<>();
                 moves.forEach(move -> altered.put(move.partition(), CommittedOffset.of(move.offset())));
                 admin.alterGroupOffsets(name, altered);
