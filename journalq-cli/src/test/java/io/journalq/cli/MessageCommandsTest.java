@@ -228,6 +228,8 @@ class MessageCommandsTest {
         CommandRun json = broker.runWithInput("{\"value\":\"a\"}\nnonsense\n", "produce", "wrong", "--format", "json");
         CommandRun separator = broker.runWithInput("k:b\nnone\n", "produce", "wrong", "--key-separator", ":");
         CommandRun tooLong = broker.runWithInput("c\n0123456789\n", "produce", "wrong", "--max-line-size", "5");
+        CommandRun withUnit = broker.runWithInput("", "produce", "wrong", "--max-line-size", "2MiB");
+        CommandRun huge = broker.runWithInput("", "produce", "wrong", "--max-line-size", "2GiB");
 
         // then
         assertThat(List.of(json.exitCode(), separator.exitCode(), tooLong.exitCode()))
@@ -241,6 +243,9 @@ class MessageCommandsTest {
         assertThat(tooLong.errLines()).singleElement().satisfies(line -> assertThat(line)
                 .startsWith("journalq: line 2 is longer than 5 B; raise --max-line-size")
                 .endsWith(" (1 message before it written)"));
+        assertThat(withUnit.exitCode()).as(withUnit.err()).isEqualTo(ExitCode.DONE);
+        assertThat(huge.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(huge.err()).contains("'2GiB' is too large; use less than 2GiB");
         assertThat(readAll("wrong").outLines()).containsExactly("a", "b", "c");
     }
 

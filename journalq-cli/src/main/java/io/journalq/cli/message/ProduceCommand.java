@@ -94,8 +94,9 @@ public final class ProduceCommand extends ClientCommand {
 
     @Option(
             names = "--max-line-size",
-            paramLabel = "BYTES",
-            description = "Maximum size of a line in bytes (default: 1048576).")
+            paramLabel = "SIZE",
+            converter = SizeOption.class,
+            description = "Maximum size of a line, such as 4MiB (default: 1MiB).")
     private int maxLineBytes = DEFAULT_MAX_LINE_BYTES;
 
     @Mixin
