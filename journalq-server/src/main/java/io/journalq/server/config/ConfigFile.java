@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Reads a configuration file: YAML with dotted keys. Only this class needs the YAML library, which an embedded broker
@@ -19,6 +21,8 @@ import java.util.Set;
  */
 final class ConfigFile {
     private static final int MAX_SIZE_BYTES = 1 << 20;
+    /** A place in a message of the YAML parser. */
+    private static final Pattern MARK = Pattern.compile("(?m)^ in .*, line (\\d+), column \\d+:");
 
     private ConfigFile() {}
 
@@ -46,14 +50,30 @@ final class ConfigFile {
         } catch (NoSuchFileException missing) {
             throw new ConfigException("Cannot find the configuration " + file);
         } catch (JsonProcessingException malformed) {
-            int line = malformed.getLocation() == null
-                    ? 1
-                    : malformed.getLocation().getLineNr();
-            throw new ConfigException(
-                    file + " line " + line + ": not YAML: " + firstLine(malformed.getOriginalMessage()));
+            throw new ConfigException(file + " " + fault(malformed));
         } catch (IOException unreadable) {
             throw new ConfigException("Cannot read the configuration " + file + ": " + unreadable.getMessage());
         }
+    }
+
+    /** Jackson's own location is that of the last token that it has read, which can be lines before the fault. */
+    private static String fault(JsonProcessingException malformed) {
+        String message = malformed.getOriginalMessage();
+        List<Integer> marks = new ArrayList<>();
+        Matcher matcher = MARK.matcher(message);
+        while (matcher.find()) {
+            marks.add(Integer.parseInt(matcher.group(1)));
+        }
+        if (marks.isEmpty()) {
+            int line = malformed.getLocation() == null
+                    ? 1
+                    : malformed.getLocation().getLineNr();
+            return "line " + line + ": not YAML: " + firstLine(message);
+        }
+        if (message.startsWith("while scanning a simple key")) {
+            return "line " + marks.get(0) + ": not YAML: lines must have the form 'key: value'";
+        }
+        return "line " + marks.get(marks.size() - 1) + ": not YAML: " + firstLine(message);
     }
 
     private static List<Line> readDocument(Path file, JsonParser parser) throws IOException, ConfigException {

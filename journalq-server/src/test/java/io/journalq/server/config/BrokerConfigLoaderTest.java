@@ -154,6 +154,9 @@ class BrokerConfigLoaderTest {
         assertFileRefused("lines of the form 'key: value'", "- shards");
         assertFileRefused("must be plain values", "listeners:", "  - [a, b]");
         assertFileRefused("line 3: not YAML", "shards: 1", "listeners: [a", "node.id: 1");
+        assertFileRefused("line 2: not YAML: lines must have the form 'key: value'", "shards: 1", "node.id=1", "a: 1");
+        assertFileRefused("line 3: not YAML: lines must have the form", "shards: 1", "node.id: 1", "num.partitions=3");
+        assertFileRefused("line 2: not YAML", "shards: 1", "\tnode.id: 1");
         assertThatThrownBy(() -> BrokerConfigLoader.load(directory.resolve("none.yaml"), Map.of(), List.of()))
                 .hasMessageContaining("Cannot find the configuration")
                 .hasMessageContaining("none.yaml");
