@@ -320,6 +320,46 @@ final class ConsumerTest {
         }
     }
 
+    /** Memory runs out in one of two partitions that a response contains. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void shouldReadEveryRecordOnceWhenAPartitionOfTheResponseFailsWithAnError(int failing) {
+        boolean[] failed = {false};
+        NotingOpener opener = new NotingOpener() {
+            @Override
+            public void open(TopicPartition partition, ByteBuf batches, int index, ByteBuf out) {
+                if (partition.partition() == failing && !failed[0]) {
+                    failed[0] = true;
+                    throw new OutOfMemoryError("no direct memory");
+                }
+                super.open(partition, batches, index, out);
+            }
+        };
+        fill(0, 0, 10);
+        fill(2, 0, 10);
+        try (Consumer consumer = consumer()
+                .open(keys -> opener)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(FIRST, new TopicPartition("orders", 2)));
+            List<String> values = new ArrayList<>();
+            int errors = 0;
+            while (values.size() < 20) {
+                try {
+                    ConsumerRecords records = consumer.poll(Duration.ofSeconds(2));
+                    assertThat(records.isEmpty())
+                            .as("no records behind " + values)
+                            .isFalse();
+                    records.forEach(record -> values.add(new String(record.value(), UTF_8)));
+                } catch (OutOfMemoryError e) {
+                    errors++;
+                }
+            }
+            assertThat(errors).isOne();
+            assertThat(values).doesNotHaveDuplicates();
+        }
+    }
+
     /** A lookup of the first offset gets no response in time. */
     @Test
     void shouldLookAPositionUpAgainInALaterPollWhenThatFails() {
@@ -399,7 +439,7 @@ final class ConsumerTest {
     }
 
     /** Opens batches that are not sealed, and notes the calls for the first partition. */
-    private static final class NotingOpener implements BatchOpener {
+    private static class NotingOpener implements BatchOpener {
         private final List<String> calls = new ArrayList<>();
 
         @Override

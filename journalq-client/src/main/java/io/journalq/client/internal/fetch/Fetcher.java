@@ -67,7 +67,8 @@ public final class Fetcher implements AutoCloseable {
     private final Parking parking = new Parking();
     private int lastGeneration;
     private boolean anyUnknown;
-    private RuntimeException pendingFailure;
+    /** A {@link RuntimeException} or {@link Error}; null if none. */
+    private Throwable pendingFailure;
 
     /** The position of the application in one partition. */
     private static final class Position {
@@ -409,10 +410,13 @@ public final class Fetcher implements AutoCloseable {
             int taken = 0;
             try {
                 while (taken < result.parts().size()) {
-                    take(result.parts().get(taken++), fetched);
+                    take(result.parts().get(taken), fetched);
+                    taken++;
                 }
-            } catch (RuntimeException e) {
-                // Also one of the application's code, which the opener calls.
+            } catch (RuntimeException | Error e) {
+                // Also one of the application's code, which the opener calls, and a lack of memory. The positions of
+                // the
+                // partitions before have moved, so the application receives their records first.
                 pendingFailure = e;
                 readAgain(result.parts().subList(taken, result.parts().size()));
             } finally {
@@ -430,7 +434,7 @@ public final class Fetcher implements AutoCloseable {
         return fetched;
     }
 
-    /** Fetches partitions of a response again that were not taken, because another one has failed. */
+    /** Fetches partitions of a response again that were not taken, because the first of them has failed. */
     private void readAgain(List<FetchResult.Part> parts) {
         for (FetchResult.Part part : parts) {
             Position position = positions.get(part.id());
@@ -442,10 +446,13 @@ public final class Fetcher implements AutoCloseable {
 
     /** Throws a pending error once the application has received all data before it. */
     private void throwPending() {
-        RuntimeException failure = pendingFailure;
+        Throwable failure = pendingFailure;
+        pendingFailure = null;
+        if (failure instanceof Error error) {
+            throw error;
+        }
         if (failure != null) {
-            pendingFailure = null;
-            throw failure;
+            throw (RuntimeException) failure;
         }
     }
 
@@ -551,7 +558,7 @@ public final class Fetcher implements AutoCloseable {
                                 + " and seek past the batch",
                         e);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // The opener refuses a batch, or fails. It has opened those before it, which must not come again.
             moveTo(part.id(), next, epoch);
             if (run.isFruitless()) {
