@@ -100,10 +100,14 @@ final class RecordPublisher implements Flow.Publisher<ConsumerRecord> {
                 subscriber.onSubscribe(this);
                 // Keeps other threads out until the end: what a close commits must have been delivered.
                 consumer.occupy(() -> {
+                    boolean complete = false;
                     try {
                         deliver();
+                        complete = !records.hasNext();
                     } finally {
-                        rewind();
+                        if (!complete) {
+                            rewind();
+                        }
                     }
                 });
             } catch (ClientClosedException e) {
@@ -165,9 +169,12 @@ final class RecordPublisher implements Flow.Publisher<ConsumerRecord> {
             }
         }
 
-        /** Moves the positions back to what the subscriber has received, so that no other record is committed. */
+        /**
+         * Moves the positions back to what the subscriber has received, so that no other record is committed. Asks for
+         * no further record: if one could not be read, that skips the rest of its batch.
+         */
         private void rewind() {
-            if (!records.hasNext()) {
+            if (undelivered.isEmpty()) {
                 return;
             }
             noteDelivered();

@@ -10,6 +10,7 @@ import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.group.CommittedOffset;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.record.CompressionCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -125,6 +126,29 @@ final class RecordPublisherTest {
         // then
         assertThat(collector.end.get(30, TimeUnit.SECONDS)).isInstanceOf(OffsetOutOfRangeException.class);
         assertThatThrownBy(consumer::metrics).isInstanceOf(ClientClosedException.class);
+    }
+
+    /** The last record of the last batch cannot be read, and its checksum does not tell. */
+    @Test
+    void shouldCommitOnlyWhatTheSubscriberReceivedWhenARecordCannotBeRead() throws Exception {
+        try (Producer producer = Producer.builder()
+                .bootstrapServers(cluster.bootstrapServers())
+                .compression(CompressionCodec.NONE)
+                .build()) {
+            producer.sendBatch(
+                            "orders", 0, List.of(ProducerRecord.of("orders", null), ProducerRecord.of("orders", null)))
+                    .join();
+        }
+        cluster.corrupt(FIRST, 1);
+        Collector collector = new Collector();
+        Consumer consumer = consumer().groupId("billing").checkCrc(false).build();
+        consumer.assign(List.of(FIRST));
+        // when
+        consumer.publisher().subscribe(collector);
+        collector.subscription.get(30, TimeUnit.SECONDS).request(Long.MAX_VALUE);
+        // then
+        assertThat(collector.end.get(30, TimeUnit.SECONDS)).isInstanceOf(RuntimeException.class);
+        assertThat(committed(FIRST)).isEqualTo(collector.received.size()).isLessThan(12);
     }
 
     @Test
