@@ -112,8 +112,11 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
         }
     }
 
-    /** Returns a new map with the offset at which the records of each partition start. */
-    Map<TopicPartition, Long> startOffsets() {
+    /**
+     * Returns a new map with the offset at which the records of each partition start: the position of the consumer
+     * before the poll. An application that cannot use the records can seek back to it. Decodes nothing.
+     */
+    public Map<TopicPartition, Long> startOffsets() {
         Map<TopicPartition, Long> offsets = new HashMap<>();
         for (Fetcher.FetchedPartition part : fetched) {
             offsets.putIfAbsent(part.topicPartition(), part.startOffset());

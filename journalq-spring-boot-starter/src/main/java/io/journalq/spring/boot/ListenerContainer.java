@@ -2,12 +2,11 @@ package io.journalq.spring.boot;
 
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
+import io.journalq.client.ConsumerRecords;
 import io.journalq.client.error.SerializationException;
 import io.journalq.common.id.TopicPartition;
 import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
-import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
@@ -86,7 +85,8 @@ final class ListenerContainer {
                     while (!isStopping()) {
                         poll();
                     }
-                } catch (RuntimeException e) {
+                } catch (RuntimeException | Error e) {
+                    // A lack of memory can pass. Without this thread, nobody would read the partitions.
                     LOGGER.error(
                             "the listener {} cannot read {}; next attempt in {} ms",
                             method.name(),
@@ -102,12 +102,21 @@ final class ListenerContainer {
     }
 
     private void poll() {
-        Iterator<ConsumerRecord> records = consumer.poll(POLL_TIMEOUT).iterator();
-        while (records.hasNext()) {
-            ConsumerRecord record = records.next();
-            if (isStopping() || !deliver(record)) {
-                rewind(record, records);
-                return;
+        ConsumerRecords records = consumer.poll(POLL_TIMEOUT);
+        Map<TopicPartition, Long> positions = records.startOffsets();
+        boolean complete = false;
+        try {
+            for (ConsumerRecord record : records) {
+                if (isStopping() || !deliver(record)) {
+                    return;
+                }
+                positions.put(new TopicPartition(record.topic(), record.partition()), record.offset() + 1);
+            }
+            complete = true;
+        } finally {
+            // Also if the next record cannot be read: the records behind it must not be committed.
+            if (!complete) {
+                rewind(positions);
             }
         }
     }
@@ -146,13 +155,7 @@ final class ListenerContainer {
     }
 
     /** Moves the positions back to the records that the method has not received, so that they are not committed. */
-    private void rewind(ConsumerRecord first, Iterator<ConsumerRecord> others) {
-        Map<TopicPartition, Long> positions = new LinkedHashMap<>();
-        ConsumerRecord record = first;
-        while (record != null) {
-            positions.putIfAbsent(new TopicPartition(record.topic(), record.partition()), record.offset());
-            record = others.hasNext() ? others.next() : null;
-        }
+    private void rewind(Map<TopicPartition, Long> positions) {
         positions.keySet().retainAll(consumer.assignment());
         positions.forEach(consumer::seek);
     }
