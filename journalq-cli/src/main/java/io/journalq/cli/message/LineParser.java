@@ -96,8 +96,9 @@ final class LineParser {
             case "timestamp" -> record.timestampMs(number(parser, field));
             case "partition" -> {
                 // The option --partition has precedence, so that a partition can be copied to another one.
-                int wanted = Math.toIntExact(number(parser, field));
-                record.partition(partition == ProducerRecord.ANY_PARTITION ? wanted : partition);
+                long wanted = number(parser, field);
+                require(wanted == (int) wanted, "there is no partition " + wanted);
+                record.partition(partition == ProducerRecord.ANY_PARTITION ? (int) wanted : partition);
             }
             case "headers" -> readHeaders(parser, record);
             // The position of a message is ignored, so that the output of consume can be used as input.

@@ -63,6 +63,7 @@ class LineParserTest {
                 "{\"key\":\"\\ude00\"} | key contains half a surrogate pair",
                 "{\"headers\":[{\"name\":\"\\ud83d\"}]} | name contains half a surrogate pair",
                 "{\"partition\":1.5} | partition must be a whole number",
+                "{\"partition\":3000000000} | there is no partition 3000000000",
                 "{\"headers\":{\"a\":\"b\"}} | headers must be a list",
                 "{\"headers\":[{\"value\":\"b\"}]} | a header must have a name",
                 "{\"value\":\"a\" | Unexpected end-of-input",
