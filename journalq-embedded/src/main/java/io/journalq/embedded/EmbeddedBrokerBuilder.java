@@ -76,8 +76,15 @@ public final class EmbeddedBrokerBuilder {
         return this;
     }
 
-    /** Keeps the data in this directory, which is not deleted. A broker that is started there later finds the data. */
+    /**
+     * Keeps the data in this directory, which is not deleted. A broker that is started there later finds the data.
+     *
+     * @throws IllegalArgumentException if the path contains a comma, which separates data directories
+     */
     public EmbeddedBrokerBuilder inDirectory(Path directory) {
+        if (directory.toString().contains(",")) {
+            throw new IllegalArgumentException("the path " + directory + " contains a comma; choose another directory");
+        }
         this.directory = directory;
         memoryOnly = false;
         return this;

@@ -63,6 +63,16 @@ class EmbeddedBrokerTest {
         }
     }
 
+    /** A comma separates data directories, so the data would lie in others. */
+    @Test
+    void shouldRefuseADirectoryWithACommaInItsPath(@TempDir Path directory) {
+        EmbeddedBrokerBuilder builder = JournalQ.embedded();
+
+        assertThatThrownBy(() -> builder.inDirectory(directory.resolve("a,b")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("comma");
+    }
+
     @Test
     void shouldLeaveNoTraceWhenItIsClosed() throws Exception {
         // given
