@@ -262,8 +262,32 @@ class GatewayWebSocketTest {
                 append(topic, 10, 10);
             }
             socket.send(message("seek", topic, ",\"offset\":9,\"partition\":0"));
-            assertThat(socket.message().get("cursor").asText()).isEqualTo("0:9");
+            assertThat(socket.message().get("cursor").asText()).isEqualTo("0:9,only");
             assertThat(socket.values(1)).containsExactly("9");
+        }
+    }
+
+    @Test
+    void shouldReadOnePartitionWhenTheClientContinuesAtTheCursorOfASubscriptionToIt() throws Exception {
+        String topic = topic(2);
+        append(topic, 0, 3);
+        try (RawWebSocket socket = RawWebSocket.open(gateway, JSON)) {
+            socket.send(subscribe(topic, ",\"partition\":1,\"from\":\"start\""));
+            String cursor = socket.message().get("cursor").asText();
+            assertThat(cursor).isEqualTo("1:0,only");
+
+            // when
+            socket.send(message("seek", topic, ",\"cursor\":\"" + cursor + "\""));
+            // then
+            assertThat(socket.message().get("cursor").asText()).isEqualTo(cursor);
+            socket.send("{\"type\":\"credit\",\"records\":100}");
+            assertThat(socket.isSilent(200)).isTrue();
+        }
+        // and without the mark, the other partition belongs to it
+        try (RawWebSocket socket = RawWebSocket.open(gateway, JSON)) {
+            socket.send(subscribe(topic, ",\"cursor\":\"1:0\",\"credit\":100"));
+            assertThat(socket.message().get("cursor").asText()).isEqualTo("0:0,1:0");
+            assertThat(socket.values(3)).isEqualTo(numbers(0, 3));
         }
     }
 

@@ -114,7 +114,7 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
     }
 
     /** The cursor at which another request continues the reading. */
-    String cursor(Map<Integer, Long> positions) {
+    public String cursor(Map<Integer, Long> positions) {
         return allPartitions ? Cursor.format(positions) : Cursor.formatOnly(positions);
     }
 

@@ -109,7 +109,7 @@ final class Subscription {
                 return;
             }
             if (!start.exact()) {
-                begin(response, found.offsets());
+                begin(response, found.offsets(), start.cursor(found.offsets()));
                 return;
             }
             // An offset that retention has removed is an error of the client here, and a gap later.
@@ -119,21 +119,22 @@ final class Subscription {
                 if (wanted < first) {
                     fail(StartLookup.outOfRange(partition, wanted, found.ends().get(partition)));
                 } else if (!closed) {
-                    begin(response, found.offsets());
+                    begin(response, found.offsets(), start.cursor(found.offsets()));
                 }
             });
         });
     }
 
     /**
-     * Begins at the offsets of the start, which are all known.
+     * Begins at the offsets of the start, which are all known. They are those of partitions that a group has assigned,
+     * so that their cursor says nothing of others.
      *
      * @param message type of the message that tells the client the position; null for none
      * @param itsId the id of the message that has caused this
      */
     void resume(String message, JsonOut.Document itsId) {
         id = itsId;
-        begin(message, start.offsets());
+        begin(message, start.offsets(), Cursor.format(start.offsets()));
     }
 
     /** The next offset of each partition, as far as it is known. */
@@ -141,14 +142,14 @@ final class Subscription {
         return tail.positions();
     }
 
-    private void begin(String response, Map<Integer, Long> offsets) {
+    private void begin(String response, Map<Integer, Long> offsets, String cursor) {
         tail.begin(offsets);
         turns.addAll(offsets.keySet());
         if (response != null) {
             owner.out().send(response, json -> {
                 id.write(json);
                 json.writeStringField("topic", topic());
-                json.writeStringField("cursor", Cursor.format(offsets));
+                json.writeStringField("cursor", cursor);
             });
         }
         id = json -> {};
