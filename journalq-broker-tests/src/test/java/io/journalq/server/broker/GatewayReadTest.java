@@ -181,8 +181,12 @@ class GatewayReadTest {
         assertThat(single).isEqualTo(searched).isEqualTo("0:2,only");
         assertThat(gateway.get(records(topic) + "?cursor=" + single).body())
                 .isEqualTo("{\"cursor\":\"0:2,only\",\"atEnd\":true}\n");
+        assertThat(gateway.get(records(topic) + "?cursor=1:0,only").body())
+                .isEqualTo("{\"cursor\":\"1:0,only\",\"atEnd\":true}\n");
         assertThat(gateway.get(records(topic) + "?cursor=1:0").body())
-                .isEqualTo("{\"cursor\":\"1:0\",\"atEnd\":true}\n");
+                .as("what a cursor does not have is read from its start")
+                .startsWith("{\"partition\":0,\"offset\":0,")
+                .endsWith("{\"cursor\":\"0:2,1:0,2:3\",\"atEnd\":true}\n");
     }
 
     @Test

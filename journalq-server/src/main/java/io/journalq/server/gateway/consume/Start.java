@@ -101,12 +101,11 @@ public record Start(String topic, Map<Integer, Long> offsets, long timestamp, bo
         return new Start(topic.name(), offsets, timestamp(from, time, byDefault), offset != null, partition == null);
     }
 
-    /** Begins at a cursor. Partitions that were added to the topic since are read from their starts. */
+    /** Begins at a cursor. Partitions that it does not have are read from their starts. */
     private static Start at(String topic, String cursor, int count) {
         Map<Integer, Long> offsets = Cursor.parse(Cursor.withoutOnly(cursor));
         boolean all = !Cursor.isOnly(cursor);
-        // A reader of all partitions has a position in partition 0, so that a cursor without it is that of a few.
-        if (all && offsets.containsKey(0)) {
+        if (all) {
             unknown(null, count).forEach(offsets::putIfAbsent);
         }
         check(offsets, count);
