@@ -551,6 +551,32 @@ class GatewayOperationsTest {
         }
     }
 
+    /** The coordinator moves when the group has been described. */
+    @Test
+    void shouldNotShowAGroupWithoutOffsetsWhenTheirCoordinatorLoads() throws Exception {
+        String topic = topic(1);
+        append(topic, 3);
+        String group = name();
+        commit(group, topic, 2);
+        String offsets = "/v1/groups/" + group + "/offsets";
+        List<Handler<?>> before = new ArrayList<>();
+        broker.handlers().replace(ApiKey.OFFSET_FETCH, handler -> {
+            before.add(handler);
+            return new LoadingOffsets(handler.api());
+        });
+        try {
+            HttpResponse<String> shown = gateway.get(offsets);
+            assertThat(shown.statusCode()).as(shown.body()).isEqualTo(503);
+            HttpResponse<String> reset = gateway.post(
+                    offsets, JSON, "{\"topic\":\"" + topic + "\",\"to\":\"shift\",\"shift\":-1,\"execute\":true}");
+            assertThat(reset.statusCode()).as(reset.body()).isEqualTo(503);
+            // and its description says that the lag is not known
+            assertThat(gateway.get("/v1/groups/" + group).body()).contains("\"lag\":-1");
+        } finally {
+            broker.handlers().replace(ApiKey.OFFSET_FETCH, handler -> before.get(0));
+        }
+    }
+
     private record LoadingOffsets(ServedApi api) implements Handler<OffsetFetchRequest> {
         @Override
         public void handle(RequestContext context, OffsetFetchRequest request) {

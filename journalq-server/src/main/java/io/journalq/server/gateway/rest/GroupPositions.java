@@ -53,15 +53,21 @@ final class GroupPositions {
     }
 
     /**
+     * What was found.
+     *
+     * @param groups the positions of each group whose coordinator responds and that the client may describe, by name
+     * @param errors why those of others are not known, by name
+     */
+    record Found(Map<String, List<Row>> groups, Map<String, ErrorCode> errors) {}
+
+    /**
      * Finds the positions of groups.
      *
      * @param broker knows the ages of records; null if they do not matter
-     * @param next receives the positions of each group that the client may describe
      */
-    static void find(
-            RestRequest request, BrokerView broker, List<String> groups, Consumer<Map<String, List<Row>>> next) {
+    static void find(RestRequest request, BrokerView broker, List<String> groups, Consumer<Found> next) {
         if (groups.isEmpty()) {
-            next.accept(Map.of());
+            next.accept(new Found(Map.of(), Map.of()));
             return;
         }
         OffsetFetchRequest message = new OffsetFetchRequest()
@@ -71,19 +77,26 @@ final class GroupPositions {
                         .toList());
         request.call(ApiKey.OFFSET_FETCH, OFFSET_FETCH_VERSION, message, OffsetFetchResponse.class, response -> {
             Map<String, List<Row>> committed = new LinkedHashMap<>();
+            Map<String, ErrorCode> errors = new LinkedHashMap<>();
             Set<TopicPartition> partitions = new LinkedHashSet<>();
             for (OffsetFetchResponse.OffsetFetchResponseGroup group : response.groups()) {
                 if (group.errorCode() == ErrorCode.NONE.code()) {
                     List<Row> rows = rows(group);
                     rows.forEach(row -> partitions.add(row.partition()));
                     committed.put(group.groupId(), rows);
+                } else {
+                    errors.put(group.groupId(), ErrorCode.of(group.errorCode()));
                 }
             }
             LogOffsets.find(
                     request,
                     partitions,
                     LogOffsets.END,
-                    ends -> addAges(request, broker, withEnds(committed, ends), next));
+                    ends -> addAges(
+                            request,
+                            broker,
+                            withEnds(committed, ends),
+                            positions -> next.accept(new Found(positions, errors))));
         });
     }
 

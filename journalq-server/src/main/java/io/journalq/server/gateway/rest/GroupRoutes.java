@@ -131,7 +131,7 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
         }
         List<String> step = groups.subList(from, Math.min(groups.size(), from + STEP_GROUPS));
         GroupPositions.find(request, null, step, found -> {
-            found.forEach((group, rows) -> lags.put(group, Lag.of(rows)));
+            found.groups().forEach((group, rows) -> lags.put(group, Lag.of(rows)));
             request.exchange().later(() -> lags(request, groups, from + STEP_GROUPS, lags, next));
         });
     }
@@ -146,9 +146,7 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
                         request,
                         names,
                         described -> request.respond(page, (json, group) -> {
-                            Lag lag = positions.containsKey(group.groupId())
-                                    ? Lag.of(positions.get(group.groupId()))
-                                    : UNKNOWN_LAG;
+                            Lag lag = lag(positions, group.groupId());
                             Described one = described.groups().get(group.groupId());
                             json.writeStringField("name", group.groupId());
                             json.writeStringField("state", group.groupState());
@@ -161,13 +159,18 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
                         })));
     }
 
+    private static Lag lag(GroupPositions.Found positions, String group) {
+        List<Row> rows = positions.groups().get(group);
+        return rows == null ? UNKNOWN_LAG : Lag.of(rows);
+    }
+
     private void describe(RestRequest request) {
         String name = request.path("group");
         find(
                 request,
                 name,
                 described -> GroupPositions.find(request, broker, List.of(name), positions -> {
-                    Lag lag = positions.containsKey(name) ? Lag.of(positions.get(name)) : UNKNOWN_LAG;
+                    Lag lag = lag(positions, name);
                     request.respond(json -> {
                         json.writeStringField("name", name);
                         json.writeStringField("state", described.state());
@@ -236,6 +239,12 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
         }
     }
 
+    /** The positions of a group. Ends the request if they cannot be known now, because the group is not without any. */
+    List<Row> positions(GroupPositions.Found found, String name) {
+        checkCoordinator(found.errors().get(name), name);
+        return found.groups().getOrDefault(name, List.of());
+    }
+
     private void positions(RestRequest request) {
         ListQuery query = ListQuery.of(request.exchange());
         String name = request.path("group");
@@ -246,20 +255,17 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
                         request,
                         broker,
                         List.of(name),
-                        found -> request.respond(
-                                query.page(found.getOrDefault(name, List.of()), POSITIONS), (json, row) -> {
-                                    json.writeStringField(
-                                            "topic", row.partition().topic());
-                                    json.writeNumberField(
-                                            "partition", row.partition().partition());
-                                    json.writeNumberField("committed", row.committed());
-                                    json.writeNumberField("end", row.end());
-                                    json.writeNumberField("lag", row.lag());
-                                    json.writeNumberField("lagMs", row.lagMs());
-                                    if (!row.metadata().isEmpty()) {
-                                        json.writeStringField("metadata", row.metadata());
-                                    }
-                                })));
+                        found -> request.respond(query.page(positions(found, name), POSITIONS), (json, row) -> {
+                            json.writeStringField("topic", row.partition().topic());
+                            json.writeNumberField("partition", row.partition().partition());
+                            json.writeNumberField("committed", row.committed());
+                            json.writeNumberField("end", row.end());
+                            json.writeNumberField("lag", row.lag());
+                            json.writeNumberField("lagMs", row.lagMs());
+                            if (!row.metadata().isEmpty()) {
+                                json.writeStringField("metadata", row.metadata());
+                            }
+                        })));
     }
 
     private static void delete(RestRequest request) {

@@ -82,8 +82,7 @@ final class OffsetReset {
             }
             GroupPositions.find(request, null, List.of(wish.group()), positions -> {
                 Map<TopicPartition, Long> committed = new LinkedHashMap<>();
-                positions
-                        .getOrDefault(wish.group(), List.of())
+                groups.positions(positions, wish.group())
                         .forEach(row -> committed.put(row.partition(), row.committed()));
                 choose(request, wish, committed, chosen -> target(request, wish, committed, chosen));
             });
