@@ -161,6 +161,33 @@ class KeysCommandsTest {
     }
 
     @Test
+    void shouldMakeNoKeyOfARoleThatCannotBeRegistered() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        for (String file : new String[] {"root.keys", "other.keys", "consumer.keys"}) {
+            createKeyring(file, "secret");
+        }
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        String other = " --keyring other.keys --passphrase-file passphrase";
+        String consumer = " --keyring consumer.keys --passphrase-file passphrase";
+        done("", "keys init production" + keyring);
+        done("", "keys role readers" + keyring);
+        done("", "keys copy root --from root.keys" + other);
+
+        // when
+        CommandRun registered = run("", "keys role readers" + other);
+        CommandRun rotated = run("", "keys rotate readers" + consumer);
+
+        // then the right keys can still be copied
+        assertThat(registered.exitCode()).isEqualTo(1);
+        assertThat(registered.err()).contains("role readers is registered, and its key is in another keyring");
+        assertThat(rotated.exitCode()).isEqualTo(1);
+        assertThat(rotated.err()).contains("the keyring has no root key");
+        done("", "keys rotate readers" + keyring);
+        done("", "keys copy role/readers/1 --from root.keys" + other);
+        done("", "keys copy role/readers/2 --from root.keys" + consumer);
+    }
+
+    @Test
     void shouldLeaveOutTheRecordsOfASubjectWhenItIsShredded() throws IOException {
         // given
         Files.writeString(directory.resolve("passphrase"), "secret\n");

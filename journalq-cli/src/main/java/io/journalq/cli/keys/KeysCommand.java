@@ -59,11 +59,15 @@ public final class KeysCommand extends CommandGroup {
             return keyring;
         }
 
-        /** Changes the registry, and reports the new version. */
-        void change(KeyVault vault, String done, UnaryOperator<Registry> change) {
+        static void requireRoot(KeyVault vault) {
             if (vault.root() == null) {
                 throw new CommandFailure("the keyring has no root key, and only its owner can change the registry");
             }
+        }
+
+        /** Changes the registry, and reports the new version. */
+        void change(KeyVault vault, String done, UnaryOperator<Registry> change) {
+            requireRoot(vault);
             try {
                 report(done, keyring.admin(program(), vault).change(change));
             } catch (IllegalArgumentException refused) {
@@ -262,6 +266,14 @@ public final class KeysCommand extends CommandGroup {
         @Override
         protected void execute() throws IOException {
             KeyVault vault = key.isGiven() ? keyring().open() : keyring().openOrCreate();
+            // Makes no key that cannot be registered: it would hide that the keyring lacks the right one.
+            if (!key.isGiven()
+                    && vault.root() != null
+                    && vault.role(name, 1) == null
+                    && keyring().admin(program(), vault).registry().role(name) != null) {
+                throw new CommandFailure("role " + name + " is registered, and its key is in another keyring; copy it"
+                        + " with journalq keys copy, or register a role with another name");
+            }
             byte[] publicKey = key.publicKey(this, vault, name, 1);
             if (!key.isGiven() && vault.root() == null) {
                 reportKey("key of role " + name, "role " + name, publicKey);
@@ -387,6 +399,7 @@ public final class KeysCommand extends CommandGroup {
         @Override
         protected void execute() throws IOException {
             KeyVault vault = keyring().open();
+            requireRoot(vault); // before a key is made
             Registry.Role known = keyring().admin(program(), vault).registry().role(name);
             if (known == null) {
                 throw new CommandFailure("there is no role " + name);
