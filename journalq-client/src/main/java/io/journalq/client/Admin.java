@@ -184,7 +184,7 @@ public final class Admin implements AutoCloseable {
         return clusterCalls.describe();
     }
 
-    /** Returns the data directories of all brokers, with the size of each partition in them. */
+    /** Returns the data directories of all brokers that are not fenced, with the size of each partition in them. */
     public List<LogDirDescription> describeLogDirs() {
         core.requireOpen();
         return clusterCalls.logDirs();

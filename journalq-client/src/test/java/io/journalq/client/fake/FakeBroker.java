@@ -9,6 +9,8 @@ import io.journalq.common.protocol.MessageWriter;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
+import io.journalq.common.protocol.message.DescribeClusterResponse;
+import io.journalq.common.protocol.message.DescribeLogDirsResponse;
 import io.journalq.common.protocol.message.FetchRequest;
 import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
@@ -205,6 +207,8 @@ final class FakeBroker {
             case PRODUCE -> produce((ProduceRequest) request, fault);
             case FETCH -> fetch((FetchRequest) request, fault, session);
             case LIST_OFFSETS -> listOffsets((ListOffsetsRequest) request);
+            case DESCRIBE_CLUSTER -> describeCluster();
+            case DESCRIBE_LOG_DIRS -> describeLogDirs();
             case INIT_PRODUCER_ID ->
                 ((InitProducerIdRequest) request).transactionalId() == null
                         ? initProducerId()
@@ -248,6 +252,27 @@ final class FakeBroker {
             }
         }
         return response.setBrokers(nodes).setTopics(topics);
+    }
+
+    private DescribeClusterResponse describeCluster() {
+        synchronized (cluster) {
+            return new DescribeClusterResponse()
+                    .setClusterId("fake")
+                    .setBrokers(cluster.brokers.stream()
+                            .map(broker -> new DescribeClusterResponse.DescribeClusterBroker()
+                                    .setBrokerId(broker.id)
+                                    .setHost("localhost")
+                                    .setPort(broker.port())
+                                    .setIsFenced(cluster.fenced.contains(broker.id)))
+                            .toList());
+        }
+    }
+
+    private DescribeLogDirsResponse describeLogDirs() {
+        return new DescribeLogDirsResponse()
+                .setResults(List.of(new DescribeLogDirsResponse.DescribeLogDirsResult()
+                        .setLogDir("/data/" + id)
+                        .setTopics(List.of())));
     }
 
     private MetadataResponse.MetadataResponseTopic describe(String name) {

@@ -18,8 +18,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -34,6 +36,7 @@ public final class FakeCluster implements AutoCloseable {
     final Map<String, List<FakePartition>> topics = new HashMap<>();
     final Map<ApiKey, Integer> served = new EnumMap<>(ApiKey.class);
     final Map<String, Uuid> topicIds = new HashMap<>();
+    final Set<Integer> fenced = new HashSet<>();
     final Map<String, ErrorCode> refusedTopics = new HashMap<>();
     Function<ApiKey, Fault> faults = key -> Fault.NONE;
     long nextProducerId = 1000;
@@ -63,7 +66,9 @@ public final class FakeCluster implements AutoCloseable {
                 ApiKey.ADD_PARTITIONS_TO_TXN,
                 ApiKey.ADD_OFFSETS_TO_TXN,
                 ApiKey.TXN_OFFSET_COMMIT,
-                ApiKey.END_TXN)) {
+                ApiKey.END_TXN,
+                ApiKey.DESCRIBE_CLUSTER,
+                ApiKey.DESCRIBE_LOG_DIRS)) {
             served.put(key, DEFAULT_MAX_VERSION_CAP);
         }
         for (int i = 0; i < brokerCount; i++) {
@@ -221,6 +226,11 @@ public final class FakeCluster implements AutoCloseable {
     /** Stops a broker for good. The metadata still contain it. */
     public void kill(int broker) {
         brokers.get(broker).close();
+    }
+
+    /** The cluster has noticed that a broker is down. */
+    public synchronized void fence(int broker) {
+        fenced.add(broker);
     }
 
     public synchronized int leader(TopicPartition id) {

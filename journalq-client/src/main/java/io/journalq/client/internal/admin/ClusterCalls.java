@@ -6,6 +6,7 @@ import io.journalq.client.admin.LogDirDescription;
 import io.journalq.client.admin.QuorumDescription;
 import io.journalq.client.admin.ReplicaCheck;
 import io.journalq.client.error.ConnectionFailedException;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.client.internal.network.BlockingCalls;
 import io.journalq.client.internal.network.Cluster;
@@ -65,19 +66,40 @@ public final class ClusterCalls {
     }
 
     public ClusterDescription describe() {
+        return calls.retrying(this::describeOnce);
+    }
+
+    private ClusterDescription describeOnce() {
         try {
-            return calls.retrying(this::describeCluster);
+            return describeCluster();
         } catch (UnsupportedByBrokerException e) {
-            return calls.retrying(this::describeByMetadata);
+            return describeByMetadata();
         }
     }
 
     public List<LogDirDescription> logDirs() {
         List<LogDirDescription> directories = new ArrayList<>();
         for (int brokerId : reachableBrokers()) {
-            directories.addAll(calls.retrying(() -> logDirs(brokerId)));
+            directories.addAll(calls.retrying(() -> logDirsUnlessFenced(brokerId)));
         }
         return directories;
+    }
+
+    /** A broker that dies now is found to be fenced after some seconds. The others still have their directories. */
+    private List<LogDirDescription> logDirsUnlessFenced(int brokerId) {
+        try {
+            return logDirs(brokerId);
+        } catch (JournalQException e) {
+            if (e.retriable() && isFenced(brokerId)) {
+                return List.of();
+            }
+            throw e;
+        }
+    }
+
+    /** Whether a broker serves no clients now, or has left the cluster. */
+    private boolean isFenced(int brokerId) {
+        return describeOnce().brokers().stream().noneMatch(broker -> broker.id() == brokerId && !broker.fenced());
     }
 
     /**

@@ -1,0 +1,49 @@
+package io.journalq.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.journalq.client.admin.LogDirDescription;
+import io.journalq.client.fake.FakeCluster;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Calls of an admin while a broker dies. */
+@Timeout(60)
+final class AdminFaultTest {
+    private FakeCluster cluster;
+    private Admin admin;
+
+    @BeforeEach
+    void start() throws Exception {
+        cluster = new FakeCluster(2);
+        admin = Admin.builder()
+                .bootstrapServers(cluster.bootstrapServers())
+                .callTimeout(Duration.ofSeconds(10))
+                .build();
+    }
+
+    @AfterEach
+    void stop() {
+        admin.close();
+        cluster.close();
+    }
+
+    @Test
+    void shouldDescribeTheDirectoriesOfTheOtherBrokersWhenOneThatHasDiedIsFenced() {
+        assertThat(admin.describeLogDirs()).hasSize(2);
+        cluster.kill(1);
+        // when the cluster notices it later
+        var unused = CompletableFuture.runAsync(
+                () -> cluster.fence(1), CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS));
+
+        // then
+        assertThat(admin.describeLogDirs())
+                .extracting(LogDirDescription::brokerId)
+                .containsExactly(0);
+    }
+}
