@@ -5,6 +5,12 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ListOffsetsRequest;
+import io.journalq.common.protocol.message.ListOffsetsResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
 import io.journalq.server.gateway.consume.Cursor;
 import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
@@ -12,9 +18,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
@@ -297,6 +306,80 @@ class GatewayGroupTest {
             JsonNode error = next(socket, "error");
             assertThat(error.path("topic").asText()).isEqualTo(topic);
             assertThat(error.path("problem").path("status").asInt()).isEqualTo(416);
+        }
+    }
+
+    /** The leader of the partition takes its time to say where the log ends. */
+    @Test
+    void shouldReadATopicThatIsSubscribedAgainWhenALookupOfTheFirstTimeFails() throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        append(0, 0, 3);
+        String other = topic + "-other";
+        broker.createTopic(other, 1, Map.of());
+        Queue<Consumer<Handler<ListOffsetsRequest>>> held = new ConcurrentLinkedQueue<>();
+        List<Handler<?>> before = new ArrayList<>();
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(",\"credit\":10").replace(topic + "\"", other + "\""));
+            next(socket, "subscribed");
+            next(socket, "assigned");
+            broker.handlers().replace(ApiKey.LIST_OFFSETS, handler -> {
+                before.add(handler);
+                return new HeldLookups(handler.api(), held);
+            });
+            socket.send(subscribe(",\"from\":\"start\""));
+            next(socket, "subscribed");
+            broker.await(() -> held.size() == 1);
+
+            // when
+            socket.send("{\"type\":\"unsubscribe\",\"topic\":\"" + topic + "\"}");
+            next(socket, "unsubscribed");
+            socket.send(subscribe(",\"from\":\"start\""));
+            next(socket, "subscribed");
+            broker.await(() -> held.size() == 2);
+            held.remove().accept(new FailingLookups(before.get(0).api()));
+
+            // then
+            assertThat(socket.isSilent(300)).isTrue();
+            restoreLookups(before);
+            held.remove().accept(lookups(before));
+            assertThat(next(socket, "assigned").path("cursor").asText()).isEqualTo("0:0");
+            assertThat(socket.values(3)).containsExactly("0", "1", "2");
+        } finally {
+            restoreLookups(before);
+        }
+    }
+
+    private static void restoreLookups(List<Handler<?>> before) {
+        broker.handlers().replace(ApiKey.LIST_OFFSETS, handler -> before.get(0));
+    }
+
+    @SuppressWarnings("unchecked") // it is the handler of this API
+    private static Handler<ListOffsetsRequest> lookups(List<Handler<?>> before) {
+        return (Handler<ListOffsetsRequest>) before.get(0);
+    }
+
+    /** @param held receives what lets another handler respond to a request */
+    private record HeldLookups(ServedApi api, Queue<Consumer<Handler<ListOffsetsRequest>>> held)
+            implements Handler<ListOffsetsRequest> {
+        @Override
+        public void handle(RequestContext context, ListOffsetsRequest request) {
+            held.add(handler -> context.cycle().execute(() -> handler.handle(context, request)));
+        }
+    }
+
+    private record FailingLookups(ServedApi api) implements Handler<ListOffsetsRequest> {
+        @Override
+        public void handle(RequestContext context, ListOffsetsRequest request) {
+            context.respond(new ListOffsetsResponse()
+                    .setTopics(request.topics().stream()
+                            .map(topic -> new ListOffsetsResponse.ListOffsetsTopicResponse()
+                                    .setName(topic.name())
+                                    .setPartitions(topic.partitions().stream()
+                                            .map(partition -> new ListOffsetsResponse.ListOffsetsPartitionResponse()
+                                                    .setPartitionIndex(partition.partitionIndex())
+                                                    .setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code()))
+                                            .toList()))
+                            .toList()));
         }
     }
 

@@ -12,8 +12,10 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * The topics that a WebSocket reads as a member of a consumer group. Each has a {@link Subscription} while the member has
@@ -35,6 +37,9 @@ final class GroupReading implements GroupSeat.Reader {
         private JsonOut.Document id;
 
         private boolean paused;
+
+        /** How often partitions were given up. What was looked up for one before that does not count any more. */
+        private final Map<Integer, Integer> revocations = new TreeMap<>();
 
         /** @param start where partitions without a committed offset begin */
         Topic(Start start, JsonOut.Document id) {
@@ -169,7 +174,8 @@ final class GroupReading implements GroupSeat.Reader {
 
     @Override
     public void onAssigned(String name, Map<Integer, Long> committed) {
-        if (!topics.containsKey(name)) {
+        Topic topic = topics.get(name);
+        if (topic == null) {
             return; // It leaves soon.
         }
         Map<Integer, Long> unknown = new TreeMap<>(committed);
@@ -178,15 +184,23 @@ final class GroupReading implements GroupSeat.Reader {
             begin(name, committed);
             return;
         }
-        Start start = new Start(name, unknown, topics.get(name).start.timestamp(), false, false);
-        StartLookup lookup =
-                new StartLookup(owner.exchange(), name, Subscription.WAIT_MS, problem -> fail(name, problem));
+        Start start = new Start(name, unknown, topic.start.timestamp(), false, false);
+        // Meanwhile, a partition can have been given up, and be read again from a newer committed offset or in a topic
+        // that was created again. The client can have ended the topic and subscribed to it again.
+        Map<Integer, Integer> before = new TreeMap<>(topic.revocations);
+        Predicate<Integer> isCurrent = partition -> topics.get(name) == topic
+                && seat.owns(name, partition)
+                && Objects.equals(before.get(partition), topic.revocations.get(partition));
+        StartLookup lookup = new StartLookup(owner.exchange(), name, Subscription.WAIT_MS, problem -> {
+            if (committed.keySet().stream().anyMatch(isCurrent)) {
+                fail(name, problem);
+            }
+        });
         lookup.begin(start, found -> {
             Map<Integer, Long> all = new TreeMap<>(committed);
             all.putAll(found.offsets());
-            // Meanwhile, a partition can have been given up, and be read again from a newer committed offset.
-            Map<Integer, Long> current = owner.positions(name);
-            all.keySet().removeIf(partition -> !seat.owns(name, partition) || current.containsKey(partition));
+            Map<Integer, Long> sought = owner.positions(name);
+            all.keySet().removeIf(partition -> !isCurrent.test(partition) || sought.containsKey(partition));
             begin(name, all);
         });
     }
@@ -216,9 +230,11 @@ final class GroupReading implements GroupSeat.Reader {
 
     @Override
     public void onRevoked(String name, Set<Integer> partitions) {
-        if (!topics.containsKey(name)) {
+        Topic topic = topics.get(name);
+        if (topic == null) {
             return;
         }
+        partitions.forEach(partition -> topic.revocations.merge(partition, 1, Integer::sum));
         Map<Integer, Long> left = owner.positions(name);
         left.keySet().removeAll(partitions);
         if (left.isEmpty()) {
