@@ -46,7 +46,7 @@ cluster_bootstrap() {
 }
 
 # Writes the configurations of the brokers 1 to $2 of a new cluster in directory $1. The first founds the cluster, and
-# the others join it.
+# the others join it. If one cannot be written, the cluster has none: with some, it would start as a smaller one.
 cluster_configure() {
   local directory=$1 count=$2 id home first=
   local port=9092 admin_port=9644 gateway_port=8082 quorum_port=9192
@@ -56,8 +56,8 @@ cluster_configure() {
     gateway_port=$(free_port "$gateway_port") || return 1
     quorum_port=$(free_port "$quorum_port") || return 1
     home=$directory/broker-$id
-    mkdir -p "$home"
-    cat >"$home/journalq.yaml.new" <<TEXT
+    mkdir -p "$home" || return 1
+    cat >"$home/journalq.yaml.new" <<TEXT || return 1
 # Broker $id of $count on this machine. All settings: conf/journalq.yaml
 node.id: $id
 listeners: PLAINTEXT://localhost:$port
@@ -67,10 +67,12 @@ quorum.listener: localhost:$quorum_port
 cluster.join: [${first:+"$first"}]
 data.directories: ["$home/data"]
 TEXT
-    mv "$home/journalq.yaml.new" "$home/journalq.yaml"
     : "${first:=localhost:$port}"
     port=$((port + 1)) admin_port=$((admin_port + 1)) gateway_port=$((gateway_port + 1))
     quorum_port=$((quorum_port + 1))
+  done
+  for ((id = 1; id <= count; id++)); do
+    mv "$directory/broker-$id/journalq.yaml.new" "$directory/broker-$id/journalq.yaml" || return 1
   done
 }
 

@@ -84,6 +84,27 @@ class ScriptsTest {
     }
 
     @Test
+    void shouldNotLeaveASmallerClusterWhenTheConfigurationOfABrokerCannotBeWritten()
+            throws IOException, InterruptedException {
+        // given
+        Path blocked = Files.createFile(
+                Files.createDirectory(directory.resolve("cluster")).resolve("broker-2"));
+        ScriptRun failed = run(Map.of(), "checkout/bin/cluster-up", "--directory", "cluster");
+        assertThat(failed.exitCode()).as(failed.out()).isEqualTo(1);
+        assertThat(directory.resolve("cluster/broker-1/journalq.yaml")).doesNotExist();
+
+        // when
+        Files.delete(blocked);
+        run(Map.of(), "checkout/bin/cluster-up", "--directory", "cluster");
+
+        // then
+        for (int id = 1; id <= 3; id++) {
+            assertThat(directory.resolve("cluster/broker-" + id + "/journalq.yaml"))
+                    .isNotEmptyFile();
+        }
+    }
+
+    @Test
     void shouldKeepAClusterWhenNobodyKnowsWhetherItRuns() throws IOException, InterruptedException {
         Path config =
                 Files.createDirectories(directory.resolve("cluster/broker-1")).resolve("journalq.yaml");
