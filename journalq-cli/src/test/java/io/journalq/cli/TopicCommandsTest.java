@@ -210,6 +210,17 @@ class TopicCommandsTest {
                 .isEqualTo("topic does not exist: nowhere\n");
     }
 
+    @Test
+    void shouldPrintInJsonWhatWasDoneBeforeATopicHasFailed() {
+        CommandRun created = broker.run("topics", "create", "early", "../x", "--output", "json");
+        CommandRun deleted = broker.run("topics", "delete", "early", "nowhere", "--output", "json");
+
+        assertThat(created.exitCode()).isEqualTo(1);
+        assertThat(created.out()).contains("\"topic\" : \"early\"", "\"created\" : true");
+        assertThat(deleted.exitCode()).isEqualTo(1);
+        assertThat(deleted.out()).contains("\"topic\" : \"early\"", "\"deleted\" : true");
+    }
+
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

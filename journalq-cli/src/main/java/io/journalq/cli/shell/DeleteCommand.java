@@ -48,9 +48,11 @@ public abstract class DeleteCommand extends ClientCommand {
                 result.put("deleted", deleted);
                 results.add(result);
             }
-        }
-        if (wantsJson()) {
-            terminal().printLine(Json.document(results));
+        } finally {
+            // Also what was done before one of the names has failed.
+            if (wantsJson() && !results.isEmpty()) {
+                terminal().printLine(Json.document(results));
+            }
         }
     }
 }

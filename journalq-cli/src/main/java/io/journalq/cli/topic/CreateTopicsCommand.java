@@ -62,9 +62,11 @@ final class CreateTopicsCommand extends ClientCommand {
                 result.put("created", created);
                 results.add(result);
             }
-        }
-        if (wantsJson()) {
-            terminal().printLine(Json.document(results));
+        } finally {
+            // Also what was done before one of the names has failed.
+            if (wantsJson() && !results.isEmpty()) {
+                terminal().printLine(Json.document(results));
+            }
         }
     }
 
