@@ -19,6 +19,7 @@ import java.util.function.Consumer;
  */
 final class Acknowledgements {
     private final Consumer<RecordMetadata> listener;
+    private final Runnable onIdle;
     private final AtomicLong pending = new AtomicLong();
     private final LongAdder acknowledged = new LongAdder();
     private final AtomicReference<Throwable> firstFailure = new AtomicReference<>();
@@ -27,9 +28,11 @@ final class Acknowledgements {
      * Counts, and reports each message.
      *
      * @param listener called with the lock of this object held, so never by two threads; null for none
+     * @param onIdle called in the same way, when the listener knows of all messages so far
      */
-    Acknowledgements(Consumer<RecordMetadata> listener) {
+    Acknowledgements(Consumer<RecordMetadata> listener, Runnable onIdle) {
         this.listener = listener;
+        this.onIdle = onIdle;
     }
 
     /** Adds one message. */
@@ -67,6 +70,9 @@ final class Acknowledgements {
         synchronized (this) {
             try {
                 listener.accept(where);
+                if (pending.get() == 1) {
+                    onIdle.run();
+                }
             } catch (Terminal.OutputClosed | CommandFailure notWritten) {
                 firstFailure.compareAndSet(null, notWritten);
             }

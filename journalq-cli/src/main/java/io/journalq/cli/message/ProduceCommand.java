@@ -117,7 +117,8 @@ public final class ProduceCommand extends ClientCommand {
         if (maxLineBytes < 1 || maxLineBytes > Integer.MAX_VALUE - LINE_OVERHEAD_BYTES) {
             throw wrongUsage("--max-line-size must be 1 or more");
         }
-        acknowledgements = new Acknowledgements(wantsJson() ? this::show : null);
+        // Who waits for the acknowledgements of a few messages would never see them in the buffer.
+        acknowledgements = new Acknowledgements(wantsJson() ? this::show : null, terminal()::flush);
         if (terminal().readsFromPerson()) {
             terminal().tell("Type messages, one per line. Ctrl-D ends.");
         }
