@@ -175,11 +175,15 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
                     }
                 }
             } catch (InvalidBatchException e) {
-                throw new CorruptBatchException(
-                        "batch of " + partition + " at offset " + reader.baseOffset() + " cannot be read: "
-                                + e.getMessage() + "; to skip it, seek to " + reader.nextOffset(),
-                        e);
+                throw corrupt(e);
             }
+        }
+
+        private CorruptBatchException corrupt(InvalidBatchException cause) {
+            return new CorruptBatchException(
+                    "batch of " + partition + " at offset " + reader.baseOffset() + " cannot be read: "
+                            + cause.getMessage() + "; to skip it, seek to " + reader.nextOffset(),
+                    cause);
         }
 
         /** Returns the current record as a copy. */
@@ -269,7 +273,11 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
                 throw new NoSuchElementException("there are no more records in this poll");
             }
             stepped = false;
-            return read.apply(walk);
+            try {
+                return read.apply(walk);
+            } catch (InvalidBatchException e) {
+                throw walk.corrupt(e); // its fields are decoded only now
+            }
         }
     }
 }

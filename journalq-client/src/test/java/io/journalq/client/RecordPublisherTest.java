@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.error.ClientClosedException;
+import io.journalq.client.error.CorruptBatchException;
 import io.journalq.client.error.OffsetOutOfRangeException;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.client.group.CommittedOffset;
@@ -147,7 +148,7 @@ final class RecordPublisherTest {
         consumer.publisher().subscribe(collector);
         collector.subscription.get(30, TimeUnit.SECONDS).request(Long.MAX_VALUE);
         // then
-        assertThat(collector.end.get(30, TimeUnit.SECONDS)).isInstanceOf(RuntimeException.class);
+        assertThat(collector.end.get(30, TimeUnit.SECONDS)).isInstanceOf(CorruptBatchException.class);
         assertThat(committed(FIRST)).isEqualTo(collector.received.size()).isLessThan(12);
     }
 
