@@ -65,10 +65,9 @@ public final class Fetcher implements AutoCloseable {
 
     private final LongAdder records = new LongAdder();
     private final Parking parking = new Parking();
+    private final PendingFailure pendingFailure = new PendingFailure();
     private int lastGeneration;
     private boolean anyUnknown;
-    /** A {@link RuntimeException} or {@link Error}; null if none. */
-    private Throwable pendingFailure;
 
     /** The position of the application in one partition. */
     private static final class Position {
@@ -318,7 +317,7 @@ public final class Fetcher implements AutoCloseable {
     /** Begins a poll and invalidates the records of the previous one. Throws a pending error. */
     public void beginPoll() {
         releaseLent();
-        throwPending();
+        pendingFailure.throwIfSet();
     }
 
     /** Returns the available data, or an empty list. */
@@ -404,7 +403,7 @@ public final class Fetcher implements AutoCloseable {
 
     private List<FetchedPartition> takeAll() {
         List<FetchedPartition> fetched = new ArrayList<>();
-        while (pendingFailure == null && !results.isEmpty()) {
+        while (!pendingFailure.isSet() && !results.isEmpty()) {
             FetchResult result = results.remove();
             int before = fetched.size();
             int taken = 0;
@@ -414,12 +413,11 @@ public final class Fetcher implements AutoCloseable {
                     taken++;
                 }
             } catch (RuntimeException | Error e) {
-                // Also one of the application's code, which the opener calls, and a lack of memory. The positions of
-                // the
-                // partitions before have moved, so the application receives their records first.
-                pendingFailure = e;
-                readAgain(result.parts().subList(taken, result.parts().size()));
+                pendingFailure.set(e);
             } finally {
+                // After a failure, perhaps of the application's code, which the opener calls. The positions of the
+                // partitions before have moved, so the application receives their records first.
+                readAgain(result.parts().subList(taken, result.parts().size()));
                 if (opener == null && fetched.size() > before) {
                     lent.add(result.frame());
                 } else {
@@ -429,30 +427,18 @@ public final class Fetcher implements AutoCloseable {
             }
         }
         if (fetched.isEmpty()) {
-            throwPending();
+            pendingFailure.throwIfSet();
         }
         return fetched;
     }
 
-    /** Fetches partitions of a response again that were not taken, because the first of them has failed. */
+    /** Fetches partitions of a response again that were not taken: none, unless the first of them has failed. */
     private void readAgain(List<FetchResult.Part> parts) {
         for (FetchResult.Part part : parts) {
             Position position = positions.get(part.id());
             if (position != null && position.generation == part.generation()) {
                 readAgain(part.id());
             }
-        }
-    }
-
-    /** Throws a pending error once the application has received all data before it. */
-    private void throwPending() {
-        Throwable failure = pendingFailure;
-        pendingFailure = null;
-        if (failure instanceof Error error) {
-            throw error;
-        }
-        if (failure != null) {
-            throw (RuntimeException) failure;
         }
     }
 
