@@ -45,8 +45,8 @@ final class OffLoopValidation implements Consumer<DecompressionRoom> {
             }
         } catch (InvalidBatchException corrupt) {
             fail(ErrorCode.INVALID_RECORD, corrupt.getMessage());
-        } catch (RuntimeException | OutOfMemoryError failure) {
-            // The batches that wait behind this one must go on.
+        } catch (RuntimeException | Error failure) {
+            // Such as a codec that cannot be loaded. The batches that wait behind this one must go on.
             log.error("cannot validate a batch", failure);
             fail(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot validate the batch");
         }

@@ -14,6 +14,7 @@ import io.journalq.server.shard.partition.SteppedPartition.Outcome;
 import io.journalq.server.shard.partition.ThrottledReplicas;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -154,7 +155,7 @@ class BlockedAppendsTest {
             super(batch(value, codec), PRODUCE_VERSION);
         }
 
-        private static ByteBuf batch(String value, CompressionCodec codec) {
+        static ByteBuf batch(String value, CompressionCodec codec) {
             try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, codec)) {
                 builder.append(0, null, value.getBytes(StandardCharsets.UTF_8), List.of());
                 return builder.build();
@@ -173,6 +174,71 @@ class BlockedAppendsTest {
                 throw new AssertionError("a simulated defect");
             }
             records().release();
+        }
+    }
+
+    @Test
+    void shouldGoOnBehindABatchWhoseCodecCannotBeLoaded() throws IOException {
+        // given a batch that is validated off the loop, and one behind it
+        SteppedPartition partition = open(null);
+        Unloadable large = new Unloadable("x".repeat(INLINE_BYTES + 1));
+        partition.host().append(large);
+        Outcome behind = partition.stage(8, EPOCH, 0, false, "behind");
+
+        // when
+        large.records.unloadable = true;
+        look(partition);
+
+        // then it is rejected, and those behind it, then and later, are appended, also off the loop
+        assertThat(large.error()).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR);
+        assertThat(behind.error()).isEqualTo(ErrorCode.NONE);
+        Outcome later = partition.stage(CompressionCodec.ZSTD, 8, EPOCH, 1, false, "x".repeat(INLINE_BYTES + 1));
+        look(partition);
+        assertThat(later.error()).isEqualTo(ErrorCode.NONE);
+    }
+
+    /** An append that cannot be read off the loop, as if the library of its codec were missing. */
+    private static final class Unloadable extends Append {
+        private final UnloadableBytes records;
+
+        Unloadable(String value) {
+            this(new UnloadableBytes(FailingOnce.batch(value, CompressionCodec.ZSTD)));
+        }
+
+        private Unloadable(UnloadableBytes records) {
+            super(records, PRODUCE_VERSION);
+            this.records = records;
+        }
+
+        @Override
+        protected void onDecided() {
+            records.release();
+        }
+    }
+
+    private static final class UnloadableBytes extends UnpooledHeapByteBuf {
+        private boolean unloadable;
+
+        UnloadableBytes(ByteBuf copied) {
+            super(UnpooledByteBufAllocator.DEFAULT, copied.readableBytes(), copied.readableBytes());
+            writeBytes(copied);
+            copied.release();
+        }
+
+        @Override
+        public int getInt(int index) {
+            if (unloadable) {
+                throw new NoClassDefFoundError("Could not initialize class com.github.luben.zstd.Zstd");
+            }
+            return super.getInt(index);
+        }
+
+        @Override
+        public byte getByte(int index) {
+            if (unloadable) {
+                throw new NoClassDefFoundError("Could not initialize class com.github.luben.zstd.Zstd");
+            }
+            return super.getByte(index);
         }
     }
 
