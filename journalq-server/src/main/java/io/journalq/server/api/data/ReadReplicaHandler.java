@@ -151,8 +151,9 @@ public final class ReadReplicaHandler implements Handler<ReadReplicaRequest> {
             RequestContext context,
             ReadReplicaRequest request,
             ReadReplicaResponse response) {
-        ByteBuf batches = request.withRecords() ? PooledByteBufAllocator.DEFAULT.buffer() : null;
+        ByteBuf batches = null;
         try (RangeCheck check = host.journal().rangeCheck()) {
+            batches = request.withRecords() ? PooledByteBufAllocator.DEFAULT.buffer() : null;
             CheckedRange checked = check.run(range, batches);
             if (checked.isDamaged()) {
                 damage.onDamage(request.topicId(), request.partition(), checked.endOffset());

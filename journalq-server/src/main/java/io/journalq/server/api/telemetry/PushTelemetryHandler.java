@@ -24,6 +24,7 @@ import org.slf4j.LoggerFactory;
  * truncated if it is too long.
  */
 public final class PushTelemetryHandler implements Handler<PushTelemetryRequest> {
+    private static final Logger log = LoggerFactory.getLogger(PushTelemetryHandler.class);
     private static final Logger metricsLog = LoggerFactory.getLogger("journalq.client.metrics");
 
     /** Maximum decompressed size of a push. */
@@ -101,6 +102,10 @@ public final class PushTelemetryHandler implements Handler<PushTelemetryRequest>
             return ErrorCode.INVALID_RECORD;
         } catch (OutOfMemoryError overloaded) {
             return ErrorCode.THROTTLING_QUOTA_EXCEEDED;
+        } catch (RuntimeException | Error failure) {
+            // Such as a codec that cannot be loaded. The client waits for a response.
+            log.error("cannot take the metrics of a client: client={}", client.instanceId(), failure);
+            return ErrorCode.UNKNOWN_SERVER_ERROR;
         } finally {
             if (metrics != null) {
                 metrics.release();

@@ -138,7 +138,11 @@ public final class ReplicaHealer implements DamageListener {
             boolean done = true;
             try {
                 done = heal(place);
-            } catch (RuntimeException defect) {
+            } catch (OutOfMemoryError noDirectMemory) {
+                log.error("cannot heal damage, retrying later: place={}", place, noDirectMemory);
+                done = false;
+            } catch (RuntimeException | Error defect) {
+                // The work must end, or the broker could not stop.
                 log.error("unexpected failure of healing: place={}", place, defect);
             }
             onAttempt(place, done);
