@@ -248,8 +248,7 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
     public void channelRead(ChannelHandlerContext handlerContext, Object message) {
         ByteBuf frame = (ByteBuf) message;
         if (closed || !channel.isOpen()) {
-            frame.release();
-            loop.memory().largeRequests().giveBack(frames.takeHeldBytes());
+            drop(frame);
         } else {
             accept(frame);
         }
@@ -326,10 +325,12 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         try {
             exchange = exchanges.open(this, frame);
         } catch (RuntimeException unreadable) {
-            frame.release();
-            loop.memory().largeRequests().giveBack(frames.takeHeldBytes());
+            drop(frame);
             refuse(unreadable.getMessage());
             return;
+        } catch (Error failure) {
+            drop(frame);
+            throw failure;
         }
         exchange.ownedBy(this);
         exchange.holdLarge(frames.takeHeldBytes());
@@ -337,15 +338,20 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         gate.onRequest(exchange, frame.readableBytes());
         try {
             exchange.handle();
-        } catch (RuntimeException failure) {
-            log.error("unexpected failure in {} of {}", exchange.description(), channel.remoteAddress(), failure);
-            refuse("unexpected failure in " + exchange.description());
-            exchange.abandon();
         } catch (OutOfMemoryError noDirectMemory) {
             closeInShortage(noDirectMemory);
             exchange.abandon();
+        } catch (RuntimeException | Error failure) {
+            log.error("unexpected failure in {} of {}", exchange.description(), channel.remoteAddress(), failure);
+            refuse("unexpected failure in " + exchange.description());
+            exchange.abandon();
         }
         gate.onHandled();
+    }
+
+    private void drop(ByteBuf frame) {
+        frame.release();
+        loop.memory().largeRequests().giveBack(frames.takeHeldBytes());
     }
 
     /** A part of a large request has arrived. */
@@ -437,14 +443,14 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
                 gate.onWritten(responses.write(exchange, context, loop.counters()));
                 responseMemory.chargeIfLarge(responses);
             }
-        } catch (RuntimeException failure) {
+        } catch (OutOfMemoryError noDirectMemory) {
+            responses.release();
+            closeInShortage(noDirectMemory);
+        } catch (RuntimeException | Error failure) {
             log.error(
                     "cannot write the response to {} of {}", exchange.description(), channel.remoteAddress(), failure);
             responses.release();
             refuse("unexpected failure in the response to " + exchange.description());
-        } catch (OutOfMemoryError noDirectMemory) {
-            responses.release();
-            closeInShortage(noDirectMemory);
         } finally {
             activity.onProgress();
             gate.onReleased(exchange);

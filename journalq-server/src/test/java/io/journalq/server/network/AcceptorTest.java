@@ -322,6 +322,26 @@ class AcceptorTest {
     }
 
     @Test
+    void shouldGiveBackTheMemoryOfARequestThatFailsWithAnError() throws Exception {
+        ConnectionLimits limits = new ConnectionLimits(4 << 20, 1_000, 4 << 20, 1 << 24, TestServer.ROOMY.admission());
+        try (TestServer server = new TestServer(limits, false, 0)) {
+            // given a handler that needs a class that is missing
+            server.failure = new NoClassDefFoundError("io/journalq/Missing");
+
+            // when
+            try (Client client = new Client(server.port)) {
+                client.send(1, 1_900_000);
+                assertThat(client.in.read()).as("end of the connection").isEqualTo(-1);
+            }
+            until(() -> server.counters.openConnections() == 0);
+
+            // then
+            until(() -> server.opened.peek().isDone());
+            until(() -> server.memory.largeRequestBytes() == 0);
+        }
+    }
+
+    @Test
     void shouldRespondToOpenRequestsWhenItStops() throws Exception {
         try (TestServer server = new TestServer(TestServer.ROOMY, false, 0);
                 Client client = new Client(server.port)) {

@@ -32,6 +32,9 @@ final class TestServer implements AutoCloseable {
     final Door door = new KafkaDoor(EchoExchange::new);
     private final boolean responsesAtOnce;
     private final int responsePaddingBytes;
+    /** Thrown instead of handling a request; null for none. */
+    volatile Error failure;
+
     final int port;
 
     /** As small as possible for the tests: two frames of almost 2 MiB, and one response of 1 MiB. */
@@ -62,6 +65,9 @@ final class TestServer implements AutoCloseable {
         @Override
         protected void handle() {
             opened.add(this);
+            if (failure != null) {
+                throw failure;
+            }
             if (responsesAtOnce) {
                 response();
             }
