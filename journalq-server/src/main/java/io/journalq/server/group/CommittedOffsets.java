@@ -143,13 +143,13 @@ public final class CommittedOffsets {
 
     /** Like {@link #commit}, but the offsets take effect when the producer's transaction commits. */
     public List<ErrorCode> commitInTransaction(String groupId, InTransaction transaction, long nowMs) {
-        return append(
-                transaction.commits(),
-                nowMs,
-                (commit, offset, records) -> records.add(new CoordinatorRecord(
-                        new PendingOffsets.Place(groupId, commit.topic(), commit.partition())
-                                .key(transaction.producerId()),
-                        new PendingOffsets.Pending(transaction.producerEpoch(), offset).toRecord())));
+        return append(transaction.commits(), nowMs, (commit, offset, records) -> {
+            PendingOffsets.Place place = new PendingOffsets.Place(groupId, commit.topic(), commit.partition());
+            long producerId = transaction.producerId();
+            GroupOffset newest = pending.newest(place, producerId, offset);
+            records.add(new CoordinatorRecord(
+                    place.key(producerId), new PendingOffsets.Pending(transaction.producerEpoch(), newest).toRecord()));
+        });
     }
 
     /** The number of the newest marker, when the machine begins: earlier confirmations of transactions are outdated. */

@@ -29,6 +29,11 @@ public record GroupOffset(
         return leaderEpoch >= 0 ? leaderEpoch : partitionEpoch;
     }
 
+    /** This position with another time of the commit. */
+    GroupOffset committedAt(long timestampMs) {
+        return new GroupOffset(offset, leaderEpoch, partitionEpoch, metadata, timestampMs, topicId);
+    }
+
     /** This position moved back to {@code end}, where a partition that lost its tail ends. */
     GroupOffset movedBackTo(long end) {
         return new GroupOffset(end, -1, newestEpoch(), metadata, commitTimestampMs, topicId);

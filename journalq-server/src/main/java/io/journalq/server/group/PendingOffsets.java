@@ -131,6 +131,21 @@ final class PendingOffsets {
     }
 
     /**
+     * An offset that a producer commits now, with a later time than the offsets of other transactions here: the clock may
+     * be behind that of an earlier coordinator, and two commits may have the same millisecond.
+     */
+    GroupOffset newest(Place place, long producerId, GroupOffset offset) {
+        long timestampMs = offset.commitTimestampMs();
+        for (Map.Entry<Long, Pending> other :
+                byPlace.getOrDefault(place, Map.of()).entrySet()) {
+            if (other.getKey() != producerId) {
+                timestampMs = Math.max(timestampMs, other.getValue().offset().commitTimestampMs() + 1);
+            }
+        }
+        return offset.committedAt(timestampMs);
+    }
+
+    /**
      * Adds tombstones of offsets that other transactions committed before one that takes effect, and that would replace
      * it when they end.
      *

@@ -132,6 +132,7 @@ class TransactionalOffsetsTest {
     void shouldPutOffsetsInForceOnlyWhenTheTransactionCommits() {
         // given
         commit("g", ANYBODY, 11, 0, 4, 9);
+        nowMs++;
         commit("g", ANYBODY, 12, 0, 4, 8);
         assertThat(machine.offsets().get("g", "t", 4)).isNull();
 
@@ -146,7 +147,7 @@ class TransactionalOffsetsTest {
         end(12, 1, true);
 
         // then
-        assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new GroupOffset(8, 2, 3, "note", 7, TOPIC));
+        assertThat(machine.offsets().get("g", "t", 4)).isEqualTo(new GroupOffset(8, 2, 3, "note", 8, TOPIC));
         assertThat(machine.offsets().isPending("g", "t", 4)).isFalse();
     }
 
@@ -282,6 +283,36 @@ class TransactionalOffsetsTest {
         end(11, 1, true);
         assertThat(machine.offsets().isPending("g", "t", 4)).isTrue();
         end(12, 1, true);
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(20);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1_000, 0})
+    void shouldKeepWhatWasCommittedLastWhenTheClockDoesNotAdvance(long backMs) {
+        // given a later commit with no later time, such as by a coordinator on another broker
+        nowMs = 2_000;
+        commit("g", ANYBODY, 11, 0, 4, 9);
+        nowMs -= backMs;
+        commit("g", ANYBODY, 12, 0, 4, 20);
+
+        // when the earlier one ends first
+        restart();
+        end(11, 1, true);
+        end(12, 1, true);
+
+        // then
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(20);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1_000, 0})
+    void shouldForgetAnEarlierTransactionWhenTheClockDoesNotAdvance(long backMs) {
+        nowMs = 2_000;
+        commit("g", ANYBODY, 11, 0, 4, 9);
+        nowMs -= backMs;
+        commit("g", ANYBODY, 12, 0, 4, 20);
+        end(12, 1, true);
+        end(11, 1, true);
         assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(20);
     }
 
