@@ -347,7 +347,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     @Override
     public CompletableFuture<List<PartitionOutcome>> alterPartitions(
             int nodeId, long brokerEpoch, List<InSyncProposal> proposals) {
-        return operations.submit(
+        return operations.submitUnpublished(
                 draft -> {
                     List<PartitionOutcome> outcomes = new ArrayList<>(proposals.size());
                     for (InSyncProposal proposal : proposals) {
@@ -482,7 +482,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
 
     @Override
     public CompletableFuture<Long> allocateProducerIds(int count) {
-        return operations.submit(
+        return operations.submitUnpublished(
                 draft -> {
                     long first = draft.decider().nextProducerId();
                     draft.add(new Step(draft.decider().allocateProducerIds(count), null), false);

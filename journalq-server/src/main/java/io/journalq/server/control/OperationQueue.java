@@ -205,7 +205,8 @@ final class OperationQueue {
     /**
      * Runs an operation of the controller itself or about a broker, as {@link #submit}. It is complete when its records
      * are applied. Their publication can take long, because this broker opens the partitions of a new topic before.
-     * Brokers that die meanwhile have to be fenced, and others wait for the response before they serve.
+     * Brokers that die meanwhile have to be fenced, and others wait for the response before they serve, or for those to
+     * later heartbeats on the same connection.
      */
     <T> CompletableFuture<T> submitUnpublished(Function<Draft, T> decide, UnaryOperator<T> onLogFailure) {
         return submit(new Operation<>(decide, onLogFailure, false));

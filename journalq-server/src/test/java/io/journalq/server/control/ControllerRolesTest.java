@@ -206,6 +206,21 @@ class ControllerRolesTest {
                 .isEqualTo(ErrorCode.NONE);
     }
 
+    /** The responses to heartbeats of these brokers come over the same connections, and in order. */
+    @Test
+    void shouldServeOtherBrokersWhileThisBrokerOpensPartitionsOfANewTopic() throws Exception {
+        start();
+        commitOfOther(other.registrations().register(TestBrokers.registration(OTHER), -1));
+        begin(3);
+        createTopicThatIsNeverOpen();
+
+        // then other leaders can propose in-sync replicas, and other brokers get producer ids
+        long epoch = publisher.newest().broker(OTHER).epoch();
+        assertThat(controller.alterPartitions(OTHER, epoch, List.of()).get(20, TimeUnit.SECONDS))
+                .isEmpty();
+        assertThat(controller.allocateProducerIds(1).get(20, TimeUnit.SECONDS)).isPositive();
+    }
+
     /** Lets time pass until a broker must be fenced, while others send heartbeats. */
     private void awaitFenced(int silent, List<Integer> others) throws Exception {
         for (long passed = 0; passed < 4_000; passed += Controller.TICK_MS) {
