@@ -91,13 +91,16 @@ public final class Broker implements AutoCloseable {
     }
 
     /** Waits for steps of the start, which can depend on other brokers. A close ends the wait, and so the start. */
-    private static final class StartWaiter implements FutureWaiter {
+    static final class StartWaiter implements FutureWaiter {
+        /** The thread that starts the broker. Others wait for their own work, which a close ends in order. */
+        private final Thread starter = Thread.currentThread();
+
         private final CompletableFuture<Void> stopped = new CompletableFuture<>();
         private boolean ended;
 
         @Override
         public <T> T join(CompletableFuture<T> wanted) {
-            if (!isEnded()) {
+            if (Thread.currentThread() == starter && !isEnded()) {
                 // A failure of the step is reported below.
                 CompletableFuture.anyOf(wanted, stopped)
                         .exceptionally(failure -> null)
