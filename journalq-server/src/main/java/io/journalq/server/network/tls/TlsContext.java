@@ -18,6 +18,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509TrustManager;
 
@@ -148,6 +149,15 @@ record TlsContext(
             case REQUESTED -> io.netty.handler.ssl.ClientAuth.OPTIONAL;
             case REQUIRED -> io.netty.handler.ssl.ClientAuth.REQUIRE;
         };
+    }
+
+    /** Whether both trust the same certificates. */
+    boolean trustsSameAs(TlsContext other) {
+        return trusted().equals(other.trusted());
+    }
+
+    private Set<X509Certificate> trusted() {
+        return trust == null ? Set.of() : Set.copyOf(List.of(trust.getAcceptedIssuers()));
     }
 
     /** Whether the trusted certificates cover a client that presented {@code chain}. */

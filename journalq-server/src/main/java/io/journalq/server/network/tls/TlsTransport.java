@@ -39,10 +39,16 @@ public final class TlsTransport implements Transport {
         return context;
     }
 
-    /** Uses another context from now on, and closes the connections of clients that it does not trust. */
+    /**
+     * Uses another context from now on. If it trusts other certificates, closes the connections of clients that it does not
+     * trust.
+     */
     void use(TlsContext newest) {
+        boolean trustsOthers = !newest.trustsSameAs(context);
         context = newest;
-        clients.forEach((channel, chain) -> closeIfUntrusted(newest, channel, chain));
+        if (trustsOthers) {
+            clients.forEach((channel, chain) -> closeIfUntrusted(newest, channel, chain));
+        }
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the future is not needed
