@@ -57,7 +57,9 @@ final class BrokerSessions {
         sessions.clear();
         checkedMs = nowMs;
         for (int nodeId : brokers) {
-            long allowedMs = nodeId == predecessor ? Math.min(timeoutMs, PREDECESSOR_TIMEOUT_MS) : timeoutMs;
+            // It may also have sent a heartbeat just before, and then sends the next one after an interval.
+            long predecessorMs = Math.min(timeoutMs, Math.max(PREDECESSOR_TIMEOUT_MS, resetTimeoutMs));
+            long allowedMs = nodeId == predecessor ? predecessorMs : timeoutMs;
             sessions.put(nodeId, new Session(nowMs + allowedMs));
         }
     }

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 class BrokerSessionsTest {
     private static final long TIMEOUT_MS = 3_000;
-    private static final long RESET_TIMEOUT_MS = 800;
+    private static final long RESET_TIMEOUT_MS = 400;
     private static final long TICK_MS = 100;
     private static final List<Integer> BROKERS = List.of(1, 2, 3);
     private static final int NOBODY = -1;
@@ -47,11 +47,23 @@ class BrokerSessionsTest {
         long beganMs = nowMs;
         sessions.onReset(1, nowMs);
 
-        assertThat(expiredAt(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS - TICK_MS))
-                .isEmpty();
-        assertThat(expiredAt(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS)).containsExactly(3);
-        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS - TICK_MS)).containsExactly(3);
-        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS)).containsExactly(1, 3);
+        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS - TICK_MS)).isEmpty();
+        assertThat(expiredAt(beganMs + RESET_TIMEOUT_MS)).containsExactly(1);
+        assertThat(nowMs).isEqualTo(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS - TICK_MS);
+        assertThat(expiredAt(beganMs + BrokerSessions.PREDECESSOR_TIMEOUT_MS)).containsExactly(1, 3);
+    }
+
+    @Test
+    void shouldGiveTheLastControllerTwoHeartbeatsWhenTheyAreFarApart() {
+        long resetTimeoutMs = 2 * BrokerSessions.PREDECESSOR_TIMEOUT_MS;
+        BrokerSessions slow = new BrokerSessions(TIMEOUT_MS, resetTimeoutMs);
+        slow.begin(BROKERS, 3, nowMs);
+
+        long beganMs = nowMs;
+        for (; nowMs < beganMs + resetTimeoutMs; nowMs += TICK_MS) {
+            assertThat(slow.expired(BROKERS, nowMs)).isEmpty();
+        }
+        assertThat(slow.expired(BROKERS, beganMs + resetTimeoutMs)).containsExactly(3);
     }
 
     @Test
