@@ -261,11 +261,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 .thenAcceptAsync(
                         host -> {
                             log.info("deleting a replica that has moved: partition={}-{}", topic.name(), partition);
-                            if (host == null) {
-                                files.delete(topic.id(), partition);
-                            } else {
-                                host.deleteJournal();
-                            }
+                            deleteFiles(topic.id(), partition, host);
                             offlinePartitions.forget(key);
                         },
                         blockingPool)
@@ -451,15 +447,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 var unused = change(key, () -> shards.of(topicId, key.partition())
                         .cycle()
                         .ask(() -> shards.of(topicId, key.partition()).remove(topicId, key.partition()))
-                        .thenAcceptAsync(
-                                host -> {
-                                    if (host == null) {
-                                        files.delete(topicId, key.partition());
-                                    } else {
-                                        host.deleteJournal();
-                                    }
-                                },
-                                blockingPool)
+                        .thenAcceptAsync(host -> deleteFiles(topicId, key.partition(), host), blockingPool)
                         .exceptionally(failure -> {
                             log.error("cannot delete: topic={} partition={}", topicId, key.partition(), failure);
                             return null;
@@ -467,17 +455,40 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             }
         }
         for (int partition : offlinePartitions.forget(topicId)) {
-            blockingPool.execute(() -> files.delete(topicId, partition));
+            Shard shard = shards.of(topicId, partition);
+            // One that is open, but cannot be written, is deleted with the others. One that changes is deleted after
+            // that.
+            if (!changing.containsKey(new PartitionKey(topicId, partition))) {
+                shard.cycle().execute(() -> {
+                    if (shard.host(topicId, partition) == null) {
+                        blockingPool.execute(() -> files.delete(topicId, partition));
+                    }
+                });
+            }
         }
         for (Shard shard : shards.all()) {
             shard.cycle().execute(() -> {
                 for (PartitionHost host : shard.remove(topicId)) {
+                    int partition = host.name().partition();
                     // Its files may have failed since the topic was forgotten.
-                    offlinePartitions.forget(
-                            new PartitionKey(topicId, host.name().partition()));
-                    blockingPool.execute(host::deleteJournal);
+                    offlinePartitions.forget(new PartitionKey(topicId, partition));
+                    blockingPool.execute(() -> deleteFiles(topicId, partition, host));
                 }
             });
+        }
+    }
+
+    /**
+     * Deletes the files of a partition that has left its shard. Blocks.
+     *
+     * @param host null if it was not open
+     */
+    private void deleteFiles(Uuid topicId, int partition, PartitionHost host) {
+        if (host != null) {
+            host.deleteJournal();
+        }
+        if (host == null || host.isOffline()) {
+            files.delete(topicId, partition);
         }
     }
 }

@@ -26,6 +26,7 @@ import io.journalq.server.shard.replica.ReplicaPeers;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.List;
@@ -35,6 +36,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -47,6 +50,7 @@ class LateFlushFailureTest {
     private static final int LIMIT_SECONDS = 60;
     private static final int PRODUCE_VERSION = 12;
     private static final long LONG_MS = 600_000;
+    private static final int DELETION_MS = 100;
     private static final Uuid ID = new Uuid(1, 1);
 
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(3);
@@ -55,7 +59,19 @@ class LateFlushFailureTest {
     private final CountDownLatch syncing = new CountDownLatch(1);
     private final CountDownLatch failing = new CountDownLatch(1);
     private volatile boolean bad;
+    private final AtomicInteger renamed = new AtomicInteger();
     private final FileStore store = new FilterFileStore(new MemoryFileStore()) {
+        @Override
+        public void move(Path from, Path to) throws IOException {
+            renamed.incrementAndGet();
+            try {
+                Thread.sleep(DELETION_MS); // A second deletion would begin meanwhile.
+            } catch (InterruptedException interrupted) {
+                throw new IOException(interrupted);
+            }
+            super.move(from, to);
+        }
+
         @Override
         public LogFile open(Path file, boolean create) throws IOException {
             return new FilterLogFile(super.open(file, create)) {
@@ -103,9 +119,8 @@ class LateFlushFailureTest {
         return shard.cycle().ask(() -> question.apply(shard.host(ID, 0))).join();
     }
 
-    @Test
-    void shouldReportNoPartitionThatWasDeletedMeanwhile(@TempDir Path directory) throws Exception {
-        // given a leader with a follower, whose log is being synced
+    /** Opens a leader with a follower, whose log is being synced. */
+    private Shards openSyncing(Path directory) throws Exception {
         BrokerConfig config =
                 BrokerConfig.defaults().with("data.directories", directory.toString(), ConfigOrigin.COMMAND_LINE);
         Shards shards = new Shards(
@@ -138,6 +153,14 @@ class LateFlushFailureTest {
             return null;
         });
         await(syncing);
+        return shards;
+    }
+
+    @Test
+    void shouldReportNoPartitionThatWasDeletedMeanwhile(@TempDir Path directory) throws Exception {
+        // given
+        Shards shards = openSyncing(directory);
+        Shard shard = shards.shardOf(ID, 0);
 
         // when its topic is deleted, and the sync fails then
         MetadataDelta deleted = metadata.replay(metadata.deleteTopic(ID).records());
@@ -153,5 +176,63 @@ class LateFlushFailureTest {
         // then
         int offline = ask(shard, host -> shards.offlinePartitions().count());
         assertThat(offline).isZero();
+    }
+
+    @Test
+    void shouldDeleteAPartitionThatCannotBeWrittenOnce(@TempDir Path directory) throws Exception {
+        // given a leader whose sync has failed
+        Shards shards = openSyncing(directory);
+        failing.countDown();
+        await(() -> shards.offlinePartitions().count() == 1);
+
+        // when its topic is deleted
+        MetadataDelta deleted = metadata.replay(metadata.deleteTopic(ID).records());
+        shards.partitions().open(deleted).join();
+        shards.partitions().deleteGone(deleted);
+        await(() -> renamed.get() > 0 && !hasFiles(directory));
+
+        // then
+        assertThat(renamed).hasValue(1);
+    }
+
+    @Test
+    void shouldDeleteAnOfflinePartitionThatMovesAway(@TempDir Path directory) throws Exception {
+        // given a replica that must not be used any more, in a directory that can be
+        Shards shards = openSyncing(directory);
+        failing.countDown();
+        Shard shard = shards.shardOf(ID, 0);
+        ask(shard, host -> {
+            shard.takeOffline(host, new IOException("its log diverges"));
+            return null;
+        });
+
+        // when it moves to another broker
+        MetadataDelta moved = metadata.replay(List.of(new PartitionsRecord()
+                .setTopicId(ID)
+                .setPartitions(List.of(new PartitionState()
+                        .setLeader(OTHER)
+                        .setReplicas(List.of(OTHER))
+                        .setInSyncReplicas(List.of(OTHER))))));
+        shards.partitions().open(moved).join();
+
+        // then
+        await(() -> !hasFiles(directory));
+        await(() -> shards.offlinePartitions().count() == 0);
+    }
+
+    private boolean hasFiles(Path directory) {
+        try {
+            return store.list(directory).stream().anyMatch(name -> name.startsWith(ID.toString()));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private static void await(BooleanSupplier condition) throws InterruptedException {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(1);
+        }
     }
 }
