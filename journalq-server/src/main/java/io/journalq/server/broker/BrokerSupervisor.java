@@ -136,6 +136,7 @@ final class BrokerSupervisor {
             }
             leaving = true;
             leavingNanos = loop.nanoTime();
+            timed = false; // The next heartbeat does not wait for the timer of the last one.
             after(timeoutMs, () -> left.complete(null));
             beat();
         });

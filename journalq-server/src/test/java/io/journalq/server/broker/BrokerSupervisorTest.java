@@ -103,7 +103,7 @@ class BrokerSupervisorTest {
         pool.shutdown();
     }
 
-    private void serveWithFailedReplica() throws ConfigException {
+    private BrokerSupervisor serveWithFailedReplica() throws ConfigException {
         MetadataMachine.Limits limits = new MetadataMachine.Limits(SELF, 1, 100, 1_000);
         MetadataMachine decider = new MetadataMachine(limits);
         TestBrokers.register(decider, SELF, OTHER);
@@ -136,6 +136,22 @@ class BrokerSupervisorTest {
         supervisor.serve(
                 new Controller(replica, null, () -> ORDERS, pool), new FailedReplicas(shards.offlinePartitions()));
         loop.run();
+        return supervisor;
+    }
+
+    @Test
+    void shouldRepeatHeartbeatsSoonWhenItLeaves() throws Exception {
+        BrokerSupervisor supervisor = serveWithFailedReplica();
+        int heartbeats = active.heartbeats;
+        int timers = loop.timerCount();
+
+        // when others do not lead yet
+        supervisor.leave(60_000);
+        loop.run();
+
+        // then the next heartbeat does not wait for the timer of the last one before
+        assertThat(active.heartbeats).isEqualTo(heartbeats + 1);
+        assertThat(loop.timerCount()).as("with the one that ends the wait").isEqualTo(timers + 2);
     }
 
     @Test
