@@ -139,14 +139,17 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
 
     private void respond(HttpRequest request) {
         head = request.method().equals(HttpMethod.HEAD);
+        keepAlive = false;
+        Throwable unreadable = request.decoderResult().cause();
+        if (unreadable != null) {
+            respondToUnreadable(unreadable);
+            return;
+        }
+        // The length of a body can be read only if the decoder could read it.
         keepAlive = HttpUtil.isKeepAlive(request)
                 && !HttpUtil.isTransferEncodingChunked(request)
                 && HttpUtil.getContentLength(request, 0L) == 0;
-        Throwable unreadable = request.decoderResult().cause();
-        if (unreadable != null) {
-            keepAlive = false;
-            respondToUnreadable(unreadable);
-        } else if (isAddressedHere(request)) {
+        if (isAddressedHere(request)) {
             authorize(request);
         }
     }

@@ -380,6 +380,13 @@ class AdminListenerTest {
                 .startsWith("HTTP/1.1 400 ");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"x", "-1", "1, 2", "99999999999999999999"})
+    void shouldRefuseALengthThatIsNoNumber(String length) throws IOException {
+        assertThat(exchange("GET /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + length + "\r\n\r\n"))
+                .startsWith("HTTP/1.1 400 ");
+    }
+
     @Test
     void shouldRefuseAHeadThatIsTooLarge() throws IOException {
         String header = "X: " + "x".repeat(1_000) + "\r\n";
