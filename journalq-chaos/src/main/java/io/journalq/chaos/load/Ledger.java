@@ -42,12 +42,26 @@ public final class Ledger {
         private final BitSet everFound = new BitSet();
 
         private long last = -1;
+        /** What groups have read that read everything from the beginning, by their ids. */
+        private final Map<String, GroupRead> groups = new TreeMap<>();
+
         private final String partition;
         private final Promise promise;
 
         Lane(String partition, Promise promise) {
             this.partition = partition;
             this.promise = promise;
+        }
+    }
+
+    /** The messages of one producer in one partition that a group has read, perhaps several times. */
+    private static final class GroupRead {
+        private final BitSet numbers = new BitSet();
+        private boolean isReported;
+
+        /** Whether the group has read a later message, and not this one. */
+        boolean skipped(int number) {
+            return number < numbers.length() && !numbers.get(number);
         }
     }
 
@@ -128,6 +142,26 @@ public final class Ledger {
         messages.forEach(message -> lane(partition, message.producer()).damaged.set((int) message.number()));
     }
 
+    /** A group that reads everything from the beginning has read a message. */
+    public synchronized void onRead(String group, String partition, Payload message) {
+        lane(partition, message.producer())
+                .groups
+                .computeIfAbsent(group, name -> new GroupRead())
+                .numbers
+                .set((int) message.number());
+    }
+
+    /** A producer's messages are in order: a group that has read a later one does not read this one any more. */
+    private void checkGroups(Lane lane, String where, Payload found) {
+        int number = (int) found.number();
+        lane.groups.forEach((group, read) -> {
+            if (read.skipped(number) && !lane.damaged.get(number) && !read.isReported) {
+                read.isReported = true;
+                report(where + " holds " + found + ", which " + group + " has skipped");
+            }
+        });
+    }
+
     /** Begins a new reading of all partitions. */
     public synchronized void beginReading() {
         beginReading("", null);
@@ -170,6 +204,7 @@ public final class Ledger {
         }
         lane.found.set((int) payload.number());
         lane.last = payload.number();
+        checkGroups(lane, where, payload);
     }
 
     private static String once(Lane lane, String what) {

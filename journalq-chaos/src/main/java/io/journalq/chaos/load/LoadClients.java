@@ -210,7 +210,10 @@ public final class LoadClients {
         }
     }
 
-    /** Starts a group member of the Kafka client, which commits what it has read. */
+    /**
+     * Starts a group member of the Kafka client, which commits what it has read. What groups without the isolation
+     * read_committed have read is compared with the messages of the producers.
+     */
     public static void consumeWithKafka(
             ClientThreads load, String group, String protocol, String isolation, List<String> topics) {
         Map<String, Object> config = new HashMap<>();
@@ -223,6 +226,7 @@ public final class LoadClients {
         config.put("enable.auto.commit", true);
         config.put("auto.commit.interval.ms", 100);
         config.put("reconnect.backoff.max.ms", 200);
+        String checked = isolation.equals("read_uncommitted") ? group : null;
         load.begin("kafka consumer in " + group, () -> {
             try (KafkaConsumer<byte[], byte[]> consumer =
                     new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
@@ -230,16 +234,17 @@ public final class LoadClients {
                 while (!load.isStopping()) {
                     consumer.poll(POLL).forEach(record -> {
                         load.onConsumed(1);
-                        check(load, record.topic(), record.partition(), record.offset(), record.value());
+                        check(load, checked, record.topic(), record.partition(), record.offset(), record.value());
                     });
                 }
             }
         });
     }
 
-    /** Starts a group member of the JournalQ client, which commits what it has read. */
+    /** The same with the JournalQ client. */
     public static void consumeWithJournalQ(
             ClientThreads load, String group, Consumer.Isolation isolation, List<String> topics) {
+        String checked = isolation == Consumer.Isolation.READ_UNCOMMITTED ? group : null;
         load.begin("journalq consumer in " + group, () -> {
             try (Consumer consumer = Consumer.builder()
                     .bootstrapServers(load.servers())
@@ -254,17 +259,22 @@ public final class LoadClients {
                 while (!load.isStopping()) {
                     for (ConsumerRecord record : consumer.poll(POLL)) {
                         load.onConsumed(1);
-                        check(load, record.topic(), record.partition(), record.offset(), record.value());
+                        check(load, checked, record.topic(), record.partition(), record.offset(), record.value());
                     }
                 }
             }
         });
     }
 
-    private static void check(ClientThreads load, String topic, int partition, long offset, byte[] value) {
-        if (Payload.decode(value) == null) {
+    /** @param group null if it does not read all records */
+    private static void check(
+            ClientThreads load, String group, String topic, int partition, long offset, byte[] value) {
+        Payload message = Payload.decode(value);
+        if (message == null) {
             load.ledger()
                     .report(topic + "-" + partition + " offset " + offset + " holds a record that no producer sent");
+        } else if (group != null) {
+            load.ledger().onRead(group, topic + "-" + partition, message);
         }
     }
 

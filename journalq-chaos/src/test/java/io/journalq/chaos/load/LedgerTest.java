@@ -60,6 +60,34 @@ class LedgerTest {
     }
 
     @Test
+    void shouldFindMessagesThatAGroupHasSkipped() {
+        // given a group that has read some messages, one of them again, and not the last one yet
+        Ledger ledger = new Ledger();
+        for (int number = 0; number < 6; number++) {
+            ledger.onAcknowledged("topic-0", 1, number);
+        }
+        ledger.onDamaged("topic-0", List.of(new Payload(1, 1)));
+        for (int number : new int[] {0, 2, 2, 4}) {
+            ledger.onRead("group", "topic-0", new Payload(1, number));
+        }
+
+        // when
+        for (int reading = 0; reading < 2; reading++) {
+            ledger.beginReading();
+            for (int number = 0; number < 6; number++) {
+                ledger.onFound("topic-0", number, new Payload(1, number).encode());
+            }
+            ledger.endReading();
+        }
+
+        // then the one between them is missing, except for one that was damaged on purpose
+        assertThat(ledger.findings())
+                .singleElement()
+                .asString()
+                .isEqualTo("topic-0 offset 3 holds " + new Payload(1, 3) + ", which group has skipped");
+    }
+
+    @Test
     void shouldWaitForEachProducerWhenItHasNoAcknowledgementSinceTheStart() {
         // given two producers; the second sends to two partitions
         Ledger ledger = new Ledger();
