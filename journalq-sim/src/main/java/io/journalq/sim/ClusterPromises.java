@@ -290,7 +290,7 @@ final class ClusterPromises implements ClusterListener, SimQuorum.Listener {
         if (logs.onReplay(nodeId, offset, records)) {
             epochs.onMetadata(logs.newest());
             fenced.onMetadata(logs.newest());
-            acknowledgedAlone.onMetadata(logs.newest());
+            acknowledgedAlone.onMetadata(logs.newest(), scheduler.nowMs());
             cuts.onMetadata(logs.newest());
         }
     }

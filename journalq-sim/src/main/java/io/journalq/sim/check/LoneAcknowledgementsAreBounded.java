@@ -23,6 +23,9 @@ public final class LoneAcknowledgementsAreBounded {
     private static final String INVARIANT = "LoneAcknowledgementsAreBounded";
     private static final int NO_EPOCH = -1;
 
+    /** For how long a leader that was replaced may return records, because it does not know it yet. */
+    private static final long LATE_MS = 500;
+
     private final Violations violations;
     private final PowerLosses losses;
     private final long boundMs;
@@ -36,7 +39,7 @@ public final class LoneAcknowledgementsAreBounded {
     private final Map<String, Set<Integer>> epochsAlone = new HashMap<>();
 
     /** The newest leader epochs, by the name of the partition. */
-    private final Map<String, Integer> leaderEpochs = new HashMap<>();
+    private final Map<String, Epoch> leaderEpochs = new HashMap<>();
 
     private long records;
 
@@ -54,6 +57,13 @@ public final class LoneAcknowledgementsAreBounded {
     private record Kept(String id, Leader leader, int epoch, long firstMs, long runningMs) {
         Kept since(long earlierMs) {
             return new Kept(id, leader, epoch, Math.min(earlierMs, firstMs), runningMs);
+        }
+    }
+
+    /** A leader epoch, and when the metadata with it were committed. */
+    private record Epoch(int number, long sinceMs) {
+        Epoch next(int newest, long nowMs) {
+            return newest == number ? this : new Epoch(newest, nowMs);
         }
     }
 
@@ -97,12 +107,16 @@ public final class LoneAcknowledgementsAreBounded {
     }
 
     /** Metadata are committed. A leader that was frozen may come to know later that only it was in sync. */
-    public void onMetadata(MetadataImage metadata) {
+    public void onMetadata(MetadataImage metadata, long nowMs) {
         for (TopicImage topic : metadata.topics()) {
             for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
                 String name = topic.name() + "-" + number;
-                leaderEpochs.put(name, partition.leaderEpoch());
+                leaderEpochs.put(
+                        name,
+                        leaderEpochs
+                                .getOrDefault(name, new Epoch(NO_EPOCH, nowMs))
+                                .next(partition.leaderEpoch(), nowMs));
                 if (partition.replicas().size() > 1
                         && partition.inSyncReplicas().size() == 1
                         && epochsAlone
@@ -117,7 +131,10 @@ public final class LoneAcknowledgementsAreBounded {
     /** A leader returns a record. */
     public void onRead(ClusterPartition partition, long offset, int epoch, String id, long nowMs) {
         records++;
-        keep(partition, offset, new Kept(id, null, epoch, nowMs, 0));
+        Epoch newest = leaderEpochs.get(partition.name());
+        // If the leader was replaced shortly before, the other replicas had the record then.
+        boolean isLate = newest != null && epoch < newest.number() && nowMs - newest.sinceMs() <= LATE_MS;
+        keep(partition, offset, new Kept(id, null, epoch, isLate ? newest.sinceMs() : nowMs, 0));
         read.computeIfAbsent(partition, none -> new TreeMap<>()).put(offset, id);
     }
 
@@ -126,7 +143,8 @@ public final class LoneAcknowledgementsAreBounded {
         Kept before = ofPartition.get(offset);
         // A leader that was frozen, and does not lead any more, can acknowledge what newer ones have replaced already.
         // Then its own record is lost. If a consumer gets a record of an older epoch again, that is a violation.
-        int newestEpoch = leaderEpochs.getOrDefault(partition.name(), NO_EPOCH);
+        Epoch newest = leaderEpochs.get(partition.name());
+        int newestEpoch = newest == null ? NO_EPOCH : newest.number();
         if (before != null
                 && !before.id().equals(now.id())
                 && now.leader() != null

@@ -42,7 +42,7 @@ class LoneAcknowledgementsAreBoundedTest {
     @Test // seed 1310240 of 5 brokers
     void shouldAllowThatALeaderThatWasFrozenAcknowledgesInAnEpochThatIsOver() {
         // given a record of the first epoch, which a consumer gets from the third leader
-        check.onMetadata(metadata(new PartitionState().setLeaderEpoch(NEW_EPOCH).setReplicas(List.of(1, 2))));
+        check.onMetadata(metadata(new PartitionState().setLeaderEpoch(NEW_EPOCH).setReplicas(List.of(1, 2))), 0);
         check.onRead(PARTITION, OFFSET, OLD_EPOCH - 1, "first", 100);
 
         // when the second leader acknowledges another record there
@@ -56,7 +56,7 @@ class LoneAcknowledgementsAreBoundedTest {
 
     @Test
     void shouldReportASeenRecordThatTheCurrentLeaderReplaces() {
-        check.onMetadata(metadata(new PartitionState().setLeaderEpoch(OLD_EPOCH).setReplicas(List.of(1, 2))));
+        check.onMetadata(metadata(new PartitionState().setLeaderEpoch(OLD_EPOCH).setReplicas(List.of(1, 2))), 0);
         check.onRead(PARTITION, OFFSET, OLD_EPOCH - 1, "first", 100);
         acknowledgeOld(OFFSET, 50);
 
@@ -102,6 +102,25 @@ class LoneAcknowledgementsAreBoundedTest {
         assertThat(violations.found()).isEmpty();
         all.onRead(PARTITION, OFFSET, NEW_EPOCH, "another", 6_000);
         assertThat(violations.found()).singleElement().asString().contains("id=settled");
+    }
+
+    @Test // seed 1901224 of 5 brokers
+    void shouldAllowThatAReplacedLeaderReturnsWhatTheNextOneHasJustLost() {
+        // given a leader that was replaced by one that lost power before it served anybody
+        PowerLosses losses = new PowerLosses(() -> recovered(), BOUND_MS);
+        LoneAcknowledgementsAreBounded all = new LoneAcknowledgementsAreBounded(violations, losses, BOUND_MS);
+        all.onMetadata(metadata(new PartitionState().setLeaderEpoch(OLD_EPOCH).setReplicas(List.of(1, 2))), 2_000);
+        losses.add(1, 2_030, 2_036);
+
+        // when it returns a record that all replicas had, and one much later
+        all.onRead(PARTITION, OFFSET, OLD_EPOCH - 1, "returned at once", 2_044);
+        all.onRead(PARTITION, OFFSET + 1, OLD_EPOCH - 1, "returned late", 3_000);
+        all.onRead(PARTITION, OFFSET, NEW_EPOCH, "other", 4_000);
+
+        // then only the first may be gone
+        assertThat(violations.found()).isEmpty();
+        all.onRead(PARTITION, OFFSET + 1, NEW_EPOCH, "another", 4_000);
+        assertThat(violations.found()).singleElement().asString().contains("returned late");
     }
 
     /** The metadata of a partition that has begun an epoch without some acknowledged records. */
