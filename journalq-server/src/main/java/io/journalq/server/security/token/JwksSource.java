@@ -120,7 +120,9 @@ public final class JwksSource implements AutoCloseable {
     private void refresh() {
         try {
             keys = read();
-        } catch (IOException | RuntimeException unusable) {
+        } catch (IOException | RuntimeException | Error unusable) {
+            // Also an error, such as a thread that cannot be created: no refresh would follow, and keys that were
+            // withdrawn would stay trusted.
             log.error(
                     "cannot read the keys of tokens; the previous ones stay in use: address={} reason=\"{}\"",
                     address,
