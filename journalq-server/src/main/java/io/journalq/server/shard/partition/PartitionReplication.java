@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class PartitionReplication {
     private static final Logger log = LoggerFactory.getLogger(PartitionReplication.class);
-    private static final int DELETION_CHECK_MS = 5;
+    private static final int DELETION_CHECK_MIN_MS = 5;
+    private static final int DELETION_CHECK_MAX_MS = 200;
 
     private final Partition partition;
     private final PartitionParts parts;
@@ -137,15 +138,15 @@ public final class PartitionReplication {
 
     /**
      * Waits until the logs of all in-sync replicas begin at {@code offset} or behind it: then no election brings back what
-     * was before. Looks again and again, because this is rare, and takes a fetch of each replica.
+     * was before. Looks again and again, less and less often, because this is rare, and takes a fetch of each replica.
      *
      * @param done receives NONE, REQUEST_TIMED_OUT, or NOT_LEADER_OR_FOLLOWER if another epoch has begun
      */
     void whenDeletedBefore(long offset, long timeoutMs, Consumer<ErrorCode> done) {
-        awaitDeletion(offset, replica.leaderEpoch(), nowMs() + timeoutMs, done);
+        awaitDeletion(offset, replica.leaderEpoch(), nowMs() + timeoutMs, DELETION_CHECK_MIN_MS, done);
     }
 
-    private void awaitDeletion(long offset, int leaderEpoch, long deadlineMs, Consumer<ErrorCode> done) {
+    private void awaitDeletion(long offset, int leaderEpoch, long deadlineMs, int delayMs, Consumer<ErrorCode> done) {
         if (partition.checkLeaderEpoch(leaderEpoch) != ErrorCode.NONE) {
             done.accept(ErrorCode.NOT_LEADER_OR_FOLLOWER);
         } else if (replica.isDeletedBefore(offset)) {
@@ -153,7 +154,8 @@ public final class PartitionReplication {
         } else if (nowMs() >= deadlineMs) {
             done.accept(ErrorCode.REQUEST_TIMED_OUT);
         } else {
-            parts.loop().schedule(() -> awaitDeletion(offset, leaderEpoch, deadlineMs, done), DELETION_CHECK_MS);
+            int nextMs = Math.min(2 * delayMs, DELETION_CHECK_MAX_MS);
+            parts.loop().schedule(() -> awaitDeletion(offset, leaderEpoch, deadlineMs, nextMs, done), delayMs);
         }
     }
 
