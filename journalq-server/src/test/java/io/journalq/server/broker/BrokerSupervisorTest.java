@@ -133,7 +133,7 @@ class BrokerSupervisorTest {
                 true,
                 null);
         BrokerSupervisor supervisor = new BrokerSupervisor(lifecycle, metadata, active, loop, INTERVAL_MS);
-        supervisor.serve(
+        var unused = supervisor.serve(
                 new Controller(replica, null, () -> ORDERS, pool), new FailedReplicas(shards.offlinePartitions()));
         loop.run();
         return supervisor;
@@ -146,7 +146,7 @@ class BrokerSupervisorTest {
         int timers = loop.timerCount();
 
         // when others do not lead yet
-        supervisor.leave(60_000);
+        var unused = supervisor.leave(60_000);
         loop.run();
 
         // then the next heartbeat does not wait for the timer of the last one before
