@@ -35,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,7 @@ class MemoryShortageTest {
     private final ExecutorService blockingPool = Executors.newFixedThreadPool(2);
     private final EventLoops loops = new EventLoops(1);
     private volatile boolean isShort;
-    private volatile int refusedReads;
+    private final AtomicInteger refusedReads = new AtomicInteger();
     private final FileStore store = new FilterFileStore(new MemoryFileStore()) {
         @Override
         public LogFile open(Path file, boolean create) throws IOException {
@@ -59,7 +60,7 @@ class MemoryShortageTest {
                 @Override
                 public int read(ByteBuffer target, long position) throws IOException {
                     if (isShort) {
-                        refusedReads++;
+                        refusedReads.incrementAndGet();
                         throw new OutOfMemoryError("Cannot reserve direct buffer memory");
                     }
                     return super.read(target, position);
@@ -115,8 +116,10 @@ class MemoryShortageTest {
 
     private void awaitRefusedReads(int count) throws InterruptedException {
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
-        while (refusedReads < count) {
-            assertThat(System.nanoTime()).as("refused reads: " + refusedReads).isLessThan(deadlineNanos);
+        while (refusedReads.get() < count) {
+            assertThat(System.nanoTime())
+                    .as("refused reads: " + refusedReads.get())
+                    .isLessThan(deadlineNanos);
             Thread.sleep(1);
         }
     }
@@ -163,7 +166,7 @@ class MemoryShortageTest {
             assertThat(System.nanoTime()).isLessThan(deadlineNanos);
             Thread.sleep(1);
         }
-        assertThat(refusedReads).isEqualTo(1);
+        assertThat(refusedReads.get()).isEqualTo(1);
         cleaner.close();
     }
 
