@@ -294,6 +294,8 @@ class TransactionCoordinatorsTest {
                                                 new WriteTxnMarkersResponse.WritableTxnMarkerPartitionResult()
                                                         .setPartitionIndex(0))))))));
         awaitState("CompleteCommit");
+        // A response is sent when everything that was appended before it is stored.
+        assertThat(end().get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo(ErrorCode.NONE);
         replicate();
 
         // when the producer commits again, perhaps a transaction that it has begun at another broker
