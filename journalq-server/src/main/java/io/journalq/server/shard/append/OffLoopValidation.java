@@ -45,7 +45,7 @@ final class OffLoopValidation implements Consumer<DecompressionRoom> {
             }
         } catch (InvalidBatchException corrupt) {
             fail(ErrorCode.INVALID_RECORD, corrupt.getMessage());
-        } catch (RuntimeException | Error failure) {
+        } catch (RuntimeException | OutOfMemoryError | LinkageError failure) {
             // Such as a codec that cannot be loaded. The batches that wait behind this one must go on.
             log.error("cannot validate a batch", failure);
             fail(ErrorCode.KAFKA_STORAGE_ERROR, "the broker cannot validate the batch");

@@ -223,7 +223,7 @@ public final class LogCleaner {
                     result.passes(),
                     (System.nanoTime() - startNanos) / 1_000_000);
             return result.passes() > 0;
-        } catch (IOException | RuntimeException | Error failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError | LinkageError failure) {
             // Also after an error, such as of a codec that cannot be loaded: the next partitions have their turn.
             if (!stopped && !host.isClosed()) {
                 counters.onFailure();

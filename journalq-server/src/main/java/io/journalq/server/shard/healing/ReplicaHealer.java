@@ -141,7 +141,7 @@ public final class ReplicaHealer implements DamageListener {
             } catch (OutOfMemoryError noDirectMemory) {
                 log.error("cannot heal damage, retrying later: place={}", place, noDirectMemory);
                 done = false;
-            } catch (RuntimeException | Error defect) {
+            } catch (RuntimeException | LinkageError defect) {
                 // The work must end, or the broker could not stop.
                 log.error("unexpected failure of healing: place={}", place, defect);
             }

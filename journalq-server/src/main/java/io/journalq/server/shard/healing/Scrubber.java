@@ -135,7 +135,7 @@ public final class Scrubber {
         long delayMs = intervalMs;
         try {
             delayMs = advance();
-        } catch (RuntimeException | Error defect) {
+        } catch (RuntimeException | OutOfMemoryError | LinkageError defect) {
             // Such as too little direct memory. Without the next step, the broker could not stop either.
             log.error("unexpected failure of the scrub", defect);
             passing = false;

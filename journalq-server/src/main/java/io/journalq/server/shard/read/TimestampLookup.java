@@ -63,7 +63,7 @@ public final class TimestampLookup {
             return found == null || found.offset() >= visibleOffset
                     ? NOTHING
                     : new Found(ErrorCode.NONE, found.offset(), found.timestampMs(), found.leaderEpoch());
-        } catch (IOException | RuntimeException | Error failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError | LinkageError failure) {
             // Also after an error, such as too little direct memory: the request waits for a result.
             log.error("cannot look up an offset: {}", journal.directory(), failure);
             return new Found(ErrorCode.KAFKA_STORAGE_ERROR, -1L, -1L, -1);
