@@ -244,7 +244,23 @@ public final class SegmentRecovery {
         }
         ByteBuf damaged = header(bad);
         boolean looksWhole = RecordBatch.baseOffset(damaged, 0) == nextOffset && BatchCheck.isPossible(damaged, 0);
-        return !looksWhole || BatchScanner.crcMatches(segment.file(), bad, scanner.position(), damaged);
+        return !looksWhole
+                || BatchScanner.crcMatches(segment.file(), bad, scanner.position(), damaged)
+                || isWholeBefore(scanner.position(), bad, damaged);
+    }
+
+    /** Whether a batch is whole, and ends before a candidate, if one bit of its length is flipped. */
+    private boolean isWholeBefore(int candidate, int bad, ByteBuf damaged) throws IOException {
+        int length = damaged.getInt(RecordBatch.LENGTH);
+        for (int bit = 0; bit < Integer.SIZE; bit++) {
+            long end = (long) bad + RecordBatch.LOG_OVERHEAD_BYTES + (length ^ 1 << bit);
+            if (end >= bad + RecordBatch.HEADER_SIZE_BYTES
+                    && end < candidate
+                    && BatchScanner.crcMatches(segment.file(), bad, (int) end, damaged)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private ByteBuf header(int position) throws IOException {
