@@ -231,6 +231,10 @@ class HelpExamplesTest {
                     prepare("old\n".repeat(FIRST_READ_OFFSET) + "new\n".repeat(10), "produce orders --partition 3");
                 }
 
+                if (example.contains("--shift-by")) {
+                    prepare("", "groups reset-offsets billing --topic orders --to-latest --execute");
+                }
+
                 // when / then
                 if (example.contains("transactions abort")) {
                     assertThatThrownBy(() -> producer.inTransaction(transaction -> {
