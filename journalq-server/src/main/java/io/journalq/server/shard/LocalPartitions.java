@@ -456,8 +456,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         }
         for (int partition : offlinePartitions.forget(topicId)) {
             Shard shard = shards.of(topicId, partition);
-            // One that is open, but cannot be written, is deleted with the others. One that changes is deleted after
-            // that.
+            // One that is open, but cannot be written, is deleted with the others; one that changes, when that is over.
             if (!changing.containsKey(new PartitionKey(topicId, partition))) {
                 shard.cycle().execute(() -> {
                     if (shard.host(topicId, partition) == null) {
