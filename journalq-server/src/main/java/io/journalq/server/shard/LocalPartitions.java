@@ -383,7 +383,10 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         return settled.thenComposeAsync(
                 closed -> {
                     try {
-                        closed.forgetWrites();
+                        // If the directory is lost, no journal is created in it, and its write-ahead files fail.
+                        if (!files.isOffline(closed.journal().directory().getParent())) {
+                            closed.forgetWrites();
+                        }
                         return settled;
                     } catch (IOException failure) {
                         if (attempts == 1) {

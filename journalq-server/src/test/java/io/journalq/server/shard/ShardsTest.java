@@ -445,9 +445,8 @@ class ShardsTest {
         return false;
     }
 
-    @Test
-    void shouldNotReplayWritesOfAReplicaThatHasMovedAndComeBack() throws Exception {
-        // given a replica with a record in the write-ahead files
+    /** Opens a replica with records in the write-ahead files, and returns its log. */
+    private Path openCovered() throws Exception {
         shards.close().join();
         writeAheadBytes = 1 << 20;
         start();
@@ -456,10 +455,12 @@ class ShardsTest {
         while (!hasWriteAheadRecord() && System.nanoTime() < deadlineNanos) {
             write(1);
         }
-        Path log = data.resolve(StoredPartition.directoryName(ID, 0)).resolve("00000000000000000000.log");
-        long firstBytes = store.sizeBytes(log);
+        return data.resolve(StoredPartition.directoryName(ID, 0)).resolve("00000000000000000000.log");
+    }
 
-        // when another broker gets it, and it comes back with other records
+    /** Another broker gets the replica, and it comes back with other records, which a start after a crash keeps. */
+    private void moveAndComeBack(Path log) throws Exception {
+        long firstBytes = store.sizeBytes(log);
         shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
         shards.partitions().open(change(0, partition(0).setLeaderEpoch(2))).join();
         shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
@@ -468,9 +469,32 @@ class ShardsTest {
         assertThat(store.sizeBytes(log)).isGreaterThan(firstBytes);
         byte[] written = store.read(log, 1 << 20);
 
-        // then a start after a crash keeps these
         WalReplay.run(store, data);
         assertThat(store.read(log, 1 << 20)).isEqualTo(written);
+    }
+
+    @Test
+    void shouldNotReplayWritesOfAReplicaThatHasMovedAndComeBack() throws Exception {
+        Path log = openCovered();
+
+        moveAndComeBack(log);
+    }
+
+    @Test
+    void shouldNotReplayWritesOfAnOfflineReplicaThatHasMovedAndComeBack() throws Exception {
+        // given a replica that must not be used any more, in a directory that can be
+        Path log = openCovered();
+        takeOffline();
+
+        moveAndComeBack(log);
+    }
+
+    private void takeOffline() {
+        Shard shard = shards.shardOf(ID, 0);
+        ask(0, host -> {
+            shard.takeOffline(host, new IOException("its log diverges"));
+            return null;
+        });
     }
 
     @Test

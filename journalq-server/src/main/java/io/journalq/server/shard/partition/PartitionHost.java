@@ -474,9 +474,7 @@ public final class PartitionHost {
      * @throws IOException if that is not possible now
      */
     public void forgetWrites() throws IOException {
-        if (!role.isOffline()) {
-            journal.forgetWrites();
-        }
+        journal.forgetWrites();
     }
 
     /**
