@@ -262,13 +262,13 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                         host -> {
                             log.info("deleting a replica that has moved: partition={}-{}", topic.name(), partition);
                             deleteFiles(topic.id(), partition, host);
-                            offlinePartitions.forget(key);
                         },
                         blockingPool)
                 .exceptionally(failure -> {
                     log.error("cannot delete before the next start: partition={}-{}", topic.name(), partition, failure);
                     return null;
-                }));
+                })
+                .thenRun(() -> offlinePartitions.forget(key)));
     }
 
     private static ReplicaSet replicasOf(PartitionImage state) {

@@ -13,6 +13,7 @@ import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.journal.WalReplay;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.wal.WriteAheadScan;
@@ -75,7 +76,21 @@ class ShardsTest {
             }
             return super.list(directory);
         }
+
+        @Override
+        public LogFile open(Path file, boolean create) throws IOException {
+            return new FilterLogFile(super.open(file, create)) {
+                @Override
+                public void sync() throws IOException {
+                    if (failsSyncs) {
+                        throw new IOException("Input/output error");
+                    }
+                    super.sync();
+                }
+            };
+        }
     };
+    private volatile boolean failsSyncs;
     private long writeAheadBytes;
     private Path data;
     private Shards shards;
@@ -495,6 +510,22 @@ class ShardsTest {
             shard.takeOffline(host, new IOException("its log diverges"));
             return null;
         });
+    }
+
+    @Test
+    void shouldForgetAnOfflinePartitionWhoseWritesCannotBeMadeVoid() throws Exception {
+        // given an offline replica, and write-ahead files on a bad disk
+        Path log = openCovered();
+        takeOffline();
+        failsSyncs = true;
+
+        // when it moves away
+        shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then its files stay until the next start
+        assertThat(store.sizeBytes(log)).isPositive();
+        assertThat(isOffline()).isFalse();
     }
 
     @Test
