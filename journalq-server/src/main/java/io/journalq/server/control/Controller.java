@@ -32,7 +32,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 
 /**
  * Changes the metadata, and watches the brokers of a cluster. {@link OperationQueue} runs the operations, one at a time.
@@ -293,7 +292,12 @@ public final class Controller implements ControllerOperations, AutoCloseable {
      * this broker does not decide.
      */
     public CompletableFuture<MetadataImage> newestImage() {
-        return operations.submitUnpublished(draft -> replica.image(), UnaryOperator.identity());
+        // If the log of a broker in a quorum has failed, other brokers decide, and this one does not learn it.
+        return operations
+                .submitUnpublished(draft -> replica.image(), image -> inQuorum() ? null : image)
+                .thenCompose(image -> image == null
+                        ? CompletableFuture.failedFuture(new NotControllerException(metadataLog.members()))
+                        : CompletableFuture.completedFuture(image));
     }
 
     /** Adds ACLs; one outcome each, in order. */

@@ -112,6 +112,22 @@ class ControllerRolesTest {
     }
 
     @Test
+    void shouldNotTellTheNewestImageWhenItsLogIsLost() throws Exception {
+        // given
+        start();
+        begin(3);
+        assertThat(controller.newestImage().get(20, TimeUnit.SECONDS).version())
+                .isEqualTo(publisher.current().version());
+
+        // when others may decide what this broker does not learn any more
+        log.lose();
+
+        // then
+        assertThatThrownBy(() -> controller.newestImage().get(20, TimeUnit.SECONDS))
+                .hasCauseInstanceOf(NotControllerException.class);
+    }
+
+    @Test
     void shouldFenceABrokerAndUnfenceItWhenItsHeartbeatsEndAndBeginAgain() throws Exception {
         // given
         controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);

@@ -40,6 +40,12 @@ final class ElectedLog implements MetadataLog {
         }
     }
 
+    /** The files of this broker's log cannot be used any more. */
+    void lose() {
+        leads = false;
+        listener.accept(Role.FAILED);
+    }
+
     /** Commits what another broker has decided. */
     void commit(MetadataBatch batch) {
         journal.propose(batch).join();
