@@ -73,7 +73,7 @@ final class ClusterSetup {
     /** The controllers of the other brokers. */
     PeerControllers remoteControllers() {
         return hasPeers()
-                ? new RemoteControllers(() -> images.get().clusterId(), nodeId, this::addressOf, peers)
+                ? new RemoteControllers(() -> images.get().clusterId(), nodeId, this::addressOf, peers, requests())
                 : PeerControllers.NONE;
     }
 

@@ -26,6 +26,7 @@ import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.InSyncProposal;
 import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.peer.PeerRequests;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -52,19 +53,27 @@ public final class RemoteControllers implements PeerControllers {
     private final int nodeId;
     private final IntFunction<ListenerAddress> addresses;
     private final PeerChannels channels;
+    private final PeerRequests creations;
 
     /**
      * Creates an instance.
      *
      * @param nodeId this broker
      * @param addresses of the listeners of the brokers for each other; null if unknown
+     * @param creations for the creation of topics only: the controller opens their partitions before it responds, and
+     *     must not keep back its responses to heartbeats until then
      */
     public RemoteControllers(
-            Supplier<String> clusterId, int nodeId, IntFunction<ListenerAddress> addresses, PeerChannels channels) {
+            Supplier<String> clusterId,
+            int nodeId,
+            IntFunction<ListenerAddress> addresses,
+            PeerChannels channels,
+            PeerRequests creations) {
         this.clusterId = clusterId;
         this.nodeId = nodeId;
         this.addresses = addresses;
         this.channels = channels;
+        this.creations = creations;
     }
 
     @Override
@@ -75,14 +84,16 @@ public final class RemoteControllers implements PeerControllers {
     @Override
     public ControllerOperations of(int node) {
         ListenerAddress address = addresses.apply(node);
-        return address == null ? null : new Remote(address);
+        return address == null ? null : new Remote(node, address);
     }
 
-    /** The controller at an address. */
+    /** The controller of a broker. */
     private final class Remote implements ControllerOperations {
+        private final int node;
         private final ListenerAddress address;
 
-        Remote(ListenerAddress address) {
+        Remote(int node, ListenerAddress address) {
+            this.node = node;
             this.address = address;
         }
 
@@ -177,7 +188,7 @@ public final class RemoteControllers implements PeerControllers {
                     .setTimeoutMs(TIMEOUT_MS)
                     .setValidateOnly(validateOnly)
                     .setTopics(specs.stream().map(Remote::creatable).toList());
-            return ask(request, CREATE_TOPICS_VERSION)
+            return orNotController(creations.send(node, request, CREATE_TOPICS_VERSION, TIMEOUT_MS))
                     .thenApply(response -> outcomes(specs, (CreateTopicsResponse) response));
         }
 
@@ -218,10 +229,13 @@ public final class RemoteControllers implements PeerControllers {
         }
 
         private CompletableFuture<ApiMessage> ask(ApiMessage request, int version, int timeoutMs) {
-            return channels.send(address.host(), address.port(), request, version, timeoutMs)
-                    .exceptionally(failure -> {
-                        throw new CompletionException(new NotControllerException(failure.getMessage()));
-                    });
+            return orNotController(channels.send(address.host(), address.port(), request, version, timeoutMs));
+        }
+
+        private static CompletableFuture<ApiMessage> orNotController(CompletableFuture<ApiMessage> response) {
+            return response.exceptionally(failure -> {
+                throw new CompletionException(new NotControllerException(failure.getMessage()));
+            });
         }
 
         /** Another broker may be the controller now. */

@@ -9,26 +9,35 @@ import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.control.Outcome;
+import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.peer.PeerChannel;
 import io.journalq.server.peer.PeerChannels;
+import io.journalq.server.peer.PeerRequests;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What a broker learns from the responses of the controller. */
 class RemoteControllersTest {
     private static final int CONTROLLER = 1;
 
+    private final EventLoops loops = new EventLoops(1);
+
+    @AfterEach
+    void close() {
+        loops.close();
+    }
+
     /** Names its topics in their alphabetical order, as the handler of CreateTopics does. */
-    private static final class SortingController implements PeerChannels {
+    private static final class SortingController implements PeerChannel {
         @Override
-        public CompletableFuture<ApiMessage> send(
-                String host, int port, ApiMessage request, int version, int timeoutMs) {
-            return CompletableFuture.completedFuture(new CreateTopicsResponse()
+        public void send(ApiMessage request, int version, int timeoutMs, ResponseListener listener) {
+            listener.onResponse(new CreateTopicsResponse()
                     .setTopics(((CreateTopicsRequest) request)
                             .topics().stream()
                                     .map(CreateTopicsRequest.CreatableTopic::name)
@@ -46,8 +55,25 @@ class RemoteControllersTest {
         }
 
         @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    /** The connections for heartbeats. */
+    private static final class Heartbeats implements PeerChannels {
+        @Override
+        public CompletableFuture<ApiMessage> send(
+                String host, int port, ApiMessage request, int version, int timeoutMs) {
+            throw new AssertionError("the response to " + request.apiKey() + " would delay those to heartbeats");
+        }
+
+        @Override
         public PeerChannel open(String host, int port, Loop loop) {
-            throw new AssertionError("requests to a controller need no connection of their own");
+            throw new AssertionError("the connection for topics is opened by another class");
         }
 
         @Override
@@ -58,7 +84,11 @@ class RemoteControllersTest {
     void shouldKnowTheOutcomeOfEachTopicWhenTheResponseHasAnotherOrder() throws Exception {
         // given
         RemoteControllers controllers = new RemoteControllers(
-                () -> "cluster", 2, node -> new ListenerAddress("PEERS", "localhost", 9092), new SortingController());
+                () -> "cluster",
+                2,
+                node -> new ListenerAddress("PEERS", "localhost", 9092),
+                new Heartbeats(),
+                new PeerRequests(loops.cycles().get(0), node -> new SortingController()));
 
         // when
         List<Outcome> outcomes = controllers
