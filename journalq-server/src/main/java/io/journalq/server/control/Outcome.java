@@ -2,6 +2,7 @@ package io.journalq.server.control;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -24,9 +25,10 @@ public record Outcome(ErrorCode error, String reason, Uuid topicId) {
 
     /** The outcome of an operation whose future failed. */
     public static Outcome of(Throwable failure) {
-        if (failure instanceof NotControllerException moved) {
+        Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+        if (cause instanceof NotControllerException moved) {
             return new Outcome(ErrorCode.NOT_CONTROLLER, moved.getMessage(), null);
         }
-        return failure instanceof TimeoutException ? TIMED_OUT : NOT_TAKEN;
+        return cause instanceof TimeoutException ? TIMED_OUT : NOT_TAKEN;
     }
 }
