@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import java.util.function.IntFunction;
 
 /**
@@ -19,6 +18,17 @@ public final class PeerRequests {
     private final IntFunction<PeerChannel> opener;
     /** By broker. On the loop. */
     private final Map<Integer, PeerChannel> open = new HashMap<>();
+
+    /** Reads what a response contains. */
+    @FunctionalInterface
+    public interface ResponseReader<R> {
+        /**
+         * Reads a response.
+         *
+         * @throws IOException if it does not say what the other broker has done
+         */
+        R read(ApiMessage response) throws IOException;
+    }
 
     /**
      * Opens no connection before the first request.
@@ -46,12 +56,12 @@ public final class PeerRequests {
     /**
      * Like {@link #send(int, ApiMessage, int, int)}, for a response with records, which live only while it is read.
      *
-     * @param read reads the response, on the loop
+     * @param reader reads the response, on the loop
      */
     public <R> CompletableFuture<R> send(
-            int broker, ApiMessage request, int version, int timeoutMs, Function<ApiMessage, R> read) {
+            int broker, ApiMessage request, int version, int timeoutMs, ResponseReader<R> reader) {
         CompletableFuture<R> result = new CompletableFuture<>();
-        if (!cycle.execute(() -> sendOnLoop(broker, request, version, timeoutMs, read, result))) {
+        if (!cycle.execute(() -> sendOnLoop(broker, request, version, timeoutMs, reader, result))) {
             result.completeExceptionally(new IOException("the broker is stopping"));
         }
         return result;
@@ -62,7 +72,7 @@ public final class PeerRequests {
             ApiMessage request,
             int version,
             int timeoutMs,
-            Function<ApiMessage, R> read,
+            ResponseReader<R> reader,
             CompletableFuture<R> result) {
         PeerChannel channel = open.get(broker);
         if (channel == null || !channel.isOpen()) {
@@ -76,7 +86,14 @@ public final class PeerRequests {
         channel.send(request, version, timeoutMs, new PeerChannel.ResponseListener() {
             @Override
             public void onResponse(ApiMessage response) {
-                result.complete(read.apply(response));
+                try {
+                    result.complete(reader.read(response));
+                } catch (IOException failure) {
+                    result.completeExceptionally(failure);
+                } catch (RuntimeException malformed) {
+                    result.completeExceptionally(
+                            new IOException("a malformed response of broker " + broker, malformed));
+                }
             }
 
             @Override

@@ -40,15 +40,19 @@ public final class EnvelopeForwarder implements ForwardingHandler.Forwarder {
             return null;
         }
         short version = context.apiVersion();
-        return requests.send(leader, Envelopes.request(context, request), VERSION, TIMEOUT_MS)
-                .thenCompose(response -> opened((EnvelopeResponse) response, request, version));
+        return requests.send(
+                leader,
+                Envelopes.request(context, request),
+                VERSION,
+                TIMEOUT_MS,
+                response -> opened((EnvelopeResponse) response, request, version));
     }
 
-    private static CompletableFuture<ApiMessage> opened(EnvelopeResponse response, ApiMessage request, short version) {
-        return response.errorCode() == ErrorCode.NONE.code() && response.responseData() != null
-                ? CompletableFuture.completedFuture(
-                        Envelopes.readResponse(response.responseData(), request.apiKey(), version))
-                : CompletableFuture.failedFuture(
-                        new IOException("the controller refuses the envelope: " + ErrorCode.of(response.errorCode())));
+    /** Reads the response in an envelope, whose memory is that of the connection. */
+    private static ApiMessage opened(EnvelopeResponse response, ApiMessage request, short version) throws IOException {
+        if (response.errorCode() != ErrorCode.NONE.code() || response.responseData() == null) {
+            throw new IOException("the controller refuses the envelope: " + ErrorCode.of(response.errorCode()));
+        }
+        return Envelopes.readResponse(response.responseData(), request.apiKey(), version);
     }
 }
