@@ -247,6 +247,10 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                 return;
             }
             if (permanent) {
+                log.error(
+                        "event=metadata-log-failed remedy=\"start the newer release that the reason names, or replace"
+                                + " this broker\"",
+                        cause);
                 fail(new IOException("the metadata log cannot be applied: " + cause, cause));
                 inBackground(this::close, 0);
             } else if (removed) {

@@ -3,22 +3,33 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.protocol.Message;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.broker.StartException;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
+import io.journalq.server.control.MetadataBatch;
+import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.journal.file.SystemFileStore;
+import io.journalq.server.metadata.ClusterVersion;
+import io.journalq.server.metadata.record.RemoveTopicRecord;
+import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.process.LoopbackPorts;
+import io.netty.buffer.PooledByteBufAllocator;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeClusterResult;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -193,6 +204,71 @@ class BrokerQuorumTest {
             assertThat(clusterId(broker)).isEqualTo(cluster);
             assertThat(topicId(broker, "orders")).isEqualTo(topic);
         }
+    }
+
+    /** The metadata of a voter, as far as a test needs them to add a batch. */
+    private static final class Counted implements MetadataLog.Replica {
+        private final AtomicLong endOffset = new AtomicLong();
+
+        @Override
+        public void replay(List<Message> records) {
+            endOffset.addAndGet(records.size());
+        }
+
+        @Override
+        public void restore(List<Message> snapshot) {
+            endOffset.set(((SnapshotEndRecord) snapshot.get(snapshot.size() - 1)).version());
+        }
+
+        @Override
+        public List<Message> snapshot() {
+            throw new AssertionError("the log is too short for a snapshot");
+        }
+
+        @Override
+        public int level() {
+            return ClusterVersion.FIRST;
+        }
+    }
+
+    /** Commits a batch that no broker can apply. */
+    private void commitUnreadable() throws Exception {
+        int port = Integer.parseInt(quorumListener.substring(quorumListener.indexOf(':') + 1));
+        QuorumProvider.Voter voter = new QuorumProvider.Voter(
+                7,
+                "127.0.0.1",
+                port,
+                InetSocketAddress.createUnresolved("127.0.0.1", port),
+                null,
+                directory,
+                new SystemFileStore(),
+                Clock.systemUTC(),
+                PooledByteBufAllocator.DEFAULT);
+        CompletableFuture<Void> leads = new CompletableFuture<>();
+        Counted metadata = new Counted();
+        try (MetadataLog log = new RatisQuorumProvider().log(voter, false, null)) {
+            log.onRole(role -> {
+                if (role == MetadataLog.Role.LEADING) {
+                    leads.complete(null);
+                }
+            });
+            log.open(metadata);
+            leads.get(WAIT_SECONDS, TimeUnit.SECONDS);
+            log.propose(new MetadataBatch(
+                            metadata.endOffset.get(),
+                            List.of(new RemoveTopicRecord().setTopicId(new io.journalq.common.id.Uuid(1, 1)))))
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void shouldRefuseToStartWhenARecordCannotBeApplied() throws Exception {
+        start(quorumListener).close();
+        commitUnreadable();
+
+        assertThatThrownBy(() -> start(quorumListener))
+                .isInstanceOf(StartException.class)
+                .hasMessageContaining("the metadata of the cluster cannot be applied");
     }
 
     @Test

@@ -369,12 +369,22 @@ public final class BrokerCore implements AutoCloseable {
 
     /** Registers this broker, so that its partitions are recovered with their newest leader epochs. */
     private void joinCluster() throws IOException {
+        var unused = controller.whenFailed().thenRun(supervisor::disable);
         try {
-            opener.await(lifecycle.join());
+            opener.await(CompletableFuture.anyOf(metadataFailure(), lifecycle.join()));
         } catch (IOException | RuntimeException failure) {
             supervisor.stop();
             throw failure;
         }
+    }
+
+    /** Fails if the metadata of this broker cannot become newer. */
+    private CompletableFuture<Void> metadataFailure() {
+        return controller
+                .whenFailed()
+                .thenCompose(failed -> CompletableFuture.failedFuture(
+                        new IOException("the metadata of the cluster cannot be applied; the log of this broker says why"
+                                + " (event=metadata-log-failed)")));
     }
 
     private void start() {

@@ -495,6 +495,11 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 OperationQueue::failed);
     }
 
+    /** Completed when the metadata of this broker stay as they are until a restart, because their log has failed. */
+    public CompletableFuture<Void> whenFailed() {
+        return operations.whenFailed();
+    }
+
     /** The brokers that vote on the metadata log. Any thread. */
     public MetadataLog.Members members() {
         return metadataLog.members();

@@ -55,6 +55,9 @@ final class OperationQueue {
     /** Null until the log is open. As {@link #reported}, but {@code LEADING} only from the begin of the term. */
     private volatile Role role;
 
+    /** Completed when the log has failed. Only a restart opens it again. */
+    private final CompletableFuture<Void> failed = new CompletableFuture<>();
+
     /** Whether the metadata is that of this broker's cluster, so that records may follow it. */
     private volatile boolean checked;
 
@@ -106,6 +109,9 @@ final class OperationQueue {
 
     private void onRole(Role now) {
         reported = now;
+        if (now == Role.FAILED) {
+            failed.complete(null);
+        }
         if (!checked) {
             return;
         }
@@ -146,6 +152,11 @@ final class OperationQueue {
         });
         delayed.addFirst(first);
         runDelayed();
+    }
+
+    /** Completed when the log has failed for good. Any thread. */
+    CompletableFuture<Void> whenFailed() {
+        return failed;
     }
 
     /** Whether this broker decides. */

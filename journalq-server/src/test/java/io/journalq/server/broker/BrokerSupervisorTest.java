@@ -60,6 +60,7 @@ class BrokerSupervisorTest {
     private static final class ActiveController implements ControllerOperations {
         private final List<CompletableFuture<ErrorCode>> reports = new ArrayList<>();
         private int heartbeats;
+        private boolean wantsFence;
 
         @Override
         public CompletableFuture<ErrorCode> loseRecords(
@@ -72,6 +73,7 @@ class BrokerSupervisorTest {
         @Override
         public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
             heartbeats++;
+            wantsFence = heartbeat.wantsFence();
             return CompletableFuture.completedFuture(new BrokerHeartbeat.Response(ErrorCode.NONE, true, false, false));
         }
 
@@ -152,6 +154,17 @@ class BrokerSupervisorTest {
         // then the next heartbeat does not wait for the timer of the last one before
         assertThat(active.heartbeats).isEqualTo(heartbeats + 1);
         assertThat(loop.timerCount()).as("with the one that ends the wait").isEqualTo(timers + 2);
+    }
+
+    @Test
+    void shouldAskToBeFencedWhenItCannotFollowTheMetadataAnyMore() throws Exception {
+        BrokerSupervisor supervisor = serveWithFailedReplica();
+        assertThat(active.wantsFence).isFalse();
+
+        supervisor.disable();
+        loop.fireTimers();
+
+        assertThat(active.wantsFence).isTrue();
     }
 
     @Test

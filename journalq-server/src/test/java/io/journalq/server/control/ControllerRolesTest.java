@@ -120,11 +120,24 @@ class ControllerRolesTest {
                 .isEqualTo(publisher.current().version());
 
         // when others may decide what this broker does not learn any more
-        log.lose();
+        log.fail();
 
         // then
         assertThatThrownBy(() -> controller.newestImage().get(20, TimeUnit.SECONDS))
                 .hasCauseInstanceOf(NotControllerException.class);
+    }
+
+    @Test
+    void shouldSayThatTheMetadataStayAsTheyAreWhenTheLogHasFailed() throws Exception {
+        start();
+        log.elect(SELF, 3, SELF);
+        log.elect(OTHER, 4, SELF);
+        assertThat(controller.whenFailed()).isNotDone();
+
+        log.fail();
+
+        assertThat(controller.whenFailed()).isCompleted();
+        assertThat(createTopic("orders").error()).isNotEqualTo(ErrorCode.NONE);
     }
 
     @Test

@@ -40,8 +40,8 @@ final class ElectedLog implements MetadataLog {
         }
     }
 
-    /** The files of this broker's log cannot be used any more. */
-    void lose() {
+    /** The log of this broker cannot be used any more: its files are lost, or a record cannot be applied. */
+    void fail() {
         leads = false;
         listener.accept(Role.FAILED);
     }
