@@ -92,12 +92,28 @@ final class BrokerLifecycle {
      *     cluster had decided before
      */
     CompletableFuture<MetadataImage> join() {
+        return joinAgain(UNKNOWN);
+    }
+
+    /**
+     * Registers this process in its cluster again. The metadata of this broker can still have the registration that was
+     * replaced. The next process must not name that one.
+     *
+     * @param replacedEpoch of that registration; -1 if the metadata of this broker have none of this process
+     * @return as of {@link #join}
+     */
+    CompletableFuture<MetadataImage> joinAgain(long replacedEpoch) {
         return register(config.advertisedFor(config.listeners()))
-                .thenCompose(committed -> metadata.whenPublished(image -> registered(image) != null))
+                .thenCompose(committed -> metadata.whenPublished(image -> isRegisteredAfter(replacedEpoch, image)))
                 .thenApply(image -> {
                     registrationFile.write(registered(image).epoch());
                     return image;
                 });
+    }
+
+    private boolean isRegisteredAfter(long epoch, MetadataImage image) {
+        BrokerImage broker = registered(image);
+        return broker != null && broker.epoch() > epoch;
     }
 
     /** This broker, if this process of it is registered in an image; otherwise null. */

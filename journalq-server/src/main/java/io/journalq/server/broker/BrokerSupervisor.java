@@ -24,6 +24,7 @@ import org.slf4j.LoggerFactory;
  */
 final class BrokerSupervisor {
     private static final Logger log = LoggerFactory.getLogger(BrokerSupervisor.class);
+    private static final long NOT_REGISTERED = -1;
     /** Time until the next heartbeat if there is no controller. */
     private static final int RETRY_MS = 100;
     /** Time between heartbeats of a broker that waits for others to take over. */
@@ -182,7 +183,7 @@ final class BrokerSupervisor {
         waiting = true;
         BrokerImage self = lifecycle.registered(metadata.current());
         if (self == null) {
-            registerAgain();
+            registerAgain(NOT_REGISTERED);
             return;
         }
         if (!incomplete.isEmpty()) {
@@ -224,7 +225,7 @@ final class BrokerSupervisor {
                     if (failure != null) {
                         onNoController(failure);
                     } else {
-                        onResponse(response, sentNanos);
+                        onResponse(response, self.epoch(), sentNanos);
                     }
                 }));
     }
@@ -238,7 +239,8 @@ final class BrokerSupervisor {
                         onNoController(failure);
                     } else if (error == ErrorCode.STALE_BROKER_EPOCH) {
                         waiting = true;
-                        registerAgain();
+                        // A controller that was replaced and does not know it can say so of the newest registration.
+                        registerAgain(NOT_REGISTERED);
                     } else if (error == ErrorCode.NONE) {
                         waiting = true;
                         forgetIncomplete();
@@ -274,10 +276,10 @@ final class BrokerSupervisor {
         beatAfter(RETRY_MS);
     }
 
-    private void onResponse(BrokerHeartbeat.Response response, long sentNanos) {
+    private void onResponse(BrokerHeartbeat.Response response, long brokerEpoch, long sentNanos) {
         if (response.error() == ErrorCode.STALE_BROKER_EPOCH) {
             waiting = true;
-            registerAgain();
+            registerAgain(brokerEpoch);
             return;
         }
         if (response.error() != ErrorCode.NONE) {
@@ -297,10 +299,10 @@ final class BrokerSupervisor {
     }
 
     /** A delayed registration of an earlier process has replaced that of this one. */
-    private void registerAgain() {
+    private void registerAgain(long replacedEpoch) {
         log.warn("registering this broker again: another process of it has registered");
         var unused = lifecycle
-                .join()
+                .joinAgain(replacedEpoch)
                 .whenComplete((image, failure) -> execute(() -> {
                     waiting = false;
                     if (failure != null) {
