@@ -70,7 +70,9 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
                 var unused = channel.write(part, channel.voidPromise());
             }
             sent.add(request);
-        } catch (RuntimeException notEncoded) {
+        } catch (RuntimeException | OutOfMemoryError notEncoded) {
+            // Also if there is too little direct memory: who has sent the request waits for its end before the next
+            // one.
             request.fail(new IOException("cannot encode a request", notEncoded));
         }
     }
