@@ -234,6 +234,11 @@ final class MetadataStateMachine extends BaseStateMachine {
                             synchronized (applied) {
                                 if (!detached) {
                                     restore();
+                                    SnapshotFile.makeDurable(
+                                            store,
+                                            storage.getLatestSnapshot()
+                                                    .getFile()
+                                                    .getPath());
                                 }
                             }
                         },

@@ -20,6 +20,15 @@ final class SnapshotFile {
         return checksum;
     }
 
+    /**
+     * Makes a snapshot durable that Ratis has received: it syncs neither the file nor the directories. It also deletes
+     * the entries that the snapshot replaces, so that a power loss would leave a voter with neither.
+     */
+    static void makeDurable(FileStore store, Path file) throws IOException {
+        store.replace(file, ByteBuffer.wrap(store.read(file, Integer.MAX_VALUE)), true);
+        store.syncDirectory(file.getParent().getParent());
+    }
+
     /** Reads a snapshot, and fails if it does not match its checksum. */
     static byte[] read(FileStore store, Path file) throws IOException {
         MD5FileUtil.verifySavedMD5(file.toFile(), MD5FileUtil.computeMd5ForFile(file.toFile()));

@@ -4,23 +4,39 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.control.MetadataLogCodec;
+import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.metadata.ClusterVersion;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import org.apache.ratis.io.MD5Hash;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.MD5FileUtil;
+import org.apache.ratis.util.SizeInBytes;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** When snapshots are asked for. */
 class MetadataStateMachineTest {
@@ -119,6 +135,72 @@ class MetadataStateMachineTest {
         // then
         apply(reopened, 1);
         assertThat(due).isEqualTo(2);
+    }
+
+    /** Notes what is synced. */
+    private static final class SyncedStore extends FilterFileStore {
+        private final List<Path> synced = new ArrayList<>();
+
+        SyncedStore() {
+            super(new SystemFileStore());
+        }
+
+        @Override
+        public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+            super.replace(file, content, sync);
+            if (sync) {
+                synced.add(file);
+            }
+        }
+
+        @Override
+        public void syncDirectory(Path directory) throws IOException {
+            super.syncDirectory(directory);
+            synced.add(directory);
+        }
+    }
+
+    private static RaftServer server() {
+        return (RaftServer) Proxy.newProxyInstance(
+                RaftServer.class.getClassLoader(), new Class<?>[] {RaftServer.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("getId")) {
+                        return RaftPeerId.valueOf("1");
+                    }
+                    throw new AssertionError("unexpected call of " + method.getName());
+                });
+    }
+
+    @Test
+    void shouldHaveAReceivedSnapshotOnTheDiskWhenItIsRestored(@TempDir Path group) throws IOException {
+        // given
+        SyncedStore store = new SyncedStore();
+        MetadataStateMachine machine = new MetadataStateMachine(store, applied, 1, listener);
+        try (RaftStorage storage = RaftStorage.newBuilder()
+                .setDirectory(group.toFile())
+                .setOption(RaftStorage.StartupOption.FORMAT)
+                .setLogCorruptionPolicy(RaftServerConfigKeys.Log.CorruptionPolicy.EXCEPTION)
+                .setStorageFreeSpaceMin(SizeInBytes.ZERO)
+                .build()) {
+            storage.initialize();
+            machine.initialize(server(), RaftGroupId.randomId(), storage);
+
+            // when Ratis has received a snapshot
+            machine.pause();
+            byte[] content =
+                    AppliedMetadata.snapshot(new RecordingReplica(), 7, TERM, UnpooledByteBufAllocator.DEFAULT);
+            Path file = ((SimpleStateMachineStorage) machine.getStateMachineStorage())
+                    .getSnapshotFile(TERM, 20)
+                    .toPath();
+            Files.write(file, content);
+            MD5FileUtil.saveMD5File(
+                    file.toFile(), MD5Hash.newInstance(MD5FileUtil.newMD5().digest(content)));
+            machine.reinitialize();
+
+            // then
+            assertThat(applied.endOffset()).isEqualTo(7);
+            assertThat(store.synced).contains(file, group);
+            assertThat(file).hasBinaryContent(content);
+        }
     }
 
     @Test
