@@ -71,12 +71,18 @@ public final class RatisQuorumProvider implements QuorumProvider {
     @Override
     public boolean hasJoined(Voter voter) throws IOException {
         return VoterDirectory.isFormatted(voter.store(), voter.dataDirectory())
-                && VoterDirectory.find(voter.store(), voter.dataDirectory()).hasSnapshot(voter.store());
+                && directory(voter).hasSnapshot(voter.store());
+    }
+
+    private static VoterDirectory directory(Voter voter) throws IOException {
+        VoterDirectory directory = VoterDirectory.find(voter.store(), voter.dataDirectory());
+        directory.restoreSnapshots(voter.store());
+        return directory;
     }
 
     @Override
     public QuorumVoter identity(Voter voter) throws IOException {
-        return identity(voter, VoterDirectory.find(voter.store(), voter.dataDirectory()));
+        return identity(voter, directory(voter));
     }
 
     private static QuorumVoter identity(Voter voter, VoterDirectory directory) {
@@ -85,7 +91,7 @@ public final class RatisQuorumProvider implements QuorumProvider {
 
     @Override
     public MetadataLog log(Voter voter, boolean lostPower, Admission admission) throws IOException {
-        VoterDirectory directory = VoterDirectory.find(voter.store(), voter.dataDirectory());
+        VoterDirectory directory = directory(voter);
         directory.checkSnapshot(voter.store());
         QuorumVoter self = identity(voter, directory);
         // The configuration with this voter is not in the log before its first leader has written it there.

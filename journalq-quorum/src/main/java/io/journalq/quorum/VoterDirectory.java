@@ -6,7 +6,9 @@ import io.journalq.server.journal.file.FileStore;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 
@@ -32,6 +34,9 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
 
     /** Where Ratis keeps snapshots. */
     private static final String SNAPSHOT_DIRECTORY = "sm";
+
+    /** How the name of this directory begins while Ratis replaces it with one that it has received. */
+    private static final String REPLACED_PREFIX = SNAPSHOT_DIRECTORY + ".tmp";
 
     /** @param parent the directory of all files of the quorum */
     static VoterDirectory in(Path parent, Uuid directoryId, Uuid clusterId) {
@@ -96,6 +101,20 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
     boolean isFounder(FileStore store) throws IOException {
         return store.list(group()).contains(FOUNDER_FILE)
                 && snapshots(store).contains(SimpleStateMachineStorage.getSnapshotFileName(FIRST_TERM, FIRST_INDEX));
+    }
+
+    /**
+     * Brings the snapshots back if the voter was killed while Ratis replaced them: it renames their directory before it
+     * renames the new one.
+     */
+    void restoreSnapshots(FileStore store) throws IOException {
+        List<String> names = store.list(group());
+        Optional<String> replaced =
+                names.stream().filter(name -> name.startsWith(REPLACED_PREFIX)).max(Comparator.naturalOrder());
+        if (replaced.isPresent() && !names.contains(SNAPSHOT_DIRECTORY)) {
+            store.move(group().resolve(replaced.get()), group().resolve(SNAPSHOT_DIRECTORY));
+            store.syncDirectory(group());
+        }
     }
 
     /** Checks that there is a snapshot, because the log alone does not have what came before the quorum. */

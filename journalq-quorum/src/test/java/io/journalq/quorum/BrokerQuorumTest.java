@@ -272,6 +272,24 @@ class BrokerQuorumTest {
     }
 
     @Test
+    void shouldKeepEverythingWhenItWasKilledWhileItReplacedItsSnapshots() throws Exception {
+        // given a voter whose snapshots have another name, and that has no new ones
+        String cluster;
+        try (Broker broker = start(quorumListener)) {
+            cluster = clusterId(broker);
+        }
+        SystemFileStore store = new SystemFileStore();
+        Path group = VoterDirectory.find(store, directory).group();
+        store.move(group.resolve("sm"), group.resolve("sm.tmp20261130_041000_123"));
+
+        // when
+        try (Broker broker = start(quorumListener)) {
+            // then
+            assertThat(clusterId(broker)).isEqualTo(cluster);
+        }
+    }
+
+    @Test
     void shouldSayWhatToDoWhenTheAddressIsInUse() throws Exception {
         try (Broker broker = start(quorumListener)) {
             assertThat(broker.bootstrapServers()).isNotEmpty();
