@@ -17,6 +17,7 @@ import io.journalq.client.record.ProducerRecord;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
@@ -229,6 +230,37 @@ final class TransactionTest {
         // then
         assertThat(ends()).extracting(EndTxnRequest::committed).containsExactly(true);
         assertThat(cluster.numbers(SECOND)).containsExactly("1:0T");
+    }
+
+    @Test
+    void shouldNotFailTheNextTransactionWhenAPartitionOfAnInterruptedOneIsRefusedLater() throws InterruptedException {
+        coordinator.refuse(
+                ApiKey.ADD_PARTITIONS_TO_TXN, ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.INVALID_PRODUCER_EPOCH);
+        try (Producer producer = producer()
+                .retryBackoff(Duration.ofMillis(500), Duration.ofMillis(500))
+                .build()) {
+            // given
+            assertThatThrownBy(() -> producer.inTransaction(transaction -> {
+                        var unused = transaction.sendAsync(record(0));
+                        while (coordinator
+                                .asked(ApiKey.ADD_PARTITIONS_TO_TXN, AddPartitionsToTxnRequest.class)
+                                .isEmpty()) {
+                            Thread.sleep(1);
+                        }
+                        Thread.currentThread().interrupt();
+                        transaction.send(record(0));
+                    }))
+                    .isInstanceOf(InterruptedWaitException.class);
+            assertThat(Thread.interrupted()).isTrue();
+            // when
+            producer.inTransaction(transaction -> transaction.send(record(0)));
+        }
+        // then
+        assertThat(coordinator.asked(ApiKey.ADD_PARTITIONS_TO_TXN, AddPartitionsToTxnRequest.class))
+                .extracting(AddPartitionsToTxnRequest::v3AndBelowProducerEpoch)
+                .containsExactly((short) 0, (short) 0, (short) 1);
+        assertThat(ends()).extracting(EndTxnRequest::committed).containsExactly(true);
+        assertThat(cluster.numbers(FIRST)).containsExactly("1:0T");
     }
 
     @ParameterizedTest

@@ -113,11 +113,17 @@ final class TransactionPartitions implements Gate {
         TransactionRunner.ProducerIdentity asking = identity;
         asked = coordinator
                 .ask(TransactionRequests.addPartitions(config, asking, partitions), timeoutMs)
-                .whenComplete((response, refusal) -> onResponse(partitions, refusal));
+                .whenComplete((response, refusal) -> onResponse(asking, partitions, refusal));
     }
 
-    private void onResponse(List<TopicPartition> partitions, Throwable refusal) {
-        if (refusal == null) {
+    private void onResponse(
+            TransactionRunner.ProducerIdentity asking, List<TopicPartition> partitions, Throwable refusal) {
+        if (!asking.equals(identity)) {
+            // Of an earlier transaction, whose abort does not wait for it if its thread was interrupted. Batches of
+            // this
+            // transaction may have waited for its end to ask for their own partitions.
+            hold.release();
+        } else if (refusal == null) {
             added.addAll(partitions);
             hold.release();
         } else if (refusal instanceof JournalQException cause) {
