@@ -289,7 +289,7 @@ public final class Admin implements AutoCloseable {
     /** Returns all groups of the cluster, sorted by id. The list includes groups that are not consumer groups. */
     public List<GroupListing> listGroups() {
         core.requireOpen();
-        return groups.list(clusterCalls.reachableBrokers());
+        return groups.list(clusterCalls);
     }
 
     /**
@@ -349,7 +349,7 @@ public final class Admin implements AutoCloseable {
     /** Returns all transactional ids of the cluster, sorted by name. */
     public List<TransactionListing> listTransactions() {
         core.requireOpen();
-        return transactions.list(clusterCalls.reachableBrokers());
+        return transactions.list(clusterCalls);
     }
 
     /**

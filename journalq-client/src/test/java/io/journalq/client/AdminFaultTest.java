@@ -2,7 +2,9 @@ package io.journalq.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.client.admin.GroupListing;
 import io.journalq.client.admin.LogDirDescription;
+import io.journalq.client.admin.TransactionListing;
 import io.journalq.client.fake.FakeCluster;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -45,5 +47,21 @@ final class AdminFaultTest {
         assertThat(admin.describeLogDirs())
                 .extracting(LogDirDescription::brokerId)
                 .containsExactly(0);
+    }
+
+    @Test
+    void shouldListWhatOtherBrokersCoordinateAfterOneThatHasDied() {
+        assertThat(admin.listGroups()).hasSize(2);
+        assertThat(admin.listTransactions()).hasSize(2);
+        cluster.kill(1);
+        // when the first broker takes over what it coordinated
+        var unused = CompletableFuture.runAsync(
+                () -> cluster.fence(1), CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS));
+
+        // then
+        assertThat(admin.listGroups()).extracting(GroupListing::groupId).containsExactly("group-0", "group-1");
+        assertThat(admin.listTransactions())
+                .extracting(TransactionListing::transactionalId)
+                .containsExactly("copier-0", "copier-1");
     }
 }

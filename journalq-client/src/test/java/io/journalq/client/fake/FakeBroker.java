@@ -16,8 +16,10 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
 import io.journalq.common.protocol.message.InitProducerIdResponse;
+import io.journalq.common.protocol.message.ListGroupsResponse;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
+import io.journalq.common.protocol.message.ListTransactionsResponse;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
 import io.journalq.common.protocol.message.ProduceRequest;
@@ -209,6 +211,17 @@ final class FakeBroker {
             case LIST_OFFSETS -> listOffsets((ListOffsetsRequest) request);
             case DESCRIBE_CLUSTER -> describeCluster();
             case DESCRIBE_LOG_DIRS -> describeLogDirs();
+            case LIST_GROUPS ->
+                new ListGroupsResponse()
+                        .setGroups(cluster.coordinatedBy(id).stream()
+                                .map(broker -> new ListGroupsResponse.ListedGroup().setGroupId("group-" + broker))
+                                .toList());
+            case LIST_TRANSACTIONS ->
+                new ListTransactionsResponse()
+                        .setTransactionStates(cluster.coordinatedBy(id).stream()
+                                .map(broker -> new ListTransactionsResponse.TransactionState()
+                                        .setTransactionalId("copier-" + broker))
+                                .toList());
             case INIT_PRODUCER_ID ->
                 ((InitProducerIdRequest) request).transactionalId() == null
                         ? initProducerId()

@@ -68,7 +68,9 @@ public final class FakeCluster implements AutoCloseable {
                 ApiKey.TXN_OFFSET_COMMIT,
                 ApiKey.END_TXN,
                 ApiKey.DESCRIBE_CLUSTER,
-                ApiKey.DESCRIBE_LOG_DIRS)) {
+                ApiKey.DESCRIBE_LOG_DIRS,
+                ApiKey.LIST_GROUPS,
+                ApiKey.LIST_TRANSACTIONS)) {
             served.put(key, DEFAULT_MAX_VERSION_CAP);
         }
         for (int i = 0; i < brokerCount; i++) {
@@ -231,6 +233,17 @@ public final class FakeCluster implements AutoCloseable {
     /** The cluster has noticed that a broker is down. */
     public synchronized void fence(int broker) {
         fenced.add(broker);
+    }
+
+    /** The brokers whose groups and transactions a broker coordinates: the first one also has those of fenced ones. */
+    synchronized List<Integer> coordinatedBy(int broker) {
+        List<Integer> coordinated = new ArrayList<>();
+        for (int id = 0; id < brokers.size(); id++) {
+            if (id == broker || (broker == 0 && fenced.contains(id))) {
+                coordinated.add(id);
+            }
+        }
+        return coordinated;
     }
 
     public synchronized int leader(TopicPartition id) {

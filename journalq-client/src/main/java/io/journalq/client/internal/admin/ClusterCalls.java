@@ -40,6 +40,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
 /** Requests about brokers, data directories and records. Thread-safe. */
 public final class ClusterCalls {
@@ -79,7 +80,7 @@ public final class ClusterCalls {
 
     public List<LogDirDescription> logDirs() {
         List<LogDirDescription> directories = new ArrayList<>();
-        for (int brokerId : reachableBrokers()) {
+        for (int brokerId : calls.retrying(this::reachableBrokers)) {
             directories.addAll(calls.retrying(() -> logDirsUnlessFenced(brokerId)));
         }
         return directories;
@@ -103,15 +104,29 @@ public final class ClusterCalls {
     }
 
     /**
+     * Asks all brokers that serve clients. If one of them does not respond, asks all again: when it is fenced, brokers
+     * that had responded before can have taken over what it coordinated.
+     */
+    <T> List<T> askAll(IntFunction<List<T>> question) {
+        return calls.retrying(() -> {
+            List<T> all = new ArrayList<>();
+            for (int brokerId : reachableBrokers()) {
+                all.addAll(question.apply(brokerId));
+            }
+            return all;
+        });
+    }
+
+    /**
      * Returns the ids of all brokers that serve clients. Their addresses are then in the view of the cluster, so that
      * connections can be opened.
      */
-    public List<Integer> reachableBrokers() {
-        List<Integer> ids = describe().brokers().stream()
+    private List<Integer> reachableBrokers() {
+        List<Integer> ids = describeOnce().brokers().stream()
                 .filter(broker -> !broker.fenced())
                 .map(BrokerNode::id)
                 .toList();
-        ids.forEach(this::awaitBroker);
+        ids.forEach(this::findBroker);
         return ids;
     }
 
@@ -145,8 +160,8 @@ public final class ClusterCalls {
 
     public ReplicaCheck checkReplica(
             int brokerId, Uuid topicId, int partition, long offset, long endOffset, int maxBytes) {
-        awaitBroker(brokerId);
         ReadReplicaResponse response = calls.retrying(() -> {
+            findBroker(brokerId);
             ReadReplicaResponse read = calls.call(
                     brokerId,
                     ApiKey.READ_REPLICA,
@@ -280,17 +295,13 @@ public final class ClusterCalls {
                         .toList());
     }
 
-    private void awaitBroker(int id) {
-        calls.retrying(() -> {
+    private void findBroker(int id) {
+        if (!cluster.metadata().view().brokers().containsKey(id)) {
+            calls.await(cluster.metadata().update(null), cluster.config().callTimeoutMs(), "lookup of broker " + id);
             if (!cluster.metadata().view().brokers().containsKey(id)) {
-                calls.await(
-                        cluster.metadata().update(null), cluster.config().callTimeoutMs(), "lookup of broker " + id);
-                if (!cluster.metadata().view().brokers().containsKey(id)) {
-                    throw new ConnectionFailedException("broker " + id + " left the cluster; try again");
-                }
+                throw new ConnectionFailedException("broker " + id + " left the cluster; try again");
             }
-            return null;
-        });
+        }
     }
 
     private List<LogDirDescription> logDirs(int brokerId) {

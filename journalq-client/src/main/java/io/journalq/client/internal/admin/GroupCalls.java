@@ -51,12 +51,9 @@ public final class GroupCalls {
         this.calls = calls;
     }
 
-    /** Returns the groups that these brokers coordinate, sorted by id. */
-    public List<GroupListing> list(Collection<Integer> brokerIds) {
-        List<GroupListing> groups = new ArrayList<>();
-        for (int brokerId : brokerIds) {
-            groups.addAll(calls.retrying(() -> list(brokerId)));
-        }
+    /** Returns the groups that the brokers coordinate, sorted by id. */
+    public List<GroupListing> list(ClusterCalls brokers) {
+        List<GroupListing> groups = brokers.askAll(this::list);
         groups.sort(Comparator.comparing(GroupListing::groupId));
         return groups;
     }

@@ -22,7 +22,6 @@ import io.journalq.common.protocol.message.ListTransactionsRequest;
 import io.journalq.common.protocol.message.ListTransactionsResponse;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 
@@ -41,12 +40,9 @@ public final class TransactionCalls {
         this.calls = calls;
     }
 
-    /** Returns the transactional ids that these brokers coordinate, sorted by name. */
-    public List<TransactionListing> list(Collection<Integer> brokerIds) {
-        List<TransactionListing> transactions = new ArrayList<>();
-        for (int brokerId : brokerIds) {
-            transactions.addAll(calls.retrying(() -> list(brokerId)));
-        }
+    /** Returns the transactional ids that the brokers coordinate, sorted by name. */
+    public List<TransactionListing> list(ClusterCalls brokers) {
+        List<TransactionListing> transactions = brokers.askAll(this::list);
         transactions.sort(Comparator.comparing(TransactionListing::transactionalId));
         return transactions;
     }
