@@ -108,7 +108,11 @@ public final class ConsumerRecords implements Iterable<ConsumerRecord> {
     public void visit(RecordVisitor visitor) {
         Walk walk = new Walk(fetched, openReader());
         while (walk.step()) {
-            visitor.visit(walk.partition.topic(), walk.partition.partition(), walk.reader);
+            try {
+                visitor.visit(walk.partition.topic(), walk.partition.partition(), walk.reader);
+            } catch (InvalidBatchException e) {
+                throw walk.corrupt(e); // the visitor decodes the fields
+            }
         }
     }
 

@@ -303,6 +303,35 @@ final class ConsumerTest {
         }
     }
 
+    /** The last record of the batch cannot be read, and its checksum does not tell. */
+    @Test
+    void shouldNameTheBatchWhenAVisitorReadsAFieldThatIsWrong() {
+        try (Producer producer = Producer.builder()
+                .bootstrapServers(cluster.bootstrapServers())
+                .compression(CompressionCodec.NONE)
+                .build()) {
+            producer.sendBatch(
+                            "orders", 0, List.of(ProducerRecord.of("orders", null), ProducerRecord.of("orders", null)))
+                    .join();
+        }
+        cluster.corrupt(FIRST, 0);
+        List<Long> visited = new ArrayList<>();
+        try (Consumer consumer =
+                consumer().startAt(Consumer.Start.BEGINNING).checkCrc(false).build()) {
+            consumer.assign(List.of(FIRST));
+            ConsumerRecords records = consumer.poll(LONG);
+            // then
+            assertThatThrownBy(() -> records.visit((topic, partition, record) -> {
+                        record.headers();
+                        visited.add(record.offset());
+                    }))
+                    .isInstanceOf(CorruptBatchException.class)
+                    .hasMessageContaining("orders-0 at offset 0")
+                    .hasMessageContaining("seek to 2");
+        }
+        assertThat(visited).containsExactly(0L);
+    }
+
     /** Partitions 0 and 2 have the same leader, so that one response contains both. */
     @Test
     void shouldReadEveryRecordOfAPartitionWhenAnotherOneOfTheResponseFails() {
