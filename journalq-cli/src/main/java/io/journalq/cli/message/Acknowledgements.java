@@ -47,35 +47,30 @@ final class Acknowledgements {
         var unused = send.whenComplete((where, failure) -> complete(messages, null, failure));
     }
 
-    private void complete(int messages, RecordMetadata where, Throwable failure) {
+    private synchronized void complete(int messages, RecordMetadata where, Throwable failure) {
         if (failure == null) {
             acknowledged.add(messages);
             if (where != null) {
-                tell(where);
+                tell(() -> listener.accept(where));
             }
         } else {
             firstFailure.compareAndSet(null, failure);
         }
         if (pending.decrementAndGet() == 0) {
-            synchronized (this) {
-                notifyAll();
-            }
+            // Also if the last message has failed: the listener knows of those before it.
+            tell(onIdle);
+            notifyAll();
         }
     }
 
-    private void tell(RecordMetadata where) {
+    private void tell(Runnable call) {
         if (listener == null) {
             return;
         }
-        synchronized (this) {
-            try {
-                listener.accept(where);
-                if (pending.get() == 1) {
-                    onIdle.run();
-                }
-            } catch (Terminal.OutputClosed | CommandFailure notWritten) {
-                firstFailure.compareAndSet(null, notWritten);
-            }
+        try {
+            call.run();
+        } catch (Terminal.OutputClosed | CommandFailure notWritten) {
+            firstFailure.compareAndSet(null, notWritten);
         }
     }
 
