@@ -24,6 +24,7 @@ import io.journalq.common.protocol.message.TxnOffsetCommitRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -261,6 +262,49 @@ final class TransactionTest {
                 .containsExactly((short) 0, (short) 0, (short) 1);
         assertThat(ends()).extracting(EndTxnRequest::committed).containsExactly(true);
         assertThat(cluster.numbers(FIRST)).containsExactly("1:0T");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2})
+    void shouldNotFailTheNextTransactionWhenOffsetsOfAnInterruptedOneAreRefusedLater(int transactionVersion)
+            throws InterruptedException {
+        cluster.transactionVersion(transactionVersion);
+        coordinator.refuse(
+                ApiKey.TXN_OFFSET_COMMIT, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.INVALID_PRODUCER_EPOCH);
+        CompletableFuture<Void> committed = new CompletableFuture<>();
+        try (Producer producer = producer()
+                .retryBackoff(Duration.ofMillis(500), Duration.ofMillis(500))
+                .build()) {
+            // given
+            assertThatThrownBy(() -> producer.inTransaction(transaction -> {
+                        Thread other = new Thread(() -> {
+                            try {
+                                transaction.commitOffsets("billing", Map.of(FIRST, CommittedOffset.of(9)));
+                                committed.complete(null);
+                            } catch (ProducerReplacedException e) {
+                                committed.completeExceptionally(e);
+                            }
+                        });
+                        other.start();
+                        while (coordinator
+                                .asked(ApiKey.TXN_OFFSET_COMMIT, TxnOffsetCommitRequest.class)
+                                .isEmpty()) {
+                            Thread.sleep(1);
+                        }
+                        Thread.currentThread().interrupt();
+                        transaction.send(record(0));
+                    }))
+                    .isInstanceOf(InterruptedWaitException.class);
+            assertThat(Thread.interrupted()).isTrue();
+            // when
+            producer.inTransaction(transaction -> {
+                transaction.send(record(1));
+                assertThatThrownBy(committed::join).hasCauseInstanceOf(ProducerReplacedException.class);
+            });
+        }
+        // then
+        assertThat(ends()).extracting(EndTxnRequest::committed).endsWith(true);
+        assertThat(cluster.numbers(SECOND)).hasSize(1);
     }
 
     @ParameterizedTest

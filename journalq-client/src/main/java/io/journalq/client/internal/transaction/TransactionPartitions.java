@@ -97,6 +97,13 @@ final class TransactionPartitions implements Gate {
         return second ? Gate.OPEN.newestProduceVersion() : NEWEST_PRODUCE_OF_FIRST;
     }
 
+    /** A request has failed. It does not count if it is one of an earlier transaction, which is aborted by now. */
+    void onFailed(TransactionRunner.ProducerIdentity asking, JournalQException cause) {
+        if (asking.equals(identity)) {
+            onFailed(cause);
+        }
+    }
+
     @Override
     public void onFailed(JournalQException cause) {
         if (failure == null) {

@@ -138,7 +138,7 @@ public final class TransactionRunner {
                     member.groupId(), id -> new Coordinator(sender.cluster(), Coordinator.Kind.GROUP, id));
             ask(ofGroup, TransactionRequests.commitOffsets(config, current, second, member, offsets));
         } catch (JournalQException e) {
-            onLoop(() -> participants.onFailed(e));
+            onLoop(() -> participants.onFailed(current, e));
             throw e;
         }
     }
