@@ -17,8 +17,10 @@ import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.RandomAccessFile;
 import java.net.Socket;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import java.util.zip.GZIPOutputStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewPartitions;
@@ -103,6 +106,46 @@ class GatewayEventsTest {
                     .all()
                     .get(20, TimeUnit.SECONDS);
         }
+    }
+
+    @Test
+    void shouldSayWhichRecordCannotBeReadWhenItsHeadersAreDamaged() throws Exception {
+        String topic = topic(1);
+        append(topic, 0, "sound");
+        append(topic, 0, "damaged record");
+        damageBehind("damaged record");
+
+        try (EventReader reader = EventReader.open(gateway, events(topic) + "?from=start", null)) {
+            assertThat(reader.next().id()).isEqualTo("0:0");
+            assertThat(reader.next().data()).contains("\"value\":\"sound\"");
+            // then a reader that connects again does not pass it
+            EventReader.Event problem = reader.next();
+            assertThat(problem.name()).isEqualTo("problem");
+            assertThat(problem.id()).isEqualTo("0:1");
+            assertThat(problem.data()).contains("at offset 1");
+        }
+    }
+
+    /** Changes the number of headers of an uncompressed record, which is behind its value. */
+    private static void damageBehind(String value) throws Exception {
+        try (Stream<Path> directories = Files.list(directory)) {
+            for (Path log : directories
+                    .map(each -> each.resolve("0".repeat(20) + ".log"))
+                    .filter(Files::exists)
+                    .toList()) {
+                try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "rw")) {
+                    byte[] begin = new byte[(int) Math.min(file.length(), 64 * 1024)];
+                    file.readFully(begin);
+                    int at = new String(begin, ISO_8859_1).indexOf(value);
+                    if (at >= 0) {
+                        file.seek(at + value.length());
+                        file.write(0x55);
+                        return;
+                    }
+                }
+            }
+        }
+        throw new AssertionError("no journal has the record");
     }
 
     @Test

@@ -184,6 +184,15 @@ public final class BatchReader implements AutoCloseable {
         return cursor.headers();
     }
 
+    /**
+     * Decodes all fields of the current record, so that none of them fails later.
+     *
+     * @throws InvalidBatchException if one is invalid
+     */
+    public void check() {
+        cursor.check();
+    }
+
     /** The memory that the decompressed records of the current batch use. */
     public int decompressedBytes() {
         return decompressed == null ? 0 : decompressed.capacity();

@@ -318,7 +318,8 @@ public final class Tail {
     /**
      * Steps forward in what was fetched.
      *
-     * @throws io.journalq.common.record.InvalidBatchException if a batch cannot be decompressed
+     * @throws io.journalq.common.record.InvalidBatchException if a batch cannot be decompressed, or a record cannot be
+     *     decoded
      */
     public Step next() {
         if (refused) {
@@ -334,6 +335,7 @@ public final class Tail {
                     releaseRecords();
                     return Step.END;
                 } else if (offset >= positions.get(partition)) {
+                    reader.check(); // before anything of it is written, or the position is behind it
                     positions.put(partition, offset + 1);
                     return Step.RECORD;
                 }
