@@ -249,6 +249,20 @@ class GatewayOperationsTest {
     }
 
     @Test
+    void shouldRefuseToResetAConfigurationThatDoesNotExist() throws Exception {
+        for (String resource : List.of("topics/" + topic(1), "groups/" + name())) {
+            HttpResponse<String> reset =
+                    send("PATCH", "/v1/" + resource + "/configs", "{\"reset\":[\"retention.mz\"],\"execute\":true}");
+            assertThat(reset.statusCode()).as(reset.body()).isEqualTo(422);
+            assertThat(reset.body()).contains("retention.mz");
+        }
+        // but Kafka's names exist, too
+        assertThat(send("PATCH", "/v1/topics/" + topic(1) + "/configs", "{\"reset\":[\"flush.ms\"]}")
+                        .statusCode())
+                .isEqualTo(200);
+    }
+
+    @Test
     void shouldShowLagInRecordsAndTimeWhenAGroupIsBehind() throws Exception {
         String topic = topic(1);
         String group = name();

@@ -2,6 +2,7 @@ package io.journalq.server.gateway.rest;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeConfigsRequest;
 import io.journalq.common.protocol.message.DescribeConfigsResponse;
 import io.journalq.common.protocol.message.DescribeConfigsResponse.DescribeConfigsResourceResult;
@@ -38,6 +39,8 @@ import java.util.function.Consumer;
  * @param example a change of a setting
  */
 record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, String example) {
+    private static final byte BROKER = 4;
+
     private static final byte SET = 0;
     private static final byte DELETE = 1;
     private static final byte DEFAULT = 5;
@@ -66,7 +69,7 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
                         TopicSettings.ALL,
                         "{\"set\":{\"retention.ms\":\"30d\"}}"),
                 new ConfigRoutes(
-                        (byte) 4,
+                        BROKER,
                         "/v1/brokers/{broker}",
                         "broker",
                         BrokerSettings.ALL,
@@ -94,9 +97,19 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
 
     private void list(RestRequest request) {
         ListQuery query = ListQuery.of(request.exchange());
-        describe(request, settings -> request.respond(query.page(settings, SETTINGS), this::write));
+        // Kafka's names for the same settings are left out.
+        describe(
+                request,
+                settings -> request.respond(
+                        query.page(
+                                settings.stream()
+                                        .filter(setting -> keys.find(setting.name()) != null)
+                                        .toList(),
+                                SETTINGS),
+                        this::write));
     }
 
+    /** Describes settings under all their names, also those of Kafka. */
     private void describe(RestRequest request, Consumer<List<DescribeConfigsResourceResult>> next) {
         String name = request.path(parameter);
         DescribeConfigsRequest message = new DescribeConfigsRequest()
@@ -110,10 +123,7 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
             DescribeConfigsResponse.DescribeConfigsResult result =
                     response.results().get(0);
             ProtocolErrors.check(result.errorCode(), result.errorMessage(), parameter + " " + name);
-            // Kafka's names for the same settings are left out.
-            next.accept(result.configs().stream()
-                    .filter(setting -> keys.find(setting.name()) != null)
-                    .toList());
+            next.accept(result.configs());
         });
     }
 
@@ -188,19 +198,33 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
                         .setResourceType(type)
                         .setResourceName(name)
                         .setConfigs(changes)));
-        describe(
-                request,
-                before -> request.call(
-                        ApiKey.INCREMENTAL_ALTER_CONFIGS,
-                        1,
-                        message,
-                        IncrementalAlterConfigsResponse.class,
-                        response -> {
-                            IncrementalAlterConfigsResponse.AlterConfigsResourceResponse result =
-                                    response.responses().get(0);
-                            ProtocolErrors.check(result.errorCode(), result.errorMessage(), parameter + " " + name);
-                            respond(request, changes, before);
-                        }));
+        describe(request, before -> {
+            checkResets(changes, before, name);
+            request.call(
+                    ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, message, IncrementalAlterConfigsResponse.class, response -> {
+                        IncrementalAlterConfigsResponse.AlterConfigsResourceResponse result =
+                                response.responses().get(0);
+                        ProtocolErrors.check(result.errorCode(), result.errorMessage(), parameter + " " + name);
+                        respond(request, changes, before);
+                    });
+        });
+    }
+
+    /** The API ignores a name that does not exist, as Kafka does: a misspelt setting would stay without a word. */
+    private void checkResets(
+            List<AlterableConfig> changes, List<DescribeConfigsResourceResult> settings, String resource) {
+        for (AlterableConfig change : changes) {
+            // Listeners of a broker have settings of their own.
+            if (type != BROKER
+                    && change.configOperation() == DELETE
+                    && settings.stream().noneMatch(setting -> setting.name().equals(change.name()))) {
+                throw ProtocolErrors.problem(
+                                ErrorCode.INVALID_CONFIG,
+                                "there is no setting " + change.name(),
+                                parameter + " " + resource)
+                        .exception();
+            }
+        }
     }
 
     private void respond(
