@@ -591,6 +591,18 @@ class GatewayOperationsTest {
         }
     }
 
+    @Test
+    void shouldRefuseToShiftOffsetsWhenThereAreNoneToShift() throws Exception {
+        String topic = topic(2);
+        append(topic, 3);
+        String offsets = "/v1/groups/" + name() + "/offsets";
+
+        HttpResponse<String> shift = gateway.post(
+                offsets, JSON, "{\"topic\":\"" + topic + "\",\"to\":\"shift\",\"shift\":-1,\"execute\":true}");
+        assertThat(shift.statusCode()).as(shift.body()).isEqualTo(409);
+        assertThat(shift.body()).contains("no committed offsets").contains("start, end or offset");
+    }
+
     private record LoadingOffsets(ServedApi api) implements Handler<OffsetFetchRequest> {
         @Override
         public void handle(RequestContext context, OffsetFetchRequest request) {

@@ -155,6 +155,13 @@ final class OffsetReset {
         if (chosen.size() > MAX_PARTITIONS) {
             throw JsonObject.invalid("it selects more than " + MAX_PARTITIONS + " partitions", RestRoute.REMEDY);
         }
+        if (wish.to() == To.SHIFT && chosen.stream().noneMatch(committed::containsKey)) {
+            throw new Problem(
+                            ProblemType.CONFLICT,
+                            "group " + wish.group() + " has no committed offsets in these partitions",
+                            "to set its first ones, send \"to\" with start, end or offset")
+                    .exception();
+        }
         LogOffsets.findBoundsToChange(request, chosen, bounds -> {
             if (wish.to() == To.TIMESTAMP) {
                 LogOffsets.findToChange(
