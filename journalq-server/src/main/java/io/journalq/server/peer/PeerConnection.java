@@ -71,8 +71,7 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
             }
             sent.add(request);
         } catch (RuntimeException | OutOfMemoryError notEncoded) {
-            // Also if there is too little direct memory: who has sent the request waits for its end before the next
-            // one.
+            // Also if there is too little direct memory: the sender waits for the end of a request before the next.
             request.fail(new IOException("cannot encode a request", notEncoded));
         }
     }

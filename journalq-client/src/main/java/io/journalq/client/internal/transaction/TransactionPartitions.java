@@ -126,9 +126,8 @@ final class TransactionPartitions implements Gate {
     private void onResponse(
             TransactionRunner.ProducerIdentity asking, List<TopicPartition> partitions, Throwable refusal) {
         if (!asking.equals(identity)) {
-            // Of an earlier transaction, whose abort does not wait for it if its thread was interrupted. Batches of
-            // this
-            // transaction may have waited for its end to ask for their own partitions.
+            // It is that of an earlier transaction, whose thread was interrupted, so that its abort did not wait for
+            // it. Batches of this transaction may have waited for its end to ask for their own partitions.
             hold.release();
         } else if (refusal == null) {
             added.addAll(partitions);
