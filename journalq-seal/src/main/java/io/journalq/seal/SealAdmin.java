@@ -24,6 +24,14 @@ public final class SealAdmin {
     private static final String CLEANUP_POLICY = "cleanup.policy";
     private static final String COMPACT = "compact";
 
+    /**
+     * Mode consistent, by the name that Kafka has as well. If a power loss took a key packet, nobody could read what
+     * its sender seals for the next 24 h, and clients would refuse a registry that is older than the lost one.
+     */
+    private static final String FLUSH_MESSAGES = "flush.messages";
+
+    private static final String EACH_MESSAGE = "1";
+
     private final KeyVault vault;
     private final KeyLog keys;
     private final TrustPolicy trust;
@@ -40,15 +48,17 @@ public final class SealAdmin {
     }
 
     /**
-     * Creates the two topics of keys, unless they exist.
+     * Creates the two topics of keys, unless they exist. They have the delivery mode {@code consistent}.
      *
      * @param replicas the replication factor; {@link NewTopic#BROKER_DEFAULT} for that of the broker
      */
     public static void createTopics(Admin admin, int replicas) {
         for (String topic : List.of(Registry.TOPIC, KeyPacket.TOPIC)) {
             try {
-                admin.createTopic(
-                        NewTopic.of(topic, 1).withReplicationFactor(replicas).withConfig(CLEANUP_POLICY, COMPACT));
+                admin.createTopic(NewTopic.of(topic, 1)
+                        .withReplicationFactor(replicas)
+                        .withConfig(CLEANUP_POLICY, COMPACT)
+                        .withConfig(FLUSH_MESSAGES, EACH_MESSAGE));
             } catch (TopicExistsException exists) {
                 // Created by an earlier attempt.
             }

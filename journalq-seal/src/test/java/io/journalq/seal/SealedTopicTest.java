@@ -10,6 +10,7 @@ import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecords;
 import io.journalq.client.KeyTopics;
 import io.journalq.client.Producer;
+import io.journalq.client.admin.ConfigResource;
 import io.journalq.client.admin.NewTopic;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.SealViolationException;
@@ -641,5 +642,42 @@ class SealedTopicTest {
     void shouldRefuseASettingThatReordersBatchesWhenAProducerSeals() {
         assertThatThrownBy(() -> producer().seal(policy).idempotent(false).build())
                 .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** A power loss would take a key that the broker only has in memory, and a producer uses it for a day. */
+    @Test
+    void shouldHaveKeysAndTheRegistryOnDiskBeforeTheyAreAcknowledgedWhateverTheDefaultOfTheBrokerIs() {
+        try (EmbeddedBroker fast = JournalQ.embedded()
+                .set("delivery.mode", "performance")
+                .set("write.interval.ms", "60000")
+                .start()) {
+            // given
+            try (Admin admin =
+                    Admin.builder().bootstrapServers(fast.bootstrapServers()).build()) {
+                SealAdmin.createTopics(admin, NewTopic.BROKER_DEFAULT);
+            }
+            KeyLog keys = KeyTopics.of(Admin.builder().bootstrapServers(fast.bootstrapServers()));
+
+            for (String topic : List.of(KeyPacket.TOPIC, Registry.TOPIC)) {
+                // when
+                long offset = keys.append(topic, "key".getBytes(UTF_8), "value".getBytes(UTF_8));
+
+                // then it is not one of the records that wait in memory
+                assertThat(keys.read(topic, offset)).as(topic).isNotNull();
+                assertThat(configs(fast, topic)).as(topic).containsEntry("flush.messages", "1");
+            }
+        }
+    }
+
+    private static Map<String, String> configs(EmbeddedBroker of, String topic) {
+        ConfigResource resource = ConfigResource.topic(topic);
+        try (Admin admin =
+                Admin.builder().bootstrapServers(of.bootstrapServers()).build()) {
+            Map<String, String> configs = new HashMap<>();
+            admin.describeConfigs(List.of(resource))
+                    .get(resource)
+                    .forEach(entry -> configs.put(entry.name(), entry.value()));
+            return configs;
+        }
     }
 }
