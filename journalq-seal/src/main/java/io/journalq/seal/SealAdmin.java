@@ -32,6 +32,9 @@ public final class SealAdmin {
 
     private static final String EACH_MESSAGE = "1";
 
+    /** How often a version is appended again if each time another administrator publishes a higher one. */
+    private static final int MAX_ATTEMPTS = 10;
+
     private final KeyVault vault;
     private final KeyLog keys;
     private final TrustPolicy trust;
@@ -111,6 +114,7 @@ public final class SealAdmin {
         keys.append(Registry.TOPIC, Registry.RECORD_KEY, next.sign(root));
         Registry published = registry();
         if (!published.toString().equals(next.toString())) {
+            appendAgain(published, next.version(), root);
             throw new SealingException(
                     "the change was not published: the broker has acknowledged version " + next.version()
                             + " of the registry, but returns another registry, of version " + published.version()
@@ -119,6 +123,22 @@ public final class SealAdmin {
         }
         KeyEvents.registryPublished(before, next);
         return published;
+    }
+
+    /**
+     * Appends the version that counts behind one that does not, because compaction keeps the newest record and not the
+     * highest version. Others may publish meanwhile.
+     */
+    private void appendAgain(Registry published, long refusedVersion, RawKeyPair root) {
+        Registry newest = published;
+        for (int attempt = 0; attempt < MAX_ATTEMPTS && newest.version() >= refusedVersion; attempt++) {
+            keys.append(Registry.TOPIC, Registry.RECORD_KEY, newest.sign(root));
+            Registry now = registry();
+            if (now.version() == newest.version()) {
+                return;
+            }
+            newest = now;
+        }
     }
 
     /** Revokes a sender: key packets that it has published until now stay valid, later ones are refused. */

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.client.error.SealingException;
 import io.journalq.client.seal.KeyLog;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,6 +77,36 @@ class SealAdminTest {
 
         // then
         assertThat(world.admin.registry().topic("late")).isNull();
+    }
+
+    /** Compaction keeps the newest record of the topic. */
+    @Test
+    void shouldKeepWhatAnotherAdministratorHasPublishedWhenTheTopicIsCompacted() {
+        // given another administrator who revokes the sender, and changes more, between reading and publishing
+        AtomicBoolean first = new AtomicBoolean(true);
+        SealAdmin admin = admin(new HostileLog() {
+            @Override
+            public long append(String topic, byte[] key, byte[] value) {
+                if (first.getAndSet(false)) {
+                    world.admin.revokeSender(SENDER);
+                    world.admin.change(registry -> registry.withTopic("early", SealMode.BATCH, List.of(ROLE)));
+                }
+                return world.keys.append(topic, key, value);
+            }
+        });
+        assertThatThrownBy(() -> admin.change(registry -> registry.withTopic("late", SealMode.BATCH, List.of(ROLE))))
+                .isInstanceOf(SealingException.class)
+                .hasMessageContaining("was not published");
+        String published = world.admin.registry().toString();
+
+        // when
+        List<KeyLog.Entry> entries = world.keys.entries(Registry.TOPIC);
+        entries.subList(0, entries.size() - 1).clear();
+
+        // then
+        assertThat(world.admin.registry()).hasToString(published);
+        assertThat(world.admin.registry().sender(SENDER).revokedFrom()).isNotNegative();
+        assertThat(world.admin.registry().topic("early")).isNotNull();
     }
 
     @Test
