@@ -174,7 +174,7 @@ final class ListenerLogins implements AutoCloseable {
         @Override
         public CompletionStage<HttpLogin> check(String authorization, SocketAddress client) {
             if (addresses.isLockedOut(client)) {
-                throw new RejectedExecutionException("too many logins of this address have failed within a minute");
+                throw lockedOut();
             }
             CompletionStage<HttpLogin> check;
             try {
@@ -183,14 +183,24 @@ final class ListenerLogins implements AutoCloseable {
                 throw new RejectedExecutionException("too many logins are being checked", tooMany);
             }
             return check.thenApply(login -> {
-                if (login.succeeded()) {
-                    return login;
+                // Guesses that were sent at the same time tell nothing any more once too many of them have failed.
+                boolean isTooLate = addresses.isLockedOut(client);
+                HttpLogin result = login.succeeded() ? login : refused(login, client);
+                if (isTooLate) {
+                    throw lockedOut();
                 }
-                addresses.onFailedLogin(client);
-                return login.at(audit.get()
-                        .loginRefused(
-                                Asker.overHttp(listener, client), login.user(), login.mechanism(), login.refusal()));
+                return result;
             });
+        }
+
+        private RejectedExecutionException lockedOut() {
+            return new RejectedExecutionException("too many logins of this address have failed within a minute");
+        }
+
+        private HttpLogin refused(HttpLogin login, SocketAddress client) {
+            addresses.onFailedLogin(client);
+            return login.at(audit.get()
+                    .loginRefused(Asker.overHttp(listener, client), login.user(), login.mechanism(), login.refusal()));
         }
 
         private CompletionStage<HttpLogin> check(String authorization) {
