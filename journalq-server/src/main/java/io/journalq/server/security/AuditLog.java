@@ -145,6 +145,11 @@ public final class AuditLog {
             writer.execute(this::write);
         } catch (RejectedExecutionException closing) {
             write();
+        } catch (RuntimeException | Error notStarted) {
+            // For example because there is no thread. The next event tries again; the decision does not depend on it.
+            synchronized (waiting) {
+                writing = false;
+            }
         }
         return id;
     }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class AuditLogTest {
@@ -196,6 +197,33 @@ class AuditLogTest {
                 assertThat(planted).hasMessage("planted");
             }
         }
+    }
+
+    @Test
+    void shouldGoOnWhenTheTaskThatWritesCannotBeStarted() {
+        AtomicInteger starts = new AtomicInteger();
+        AuditLog log = AuditLog.to(
+                clock,
+                task -> {
+                    if (starts.incrementAndGet() == 1) {
+                        throw new OutOfMemoryError("unable to create native thread (planted)");
+                    }
+                    task.run();
+                },
+                () -> ID,
+                false,
+                lines::add);
+
+        assertThat(log.denied(ADA, Right.READ_TOPIC, "a", "NO_ACL"))
+                .as("the event is written with the next one")
+                .isNotNull();
+        log.denied(ADA, Right.READ_TOPIC, "b", "NO_ACL");
+
+        assertThat(lines)
+                .satisfiesExactly(
+                        first -> assertThat(first).contains("\"resourceName\":\"a\""),
+                        second -> assertThat(second).contains("\"resourceName\":\"b\""));
+        assertThat(problems(lines)).containsOnlyNulls();
     }
 
     private static List<String> problems(List<String> lines) {
