@@ -32,23 +32,34 @@ public final class AuditChain {
         return line.contains(BEGINNING);
     }
 
-    /** The JSON object of the event in a line, without what a logger wrote before and after it. */
+    /**
+     * The JSON object of the event in a line, without what a logger wrote before and after it. The last one, if another
+     * event before it was not written completely.
+     */
     public static String event(String line) {
+        int start = line.lastIndexOf(BEGINNING);
         int end = line.lastIndexOf(END);
-        return line.substring(line.indexOf(BEGINNING), end < 0 ? line.length() : end + END.length());
+        return line.substring(start, end < start ? line.length() : end + END.length());
     }
 
     /**
-     * Checks the next line. A line that begins a new chain is correct.
+     * Checks the next line. A line that begins a new chain is correct. If a full disk or a power loss has left a part of
+     * an event, the logger has written the next one behind it, in the same line.
      *
      * @param line may have other text before it, such as the time of the logger, and after it
      * @return what is wrong; null if nothing is. Lines that are none of the audit log are correct
      */
     public String check(String line) {
-        int start = line.indexOf(BEGINNING);
+        int start = line.lastIndexOf(BEGINNING);
         if (start < 0) {
             return null;
         }
+        String problem = checkFrom(line, start);
+        // The names of clients have no quotes in an event, so that they cannot contain the beginning of another one.
+        return problem == null && line.indexOf(BEGINNING) < start ? "a line before it is not complete" : problem;
+    }
+
+    private String checkFrom(String line, int start) {
         int hashAt = line.lastIndexOf(HASH);
         int previousAt = line.indexOf(PREVIOUS, start);
         int end = hashAt < 0 ? -1 : line.indexOf(END, hashAt + HASH.length());

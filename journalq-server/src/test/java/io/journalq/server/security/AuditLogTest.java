@@ -226,6 +226,19 @@ class AuditLogTest {
         assertThat(problems(lines)).containsOnlyNulls();
     }
 
+    /** A full disk or a power loss leaves a part of a line, behind which the logger goes on. */
+    @Test
+    void shouldTellALineThatWasNotWrittenCompletelyFromThoseBehindIt() {
+        AuditLog.to(clock, Runnable::run, () -> ID, false, lines::add).denied(ADA, Right.READ_TOPIC, "a", "NO_ACL");
+        AuditLog restarted = AuditLog.to(clock, Runnable::run, () -> ID, false, lines::add);
+        restarted.denied(ADA, Right.READ_TOPIC, "b", "NO_ACL");
+        restarted.denied(ADA, Right.READ_TOPIC, "c", "NO_ACL");
+        String torn = lines.get(0).substring(0, 60) + "time=now " + lines.get(1);
+
+        assertThat(problems(List.of(torn, lines.get(2)))).containsExactly("a line before it is not complete", null);
+        assertThat(AuditChain.event(torn)).isEqualTo(lines.get(1));
+    }
+
     private static List<String> problems(List<String> lines) {
         AuditChain chain = new AuditChain();
         List<String> problems = new ArrayList<>();
