@@ -70,9 +70,12 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
 
     @Override
     public synchronized void start() {
-        running = true;
         try {
-            found.forEach(this::start);
+            // By index: a container can need a bean that has listeners, too, and is only created now.
+            for (int i = 0; i < found.size(); i++) {
+                start(found.get(i));
+            }
+            running = true;
         } catch (RuntimeException e) {
             stop();
             throw e;

@@ -24,6 +24,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 
 @Timeout(120)
 final class JournalQListenerTest {
@@ -161,6 +164,61 @@ final class JournalQListenerTest {
             }
             received.add(value);
         }
+    }
+
+    static final class Letters {
+        @JournalQListener(topics = "letters", groupId = "letters")
+        void receive(String value) {
+            if (!value.isEmpty()) {
+                throw new IllegalStateException("refused");
+            }
+        }
+    }
+
+    static final class DeadLetters implements ListenerFailureHandler {
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+        private final JournalQTemplate template;
+
+        DeadLetters(JournalQTemplate template) {
+            this.template = template;
+        }
+
+        @Override
+        public void onFailure(ConsumerRecord record, Exception cause) {
+            template.send("dead-letters", new String(record.value(), UTF_8));
+        }
+
+        @JournalQListener(topics = "dead-letters", groupId = "dead-letters")
+        void receive(String value) {
+            received.add(value);
+        }
+    }
+
+    /** Its bean is created when the first container asks for it. */
+    @Configuration(proxyBeanMethods = false)
+    static class LazyDeadLetters {
+        @Bean
+        @Lazy
+        DeadLetters deadLetters(JournalQTemplate template) {
+            return new DeadLetters(template);
+        }
+    }
+
+    @Test
+    void shouldStartAListenerOnceWhenTheStartOfAnotherOneCreatesItsBean() {
+        application
+                .withPropertyValues("journalq.listener.max-attempts=1")
+                .withBean(Letters.class)
+                .withUserConfiguration(LazyDeadLetters.class)
+                .run(context -> {
+                    context.getBean(JournalQTemplate.class).send("letters", "bad");
+
+                    DeadLetters dead = context.getBean(DeadLetters.class);
+                    assertThat(take(dead.received)).isEqualTo("bad");
+                    assertThat(Thread.getAllStackTraces().keySet().stream()
+                                    .filter(thread -> thread.getName().startsWith("DeadLetters.receive-")))
+                            .hasSize(1);
+                });
     }
 
     static final class Slow {
