@@ -46,7 +46,10 @@ final class Pkcs12Keyring implements KeyVault.Form {
 
     private final char[] passphrase;
     /** Entries as they were read, which are written unchanged. */
-    private final Map<String, KeyStore.Entry> read = new TreeMap<>();
+    private final Map<String, Read> read = new TreeMap<>();
+
+    /** @param key what the entry contains. Another key can have its name when this one was destroyed */
+    private record Read(KeyStore.Entry entry, StoredKey key) {}
 
     Pkcs12Keyring(char[] passphrase) {
         this.passphrase = passphrase.clone();
@@ -90,8 +93,9 @@ final class Pkcs12Keyring implements KeyVault.Form {
                     throw new IllegalArgumentException("entry " + alias + " is no key with the name root, sender/NAME,"
                             + " role/NAME/GENERATION or token/TOPIC; use a key store for these keys only");
                 }
-                read.put(alias, store.getEntry(alias, protection));
-                keys.put(alias, stored(alias, store.getKey(alias, passphrase), store.getCertificate(alias)));
+                StoredKey key = stored(alias, store.getKey(alias, passphrase), store.getCertificate(alias));
+                read.put(alias, new Read(store.getEntry(alias, protection), key));
+                keys.put(alias, key);
             }
             return keys;
         } catch (GeneralSecurityException unusable) {
@@ -143,8 +147,11 @@ final class Pkcs12Keyring implements KeyVault.Form {
                 if (!name.equals(name.toLowerCase(Locale.ROOT))) {
                     throw new IOException("a PKCS#12 keyring has no names with upper case: " + name);
                 }
-                KeyStore.Entry known = read.get(name);
-                store.setEntry(name, known == null ? secret(entry.getValue()) : known, protection);
+                Read known = read.get(name);
+                boolean isKept = known != null
+                        && Arrays.equals(
+                                known.key.privateKey(), entry.getValue().privateKey());
+                store.setEntry(name, isKept ? known.entry : secret(entry.getValue()), protection);
             }
             ByteArrayOutputStream out = new ByteArrayOutputStream();
             store.store(out, passphrase);

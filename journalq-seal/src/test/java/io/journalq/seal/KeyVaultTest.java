@@ -218,6 +218,20 @@ class KeyVaultTest {
         assertThat(upper.names()).isEmpty();
     }
 
+    @Test
+    void shouldNotBringADestroyedKeyBackWhenAnotherOneTakesItsName() throws Exception {
+        // given
+        Path file = copy("keytool.p12");
+        KeyVault vault = KeyVault.open(file, LONG_PASSPHRASE);
+
+        // when
+        vault.destroyRole("readers", 2);
+        RawKeyPair made = vault.makeRole("readers", 2);
+
+        // then
+        assertThat(KeyVault.open(file, LONG_PASSPHRASE).role("readers", 2)).isEqualTo(made);
+    }
+
     private Path copy(String resource) throws IOException {
         Path file = Files.copy(Path.of("src", "test", "resources", resource), directory.resolve(resource));
         return Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
