@@ -145,8 +145,8 @@ public final class AuditLog {
             writer.execute(this::write);
         } catch (RejectedExecutionException closing) {
             write();
-        } catch (RuntimeException | Error notStarted) {
-            // For example because there is no thread. The next event tries again; the decision does not depend on it.
+        } catch (OutOfMemoryError noThread) {
+            // The next event tries again. The decision does not depend on it.
             synchronized (waiting) {
                 writing = false;
             }
