@@ -19,7 +19,9 @@ import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * DeleteTopics, versions 1 to 6: deletes topics by name or, in version 6, by id (KIP-516). The name of a deleted topic
@@ -31,6 +33,7 @@ import java.util.List;
  */
 public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
     private static final short FIRST_VERSION_THAT_KNOWS_DISABLED = 3;
+    private static final short FIRST_VERSION_WITH_TOPIC_IDS = 6;
 
     private final MetadataPublisher metadata;
     private final Controller controller;
@@ -89,14 +92,39 @@ public final class DeleteTopicsHandler implements Handler<DeleteTopicsRequest> {
 
     private List<DeletableTopicResult> wanted(RequestContext context, DeleteTopicsRequest request) {
         List<DeletableTopicResult> wanted = new ArrayList<>();
-        if (context.apiVersion() >= 6) {
-            for (DeleteTopicState topic : request.topics()) {
-                wanted.add(topic.name() == null ? byId(context, topic.topicId()) : byName(context, topic.name()));
+        Map<Uuid, DeletableTopicResult> deletable = new HashMap<>();
+        for (DeletableTopicResult result : named(context, request)) {
+            boolean found = result.errorCode() == ErrorCode.NONE.code();
+            DeletableTopicResult other = found ? deletable.putIfAbsent(result.topicId(), result) : null;
+            if (other == null) {
+                wanted.add(result);
+            } else {
+                other.setErrorCode(ErrorCode.INVALID_REQUEST.code()).setErrorMessage("the topic is named twice");
             }
-        } else {
-            request.topicNames().forEach(name -> wanted.add(byName(context, name)));
         }
         return wanted;
+    }
+
+    private List<DeletableTopicResult> named(RequestContext context, DeleteTopicsRequest request) {
+        return context.apiVersion() >= FIRST_VERSION_WITH_TOPIC_IDS
+                ? request.topics().stream().map(topic -> named(context, topic)).toList()
+                : request.topicNames().stream()
+                        .map(name -> byName(context, name))
+                        .toList();
+    }
+
+    /** A name and an id could be those of two topics, so that the wrong one would be deleted. */
+    private DeletableTopicResult named(RequestContext context, DeleteTopicState topic) {
+        boolean hasName = topic.name() != null;
+        boolean hasId = !topic.topicId().equals(Uuid.ZERO);
+        if (hasName == hasId) {
+            return new DeletableTopicResult()
+                    .setName(topic.name())
+                    .setTopicId(topic.topicId())
+                    .setErrorCode(ErrorCode.INVALID_REQUEST.code())
+                    .setErrorMessage("a topic to delete is named by either its name or its id");
+        }
+        return hasName ? byName(context, topic.name()) : byId(context, topic.topicId());
     }
 
     private static boolean mayDelete(RequestContext context, String topic) {
