@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -168,6 +169,19 @@ class AdminApiTest {
 
         assertThat(get(admin.listTopics().names())).containsExactly("assigned");
         assertThat(describe("assigned").partitions()).hasSize(2);
+    }
+
+    @Test
+    void shouldDescribeATopicThatItOnlyValidates() throws Exception {
+        NewTopic checked =
+                new NewTopic("checked", Optional.of(3), Optional.empty()).configs(Map.of("retention.ms", "5"));
+
+        CreateTopicsResult result = admin.createTopics(List.of(checked), new CreateTopicsOptions().validateOnly(true));
+
+        assertThat(get(result.numPartitions("checked"))).isEqualTo(3);
+        assertThat(get(result.replicationFactor("checked"))).isOne();
+        assertThat(get(result.config("checked")).get("retention.ms").value()).isEqualTo("5");
+        assertThat(get(result.topicId("checked"))).isEqualTo(Uuid.ZERO_UUID);
     }
 
     @Test

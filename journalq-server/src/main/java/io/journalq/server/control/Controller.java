@@ -203,7 +203,10 @@ public final class Controller implements ControllerOperations, AutoCloseable {
     public CompletableFuture<List<Outcome>> createTopics(List<TopicSpec> specs, boolean validateOnly) {
         return operations.forEach(specs, validateOnly, (decider, spec) -> {
             Uuid id = ids.get();
-            return new Step(decider.createTopic(spec, id), id);
+            Decision decision = decider.createTopic(spec, id);
+            return validateOnly && decision.accepted()
+                    ? new Step(decision, id, decider.created(decision).topic(id))
+                    : new Step(decision, id);
         });
     }
 

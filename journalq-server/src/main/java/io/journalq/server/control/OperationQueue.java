@@ -7,6 +7,7 @@ import io.journalq.server.control.MetadataLog.Role;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.TopicImage;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -359,8 +360,12 @@ final class OperationQueue {
         metadataLog.close();
     }
 
-    /** A decision, and its topic if it is known. */
-    record Step(Decision decision, Uuid topicId) {}
+    /** A decision, its topic if it is known, and the topic that it would create if it is only validated. */
+    record Step(Decision decision, Uuid topicId, TopicImage validated) {
+        Step(Decision decision, Uuid topicId) {
+            this(decision, topicId, null);
+        }
+    }
 
     /** An operation from its submission to its result. */
     private static final class Operation<T> {
@@ -437,7 +442,7 @@ final class OperationQueue {
                 }
                 decider.replay(decision.records());
             }
-            return new Outcome(ErrorCode.NONE, null, step.topicId());
+            return new Outcome(ErrorCode.NONE, null, step.topicId(), step.validated());
         }
 
         /** Adds a decision on each item; one outcome each, in order. */

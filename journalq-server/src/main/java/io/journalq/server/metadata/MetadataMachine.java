@@ -136,6 +136,13 @@ public final class MetadataMachine {
         return new MetadataMachine(limits, resourceRules, uncommitted, new MetadataState(uncommitted, image));
     }
 
+    /** Metadata with only the topic that a decision of {@link #createTopic} creates. Any thread. */
+    public MetadataImage created(Decision decision) {
+        MetadataMachine apart = decider(MetadataImage.EMPTY);
+        apart.replay(decision.records());
+        return apart.image();
+    }
+
     /** Whether the cluster has an id. */
     public boolean isFormatted() {
         return !state.clusterId().isEmpty();

@@ -35,8 +35,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * CreateTopics, versions 2 to 7: creates topics with a number of partitions or with assignments, and with settings, or
  * only validates the request. The response contains the topic id (version 7) and, from version 5, the number of
- * partitions, the replication factor and the settings (KIP-525). It is sent when the partitions are served, or with
- * REQUEST_TIMED_OUT after the timeout of the request, while the creation continues.
+ * partitions, the replication factor and the settings (KIP-525), also if the request is only validated. It is sent when
+ * the partitions are served, or with REQUEST_TIMED_OUT after the timeout of the request, while the creation continues.
  */
 public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
     private final MetadataPublisher metadata;
@@ -150,14 +150,15 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
             return refused(name, outcome.error(), outcome.reason());
         }
         CreatableTopicResult result = new CreatableTopicResult().setName(name);
-        TopicImage topic = metadata.current().topic(name);
+        boolean validated = outcome.validated() != null;
+        TopicImage topic = validated ? outcome.validated() : metadata.current().topic(name);
         if (topic == null) {
-            // Only validated, or deleted in the meantime.
+            // Deleted in the meantime.
             return result.setTopicId(Uuid.ZERO);
         }
+        result.setTopicId(validated ? Uuid.ZERO : topic.id());
         if (!context.sees(Right.DESCRIBE_TOPIC_CONFIGS, name)) {
-            return result.setTopicId(topic.id())
-                    .setTopicConfigErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
+            return result.setTopicConfigErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
                     .setConfigs(List.of());
         }
         List<CreatableTopicConfigs> configs = describer.topic(topic).stream()
@@ -166,8 +167,7 @@ public final class CreateTopicsHandler implements Handler<CreateTopicsRequest> {
                         .setValue(config.value())
                         .setConfigSource(config.configSource()))
                 .toList();
-        return result.setTopicId(topic.id())
-                .setNumPartitions(topic.partitions().size())
+        return result.setNumPartitions(topic.partitions().size())
                 .setReplicationFactor(
                         (short) topic.partitions().get(0).replicas().size())
                 .setConfigs(configs);
