@@ -42,6 +42,24 @@ public final class TopicConfig {
     }
 
     /**
+     * Checks settings of a topic that depend on each other. The defaults of brokers do not count, because brokers can
+     * have different ones.
+     *
+     * @param overrides valid texts by name
+     * @throws ConfigException when two settings contradict each other
+     */
+    public static void checkTogether(Map<String, String> overrides) throws ConfigException {
+        String min = overrides.get(TopicSettings.MIN_COMPACTION_LAG_MS.name());
+        String max = overrides.get(TopicSettings.MAX_COMPACTION_LAG_MS.name());
+        if (min != null
+                && max != null
+                && TopicSettings.MIN_COMPACTION_LAG_MS.parse(min) > TopicSettings.MAX_COMPACTION_LAG_MS.parse(max)) {
+            throw new ConfigException("min.compaction.lag.ms (" + min + ") must not exceed max.compaction.lag.ms ("
+                    + max + "): records could be neither kept nor compacted");
+        }
+    }
+
+    /**
      * The canonical text of a setting: a plain number instead of one with a unit, as Kafka's clients read it. The value
      * of a setting that this release does not have stays as it is.
      */

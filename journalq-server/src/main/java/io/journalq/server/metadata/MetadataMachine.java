@@ -269,6 +269,10 @@ public final class MetadataMachine {
             }
             records.add(configRecord(id, config.getKey(), config.getValue()));
         }
+        refused = checkTogether(configs);
+        if (refused != null) {
+            return refused;
+        }
         return Decision.append(records);
     }
 
@@ -359,6 +363,10 @@ public final class MetadataMachine {
                 return refused;
             }
             records.add(configRecord(topic.id(), change.getKey(), change.getValue()));
+        }
+        Decision contradiction = checkTogether(changed);
+        if (contradiction != null) {
+            return contradiction;
         }
         return Decision.append(records);
     }
@@ -543,6 +551,15 @@ public final class MetadataMachine {
         SortedMap<String, String> texts = new TreeMap<>();
         configs.forEach((name, text) -> texts.put(name, text == null ? null : TopicConfig.canonical(name, text)));
         return texts;
+    }
+
+    private static Decision checkTogether(Map<String, String> configs) {
+        try {
+            TopicConfig.checkTogether(configs);
+            return null;
+        } catch (ConfigException contradiction) {
+            return Decision.refuse(ErrorCode.INVALID_CONFIG, contradiction.getMessage());
+        }
     }
 
     private static Decision checkConfig(String name, String value) {

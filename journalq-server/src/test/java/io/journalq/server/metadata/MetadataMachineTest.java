@@ -262,6 +262,20 @@ class MetadataMachineTest {
     }
 
     @Test
+    void shouldRefuseSettingsThatContradictEachOther() {
+        Map<String, String> contradiction = Map.of("min.compaction.lag.ms", "100", "max.compaction.lag.ms", "50");
+        apply(machine.createTopic(new TopicSpec("a", 1, 1, List.of(), Map.of("max.compaction.lag.ms", "50")), ID));
+
+        assertThat(machine.createTopic(new TopicSpec("b", 1, 1, List.of(), contradiction), new Uuid(2, 2))
+                        .reason())
+                .contains("min.compaction.lag.ms (100)", "max.compaction.lag.ms (50)");
+        assertThat(machine.alterTopicConfig("a", Map.of("min.compaction.lag.ms", "51"))
+                        .error())
+                .isEqualTo(ErrorCode.INVALID_CONFIG);
+        apply(machine.alterTopicConfig("a", Map.of("min.compaction.lag.ms", "50")));
+    }
+
+    @Test
     void shouldOnlyGrowTheNumberOfPartitions() {
         apply(machine.createTopic(sized("a", 2), ID));
 
