@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class ConsumerGroupHeartbeatHandlerTest extends HandlerTestBase {
     private static final int LEAVE = -1;
+    private static final int LEAVE_FOR_A_WHILE = -2;
 
     @ServedVersions(ApiKey.CONSUMER_GROUP_HEARTBEAT)
     void shouldAssignEveryPartitionToTheOnlyMember(int version) throws Exception {
@@ -40,6 +41,26 @@ class ConsumerGroupHeartbeatHandlerTest extends HandlerTestBase {
 
         assertThat(error(call(ConsumerGroupHeartbeatResponse.class, request, 1).errorCode()))
                 .isEqualTo(ErrorCode.UNKNOWN_MEMBER_ID);
+    }
+
+    @Test
+    void shouldKeepAMemberWhenAnotherInstanceIdThanItsOwnLeaves() throws Exception {
+        String group = newName();
+        ConsumerGroupHeartbeatResponse joined = join(group, createTopic(1), 1);
+        ConsumerGroupHeartbeatRequest request = new ConsumerGroupHeartbeatRequest()
+                .setGroupId(group)
+                .setMemberId(joined.memberId())
+                .setInstanceId("another");
+
+        for (int epoch : List.of(LEAVE, LEAVE_FOR_A_WHILE)) {
+            request.setMemberEpoch(epoch);
+            assertThat(error(call(ConsumerGroupHeartbeatResponse.class, request, 1)
+                            .errorCode()))
+                    .isEqualTo(ErrorCode.UNKNOWN_MEMBER_ID);
+        }
+        request.setInstanceId(null).setMemberEpoch(joined.memberEpoch());
+        assertThat(error(call(ConsumerGroupHeartbeatResponse.class, request, 1).errorCode()))
+                .isEqualTo(ErrorCode.NONE);
     }
 
     private ConsumerGroupHeartbeatResponse join(String group, String topic, int version) throws Exception {

@@ -245,7 +245,10 @@ public final class ConsumerGroups {
         String memberId = request.memberId();
         if (request.instanceId() != null && group != null) {
             String holder = group.memberOfInstance(request.instanceId());
-            if (holder != null && !holder.equals(memberId)) {
+            if (holder == null) {
+                return refuse(ErrorCode.UNKNOWN_MEMBER_ID, "Instance id " + request.instanceId() + " is unknown.");
+            }
+            if (!holder.equals(memberId)) {
                 return refuse(
                         ErrorCode.FENCED_INSTANCE_ID,
                         "Static member " + memberId + " with instance id " + request.instanceId()
