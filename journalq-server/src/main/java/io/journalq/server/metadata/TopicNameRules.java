@@ -1,5 +1,7 @@
 package io.journalq.server.metadata;
 
+import io.journalq.common.protocol.ErrorCode;
+
 /** Valid topic names, according to the rules of the Kafka protocol. Stateless. */
 public final class TopicNameRules {
     public static final int MAX_LENGTH = 249;
@@ -23,6 +25,11 @@ public final class TopicNameRules {
             }
         }
         return null;
+    }
+
+    /** The error for a topic that does not exist: clients retry after one of them, but not after the other. */
+    public static ErrorCode errorOfUnknown(String name) {
+        return problem(name) == null ? ErrorCode.UNKNOWN_TOPIC_OR_PARTITION : ErrorCode.INVALID_TOPIC_EXCEPTION;
     }
 
     /**

@@ -32,6 +32,13 @@ class DescribeTopicPartitionsHandlerTest extends HandlerTestBase {
         assertThat(response.nextCursor()).isNull();
     }
 
+    @Test
+    void shouldReportAnErrorWhenNoTopicCanHaveTheName() throws Exception {
+        DescribeTopicPartitionsResponse response = call(DescribeTopicPartitionsResponse.class, request("a b"), 0);
+
+        assertThat(error(response.topics().get(0).errorCode())).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
+    }
+
     private static DescribeTopicPartitionsRequest request(String topic) {
         return new DescribeTopicPartitionsRequest()
                 .setTopics(List.of(new DescribeTopicPartitionsRequest.TopicRequest().setName(topic)));

@@ -15,6 +15,7 @@ import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
@@ -73,7 +74,7 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
             if (topic == null) {
                 topics.add(new DescribeTopicPartitionsResponseTopic()
                         .setName(name)
-                        .setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code()));
+                        .setErrorCode(TopicNameRules.errorOfUnknown(name).code()));
                 continue;
             }
             int first = request.cursor() != null && name.equals(firstTopic)

@@ -32,6 +32,7 @@ class DescribeConfigsHandlerTest extends HandlerTestBase {
     @Test
     void shouldReportAnErrorWhenThereIsNoSuchTopic() throws Exception {
         assertThat(error(describe(newName(), 4).errorCode())).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+        assertThat(error(describe("a b", 4).errorCode())).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
     }
 
     private DescribeConfigsResponse.DescribeConfigsResult describe(String topic, int version) throws Exception {

@@ -30,6 +30,7 @@ class IncrementalAlterConfigsHandlerTest extends HandlerTestBase {
     void shouldReportAnErrorWhenTheOperationOrTheTopicIsUnknown() throws Exception {
         assertThat(alter(createTopic(1), NO_SUCH_OPERATION, 1)).isEqualTo(ErrorCode.INVALID_REQUEST);
         assertThat(alter(newName(), SET, 1)).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+        assertThat(alter("a b", SET, 1)).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
     }
 
     private ErrorCode alter(String topic, byte operation, int version) throws Exception {

@@ -10,6 +10,7 @@ import io.journalq.server.config.KafkaNames;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.MetadataImage;
+import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.security.Right;
 import java.util.List;
 
@@ -62,10 +63,12 @@ final class ConfigResourceTypes {
         if (type == BROKER && !name.isEmpty() && !brokerNames(image).contains(name)) {
             return refusal(ErrorCode.INVALID_REQUEST, "there is no broker " + name);
         }
+        String invalid = type == TOPIC ? TopicNameRules.problem(name) : null;
+        if (invalid != null) {
+            return refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, invalid);
+        }
         if (type != BROKER && name.isEmpty()) {
-            return refusal(
-                    type == TOPIC ? ErrorCode.INVALID_TOPIC_EXCEPTION : ErrorCode.INVALID_REQUEST,
-                    "the name must not be empty");
+            return refusal(ErrorCode.INVALID_REQUEST, "the name must not be empty");
         }
         return null;
     }

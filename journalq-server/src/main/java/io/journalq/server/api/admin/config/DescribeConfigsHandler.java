@@ -14,6 +14,7 @@ import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.metadata.TopicImage;
+import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,7 +74,8 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
         if (resource.resourceType() == ConfigResourceTypes.TOPIC) {
             TopicImage topic = metadata.current().topic(resource.resourceName());
             return topic == null
-                    ? result.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
+                    ? result.setErrorCode(TopicNameRules.errorOfUnknown(resource.resourceName())
+                                    .code())
                             .setErrorMessage("there is no topic '" + resource.resourceName() + "'")
                     : result.setConfigs(only(resource.configurationKeys(), describer.topic(topic)));
         }
