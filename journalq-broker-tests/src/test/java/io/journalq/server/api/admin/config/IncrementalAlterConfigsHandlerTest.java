@@ -33,15 +33,32 @@ class IncrementalAlterConfigsHandlerTest extends HandlerTestBase {
         assertThat(alter("a b", SET, 1)).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
     }
 
+    @Test
+    void shouldChangeNothingWhenAResourceIsNamedTwice() throws Exception {
+        String topic = createTopic(1);
+        setTopicConfig(topic, "retention.ms", "6000");
+        IncrementalAlterConfigsRequest request =
+                new IncrementalAlterConfigsRequest().setResources(List.of(change(topic, SET), change(topic, SET)));
+
+        assertThat(call(IncrementalAlterConfigsResponse.class, request, 1).responses())
+                .extracting(response -> error(response.errorCode()))
+                .containsExactly(ErrorCode.INVALID_REQUEST, ErrorCode.INVALID_REQUEST);
+        assertThat(topicConfig(topic, "retention.ms").value()).isEqualTo("6000");
+    }
+
+    private static IncrementalAlterConfigsRequest.AlterConfigsResource change(String topic, byte operation) {
+        return new IncrementalAlterConfigsRequest.AlterConfigsResource()
+                .setResourceType(TOPIC)
+                .setResourceName(topic)
+                .setConfigs(List.of(new IncrementalAlterConfigsRequest.AlterableConfig()
+                        .setName("retention.ms")
+                        .setConfigOperation(operation)
+                        .setValue("5000")));
+    }
+
     private ErrorCode alter(String topic, byte operation, int version) throws Exception {
-        IncrementalAlterConfigsRequest request = new IncrementalAlterConfigsRequest()
-                .setResources(List.of(new IncrementalAlterConfigsRequest.AlterConfigsResource()
-                        .setResourceType(TOPIC)
-                        .setResourceName(topic)
-                        .setConfigs(List.of(new IncrementalAlterConfigsRequest.AlterableConfig()
-                                .setName("retention.ms")
-                                .setConfigOperation(operation)
-                                .setValue("5000")))));
+        IncrementalAlterConfigsRequest request =
+                new IncrementalAlterConfigsRequest().setResources(List.of(change(topic, operation)));
         IncrementalAlterConfigsResponse.AlterConfigsResourceResponse response = call(
                         IncrementalAlterConfigsResponse.class, request, version)
                 .responses()

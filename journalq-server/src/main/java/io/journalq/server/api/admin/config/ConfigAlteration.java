@@ -20,6 +20,7 @@ import io.journalq.server.metadata.ResourceId.Kind;
 import io.journalq.server.metadata.TopicImage;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -78,6 +79,12 @@ public final class ConfigAlteration {
      */
     record ResourceAlteration(byte type, String name, boolean replacesAll, List<Change> changes) {}
 
+    private record ResourceKey(byte type, String name) {
+        static ResourceKey of(ResourceAlteration resource) {
+            return new ResourceKey(resource.type(), resource.name());
+        }
+    }
+
     /** The outcome of the changes of one resource. */
     record ResourceOutcome(byte type, String name, Outcome outcome) {
         short errorCode() {
@@ -117,9 +124,15 @@ public final class ConfigAlteration {
         List<Integer> topicPlaces = new ArrayList<>();
         List<ResourceChange> ofOthers = new ArrayList<>();
         List<Integer> otherPlaces = new ArrayList<>();
+        Map<ResourceKey, Integer> occurrences = new HashMap<>();
+        resources.forEach(resource -> occurrences.merge(ResourceKey.of(resource), 1, Integer::sum));
         for (ResourceAlteration resource : resources) {
             ResourceAlteration asked = resource;
             Outcome refusal = ConfigResourceTypes.alterationDenial(context, asked.type(), asked.name());
+            if (refusal == null && occurrences.get(ResourceKey.of(asked)) > 1) {
+                refusal = ConfigResourceTypes.refusal(
+                        ErrorCode.INVALID_REQUEST, "the resource '" + asked.name() + "' is named twice");
+            }
             if (refusal == null) {
                 refusal = ConfigResourceTypes.problem(asked.type(), asked.name(), images.get());
             }
