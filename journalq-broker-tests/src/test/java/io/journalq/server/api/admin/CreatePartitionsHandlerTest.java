@@ -26,13 +26,28 @@ class CreatePartitionsHandlerTest extends HandlerTestBase {
         assertThat(create(newName(), 3, 3)).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
     }
 
+    @Test
+    void shouldAddNothingWhenATopicIsNamedTwice() throws Exception {
+        String topic = createTopic(1);
+        CreatePartitionsRequest request =
+                new CreatePartitionsRequest().setTimeoutMs(TIMEOUT_MS).setTopics(List.of(to(topic, 2), to(topic, 3)));
+
+        assertThat(call(CreatePartitionsResponse.class, request, 3).results())
+                .extracting(result -> error(result.errorCode()))
+                .containsExactly(ErrorCode.INVALID_REQUEST);
+        assertThat(metadata(topic).partitions()).hasSize(1);
+    }
+
+    private static CreatePartitionsRequest.CreatePartitionsTopic to(String topic, int count) {
+        return new CreatePartitionsRequest.CreatePartitionsTopic()
+                .setName(topic)
+                .setCount(count)
+                .setAssignments(null);
+    }
+
     private ErrorCode create(String topic, int count, int version) throws Exception {
-        CreatePartitionsRequest request = new CreatePartitionsRequest()
-                .setTimeoutMs(TIMEOUT_MS)
-                .setTopics(List.of(new CreatePartitionsRequest.CreatePartitionsTopic()
-                        .setName(topic)
-                        .setCount(count)
-                        .setAssignments(null)));
+        CreatePartitionsRequest request =
+                new CreatePartitionsRequest().setTimeoutMs(TIMEOUT_MS).setTopics(List.of(to(topic, count)));
         CreatePartitionsResponse.CreatePartitionsTopicResult result =
                 call(CreatePartitionsResponse.class, request, version).results().get(0);
         assertThat(result.name()).isEqualTo(topic);

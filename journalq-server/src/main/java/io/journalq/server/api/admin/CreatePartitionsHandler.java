@@ -19,6 +19,8 @@ import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -44,21 +46,28 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
 
     @Override
     public void handle(RequestContext context, CreatePartitionsRequest request) {
-        List<CreatePartitionsTopicResult> denied = new ArrayList<>();
+        List<CreatePartitionsTopicResult> refused = new ArrayList<>();
         List<PartitionsSpec> specs = new ArrayList<>();
+        Map<String, Integer> occurrences = new TreeMap<>();
+        request.topics().forEach(topic -> occurrences.merge(topic.name(), 1, Integer::sum));
+        occurrences.forEach((name, times) -> {
+            if (times > 1) {
+                refused.add(refused(name, ErrorCode.INVALID_REQUEST, "the topic is named twice"));
+            }
+        });
         for (CreatePartitionsTopic topic : request.topics()) {
+            if (occurrences.get(topic.name()) > 1) {
+                continue;
+            }
             if (context.allows(Right.ALTER_TOPIC, topic.name())) {
                 specs.add(spec(topic));
             } else {
-                denied.add(new CreatePartitionsTopicResult()
-                        .setName(topic.name())
-                        .setErrorCode(ErrorCode.TOPIC_AUTHORIZATION_FAILED.code())
-                        .setErrorMessage(context.denial()));
+                refused.add(refused(topic.name(), ErrorCode.TOPIC_AUTHORIZATION_FAILED, context.denial()));
             }
         }
         CompletableFuture<List<Outcome>> creation = controller.createPartitions(specs, request.validateOnly());
         DeferredResponse.within(request.timeoutMs(), creation, context, (outcomes, failure) -> {
-            List<CreatePartitionsTopicResult> results = new ArrayList<>(denied);
+            List<CreatePartitionsTopicResult> results = new ArrayList<>(refused);
             for (int i = 0; i < specs.size(); i++) {
                 Outcome outcome = failure != null ? Outcome.of(failure) : outcomes.get(i);
                 report(context, specs.get(i), outcome);
@@ -69,6 +78,13 @@ public final class CreatePartitionsHandler implements Handler<CreatePartitionsRe
             }
             return new CreatePartitionsResponse().setResults(results);
         });
+    }
+
+    private static CreatePartitionsTopicResult refused(String topic, ErrorCode error, String reason) {
+        return new CreatePartitionsTopicResult()
+                .setName(topic)
+                .setErrorCode(error.code())
+                .setErrorMessage(reason);
     }
 
     private void report(RequestContext context, PartitionsSpec spec, Outcome outcome) {
