@@ -33,4 +33,12 @@ class DescribeClusterHandlerTest extends HandlerTestBase {
         assertThat(error(call(DescribeClusterResponse.class, request, 2).errorCode()))
                 .isEqualTo(ErrorCode.MISMATCHED_ENDPOINT_TYPE);
     }
+
+    @Test
+    void shouldReportAnErrorWhenTheTypeOfTheEndpointIsUnknown() throws Exception {
+        DescribeClusterRequest request = new DescribeClusterRequest().setEndpointType((byte) 3);
+
+        assertThat(error(call(DescribeClusterResponse.class, request, 2).errorCode()))
+                .isEqualTo(ErrorCode.UNSUPPORTED_ENDPOINT_TYPE);
+    }
 }

@@ -23,6 +23,7 @@ import java.util.Objects;
  */
 public final class DescribeClusterHandler implements Handler<DescribeClusterRequest> {
     private static final byte BROKERS = 1;
+    private static final byte CONTROLLERS = 2;
 
     private final ClusterBrokers brokers;
     private final Controller controller;
@@ -40,7 +41,12 @@ public final class DescribeClusterHandler implements Handler<DescribeClusterRequ
     @Override
     public void handle(RequestContext context, DescribeClusterRequest request) {
         DescribeClusterResponse response = new DescribeClusterResponse();
-        if (request.endpointType() != BROKERS) {
+        if (request.endpointType() != BROKERS && request.endpointType() != CONTROLLERS) {
+            context.respond(response.setErrorCode(ErrorCode.UNSUPPORTED_ENDPOINT_TYPE.code())
+                    .setErrorMessage("there is no endpoint type " + request.endpointType()));
+            return;
+        }
+        if (request.endpointType() == CONTROLLERS) {
             context.respond(response.setErrorCode(ErrorCode.MISMATCHED_ENDPOINT_TYPE.code())
                     .setErrorMessage("this listener is for brokers; controllers have no separate listeners"));
             return;
