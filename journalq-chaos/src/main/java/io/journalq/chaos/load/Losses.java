@@ -44,11 +44,13 @@ public final class Losses {
         private final long beginNanos;
 
         private final long longestSpanNanos;
+        private final boolean fencing;
         private long endNanos = Long.MAX_VALUE;
 
-        Window(long beginNanos, long longestSpanNanos) {
+        Window(long beginNanos, long longestSpanNanos, boolean fencing) {
             this.beginNanos = beginNanos;
             this.longestSpanNanos = longestSpanNanos;
+            this.fencing = fencing;
         }
     }
 
@@ -70,7 +72,7 @@ public final class Losses {
      *     producer may lose in one partition
      */
     public synchronized void onFault(long longestSpanMs) {
-        windows.add(new Window(System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(longestSpanMs)));
+        windows.add(new Window(System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(longestSpanMs), false));
     }
 
     /**
@@ -82,7 +84,7 @@ public final class Losses {
      */
     public synchronized void onFencing(long atNanos, long silentMs, long longestSpanMs) {
         Window window = new Window(
-                atNanos - TimeUnit.MILLISECONDS.toNanos(silentMs), TimeUnit.MILLISECONDS.toNanos(longestSpanMs));
+                atNanos - TimeUnit.MILLISECONDS.toNanos(silentMs), TimeUnit.MILLISECONDS.toNanos(longestSpanMs), true);
         window.endNanos = atNanos + LATE_NANOS;
         windows.add(window);
     }
@@ -114,10 +116,20 @@ public final class Losses {
                         firstNanos = atNanos;
                     }
                     previous = number;
-                    onSpan(atNanos - firstNanos, window.longestSpanNanos, findings);
+                    onSpan(atNanos - firstNanos, limitNanos(window, firstNanos, atNanos), findings);
                 }
             }
         }
+    }
+
+    /** How long successive losses may be: if several leaders were fenced one after the other, each may lose its own. */
+    private long limitNanos(Window window, long firstNanos, long lastNanos) {
+        long ofFencedNanos = windows.stream()
+                .filter(other -> other.fencing)
+                .filter(other -> lastNanos >= other.beginNanos - boundNanos && firstNanos <= other.endNanos)
+                .mapToLong(other -> other.longestSpanNanos)
+                .sum();
+        return Math.max(window.longestSpanNanos, ofFencedNanos);
     }
 
     private void onSpan(long nanos, long limitNanos, Consumer<String> findings) {

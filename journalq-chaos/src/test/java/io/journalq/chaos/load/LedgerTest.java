@@ -158,6 +158,27 @@ class LedgerTest {
     }
 
     @Test
+    void shouldAllowWhatEachOfSeveralFencedLeadersMayLose() throws InterruptedException {
+        // given successive losses, too long for the first of two brokers that were fenced
+        Ledger ledger = new Ledger();
+        Losses losses = new Losses(1_000);
+        ledger.promise("topic-0", 1, new Ledger.Promise("LittleIsLost", losses, false));
+        ledger.onAcknowledged("topic-0", 1, 0);
+        Thread.sleep(2);
+        ledger.onAcknowledged("topic-0", 1, 1);
+        losses.onFencing(System.nanoTime(), 3_000, 0);
+        losses.onFencing(System.nanoTime(), 3_000, 60_000);
+
+        // when
+        ledger.beginReading();
+        ledger.endReading();
+
+        // then
+        assertThat(losses.lostCount()).isEqualTo(2);
+        assertThat(ledger.findings()).isEmpty();
+    }
+
+    @Test
     void shouldFindALossWhenTheMessageWasReadBefore() {
         // given two messages that a fault may take; a reading finds one of them
         Ledger ledger = new Ledger();
