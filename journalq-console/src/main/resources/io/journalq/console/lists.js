@@ -202,7 +202,7 @@ function ConfigDialog({ path, setting, own, onClose, onDone }) {
       <p class="hint">Default: ${shown(setting, setting.default)}. Now: ${shown(setting, setting.value)}, ${SOURCES[setting.source]}.</p>
       ${preview && html`<div class="note"><p>${setting.name} changes from ${shown(setting, preview.from)} to ${shown(setting, preview.to)}.</p></div>`}
       <div class="row end"><button type="button" class="btn" onClick=${onClose}>Cancel</button>
-        ${(setting.source === own || setting.source === "every-broker") && html`<button type="button" class="btn" onClick=${run({ reset: [setting.name] }, false)}>Use the default</button>`}
+        ${setting.source === own && html`<button type="button" class="btn" onClick=${run({ reset: [setting.name] }, false)}>Use the default</button>`}
         ${preview ? html`<button type="button" class="btn main-action" onClick=${run(preview.body, true)}>Change</button>`
           : html`<button class="btn main-action">Preview</button>`}</div></form></${Dialog}>`;
 }

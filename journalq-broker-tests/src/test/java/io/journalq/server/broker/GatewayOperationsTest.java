@@ -27,11 +27,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -260,6 +263,38 @@ class GatewayOperationsTest {
         assertThat(send("PATCH", "/v1/topics/" + topic(1) + "/configs", "{\"reset\":[\"flush.ms\"]}")
                         .statusCode())
                 .isEqualTo(200);
+    }
+
+    @Test
+    void shouldSayThatAResetChangesNothingWhenTheResourceItselfSetsNoValue() throws Exception {
+        String topic = topic(1);
+        try (Admin admin = broker.admin()) {
+            alterForEveryBroker(admin, AlterConfigOp.OpType.SET);
+            for (String resource : List.of("topics/" + topic, "brokers/0")) {
+                String path = "/v1/" + resource + "/configs";
+
+                HttpResponse<String> reset =
+                        send("PATCH", path, "{\"reset\":[\"delete.retention.ms\"],\"execute\":true}");
+
+                assertThat(reset.body()).as(path).contains("\"from\":\"3600000\",\"to\":\"3600000\"");
+                assertThat(get(path + "?query=delete.retention.ms"))
+                        .contains("\"value\":\"3600000\"")
+                        .contains("\"inherited\":\"3600000\"");
+            }
+        } finally {
+            try (Admin admin = broker.admin()) {
+                alterForEveryBroker(admin, AlterConfigOp.OpType.DELETE);
+            }
+        }
+    }
+
+    private static void alterForEveryBroker(Admin admin, AlterConfigOp.OpType type) throws Exception {
+        admin.incrementalAlterConfigs(Map.of(
+                        new ConfigResource(ConfigResource.Type.BROKER, ""),
+                        List.of(new AlterConfigOp(new ConfigEntry("delete.retention.ms", "3600000"), type))))
+                .all()
+                .get(20, TimeUnit.SECONDS);
+    }
     }
 
     @Test

@@ -33,12 +33,13 @@ import java.util.function.Consumer;
  * {@code /v1/…/configs}: the configurations of topics, brokers and groups, with their documentation. Immutable.
  *
  * @param type of the resource, by its number in the protocol
+ * @param own the source of values that the resource itself sets, by its number in the protocol
  * @param path of the resource, with its name in braces
  * @param parameter the name of the resource in the path
  * @param keys the settings of the resource
  * @param example a change of a setting
  */
-record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, String example) {
+record ConfigRoutes(byte type, byte own, String path, String parameter, ConfigKeys keys, String example) {
     private static final byte BROKER = 4;
 
     private static final byte SET = 0;
@@ -64,18 +65,21 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
         List<ConfigRoutes> kinds = List.of(
                 new ConfigRoutes(
                         (byte) 2,
+                        (byte) 1,
                         "/v1/topics/{topic}",
                         "topic",
                         TopicSettings.ALL,
                         "{\"set\":{\"retention.ms\":\"30d\"}}"),
                 new ConfigRoutes(
                         BROKER,
+                        (byte) 2,
                         "/v1/brokers/{broker}",
                         "broker",
                         BrokerSettings.ALL,
                         "{\"set\":{\"retention.ms\":\"30d\"}}"),
                 new ConfigRoutes(
                         (byte) 32,
+                        (byte) 8,
                         "/v1/groups/{group}",
                         "group",
                         GroupSettings.ALL,
@@ -150,11 +154,12 @@ record ConfigRoutes(byte type, String path, String parameter, ConfigKeys keys, S
     }
 
     /** The value that would apply if the resource did not set its own. */
-    private static String inherited(DescribeConfigsResourceResult setting) {
-        byte own = setting.configSource();
-        for (DescribeConfigsSynonym synonym : setting.synonyms()) {
-            if (synonym.name().equals(setting.name()) && (synonym.source() != own || own == DEFAULT)) {
-                return synonym.value();
+    private String inherited(DescribeConfigsResourceResult setting) {
+        if (setting.configSource() == own) {
+            for (DescribeConfigsSynonym synonym : setting.synonyms()) {
+                if (synonym.name().equals(setting.name()) && synonym.source() != own) {
+                    return synonym.value();
+                }
             }
         }
         return setting.value();
