@@ -295,6 +295,16 @@ class GatewayOperationsTest {
                 .all()
                 .get(20, TimeUnit.SECONDS);
     }
+
+    @Test
+    void shouldFindPartitionsByTheirNumbersAsTheyAreShown() throws Exception {
+        String topic = topic(12);
+        String group = name();
+        commit(group, topic, 0);
+
+        assertThat(get("/v1/topics/" + topic + "/partitions?query=0")).contains("\"matching\":2,");
+        assertThat(get("/v1/topics/" + topic + "/partitions?query=11")).contains("\"matching\":1,");
+        assertThat(get("/v1/groups/" + group + "/offsets?query=:00")).contains("\"matching\":0,");
     }
 
     @Test

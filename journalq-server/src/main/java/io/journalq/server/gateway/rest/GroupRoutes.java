@@ -52,6 +52,7 @@ record GroupRoutes(Supplier<MetadataImage> images, BrokerView broker) {
     private static final ListQuery.Shape<Row> POSITIONS = new ListQuery.Shape<>(
             row -> row.partition().topic()
                     + String.format(":%09d", row.partition().partition()),
+            row -> row.partition().topic() + ":" + row.partition().partition(),
             List.of(
                     Field.text("topic", row -> row.partition().topic()),
                     Field.number("lag", Row::lag),

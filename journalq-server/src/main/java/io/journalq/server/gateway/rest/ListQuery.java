@@ -81,11 +81,17 @@ final class ListQuery {
     /**
      * What lists of a kind consist of.
      *
-     * @param id the unique name of an item
+     * @param id the unique name of an item, which determines its place among those with the same value
+     * @param searched the text in which a query is looked for
      * @param fields by which the list can be sorted; the first is the default
      * @param sizeBytes an upper bound of the size of an item in a response
      */
-    record Shape<T>(Function<T, String> id, List<Field<T>> fields, ToIntFunction<T> sizeBytes) {}
+    record Shape<T>(
+            Function<T, String> id, Function<T, String> searched, List<Field<T>> fields, ToIntFunction<T> sizeBytes) {
+        Shape(Function<T, String> id, List<Field<T>> fields, ToIntFunction<T> sizeBytes) {
+            this(id, id, fields, sizeBytes);
+        }
+    }
 
     /**
      * A part of a list.
@@ -156,7 +162,7 @@ final class ListQuery {
         List<T> matching = new ArrayList<>();
         for (T item : all) {
             if (filter.test(item)
-                    && shape.id().apply(item).toLowerCase(Locale.ROOT).contains(query)) {
+                    && shape.searched().apply(item).toLowerCase(Locale.ROOT).contains(query)) {
                 matching.add(item);
             }
         }

@@ -62,6 +62,7 @@ final class TopicRoutes {
 
     private static final ListQuery.Shape<MetadataResponsePartition> PARTITIONS = new ListQuery.Shape<>(
             partition -> String.format("%09d", partition.partitionIndex()),
+            partition -> Integer.toString(partition.partitionIndex()),
             List.of(
                     Field.number("partition", partition -> (long) partition.partitionIndex()),
                     Field.number("leader", partition -> (long) partition.leaderId())),
