@@ -563,4 +563,22 @@ class ConsoleBrowserTest {
         awaitText("in ns");
         awaitText("1700000000000000000 ms");
     }
+
+    private void awaitScript(String condition) {
+        wait.until(driver -> (Boolean) browser.executeScript("return " + condition));
+    }
+
+    @Test
+    void shouldShowJsonAsTextWhenItIsNestedTooDeepForATree() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "[".repeat(800) + "]".repeat(800));
+        browser.get(address + "/#/topics/t0");
+
+        find("tbody button").click();
+        awaitText("Value, 1.6 KiB");
+        browser.switchTo().activeElement().sendKeys(Keys.ESCAPE);
+        wait.until(ExpectedConditions.numberOfElementsToBe(By.tagName("dialog"), 0));
+        open("topics");
+        awaitText("Named logs of records");
+    }
 }

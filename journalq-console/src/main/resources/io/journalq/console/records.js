@@ -6,6 +6,9 @@ import { Dialog, html } from "/console/ui.js";
 const MAX_CHILDREN = 200;
 const MAX_SHOWN_BYTES = 64 * 1024;
 
+/** Levels of a tree. Deeper JSON is shown as text, because drawing it needs more stack than the browser has. */
+const MAX_DEPTH = 100;
+
 function decode(base64) {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
@@ -36,26 +39,29 @@ function readJson(text) {
   JSON.parse(text); // throws if it is not JSON
   const tokens = text.match(JSON_TOKEN);
   let next = 0;
-  const read = () => {
+  const read = (depth) => {
     const token = tokens[next++];
     if (token !== "{" && token !== "[") {
       return { literal: token };
+    }
+    if (depth > MAX_DEPTH) {
+      throw new RangeError("too deep");
     }
     const isArray = token === "[";
     const entries = [];
     while (tokens[next] !== (isArray ? "]" : "}")) {
       const name = isArray ? String(entries.length) : tokens[next];
       next += isArray ? 0 : 2;
-      entries.push([name, read()]);
+      entries.push([name, read(depth + 1)]);
       next += tokens[next] === "," ? 1 : 0;
     }
     next++;
     return { entries, isArray };
   };
-  return read();
+  return read(1);
 }
 
-/** An object or array of JSON as {entries, isArray}; undefined if the text is something else. */
+/** An object or array of JSON as {entries, isArray}; undefined if the text is something else, or too deep. */
 export function structureOf(text) {
   try {
     const json = readJson(text);
