@@ -581,4 +581,44 @@ class ConsoleBrowserTest {
         open("topics");
         awaitText("Named logs of records");
     }
+
+    @Test
+    void shouldLoadAPageLaterWhenTheBrokerCouldNotBeReached() throws Exception {
+        browser.get(address);
+        awaitText("What this broker does now");
+        browser.executeScript(
+                """
+                window.real = window.fetch;
+                window.fetch = () => Promise.reject(new TypeError("Failed to fetch"));""");
+        open("configuration");
+        awaitText("The broker cannot be reached");
+
+        browser.executeScript("window.fetch = window.real");
+
+        awaitText("admin.listener");
+        assertThat(browser.findElements(By.cssSelector(".note.bad"))).isEmpty();
+    }
+
+    @Test
+    void shouldSayWhatToDoWhenTheConnectionBreaksInTheMiddleOfAResponse() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0");
+        awaitText("needle");
+        browser.executeScript(
+                """
+                window.real = window.fetch;
+                window.fetch = (path, options) => path.includes("/search")
+                  ? Promise.resolve(new Response(new ReadableStream({ start(stream) {
+                      stream.error(new TypeError("network error"));
+                    } })))
+                  : window.real(path, options);""");
+        find("input[type=search]").sendKeys("needle" + Keys.ENTER);
+        awaitText("The broker cannot be reached");
+        awaitText("What to do: check that it runs");
+
+        browser.executeScript("window.fetch = () => Promise.resolve(new Response('<html>Log in', { status: 200 }))");
+        open("quotas");
+        awaitText("What responds is not a broker");
+        awaitText("you may have to log in again");
+    }
 }

@@ -9,7 +9,24 @@ export class Problem extends Error {
   }
 }
 
-const unreachable = () => new Problem({ detail: "the broker cannot be reached", remedy: "check that it runs" });
+/** How long the broker may take to send what a page shows. */
+const MAX_WAIT_MS = 30_000;
+
+const PROBLEMS = {
+  TimeoutError: { detail: "the broker does not respond", remedy: "check that it runs and that the network works" },
+  // A proxy may send its own page, such as a login.
+  SyntaxError: { detail: "what responds is not a broker", remedy: "reload the page; you may have to log in again" },
+};
+const UNREACHABLE = { detail: "the broker cannot be reached", remedy: "check that it runs" };
+
+/** Waits for something from the broker. The connection can break until all of it has arrived. */
+export async function received(promise) {
+  try {
+    return await promise;
+  } catch (failure) {
+    throw failure.name === "AbortError" ? failure : new Problem(PROBLEMS[failure.name] || UNREACHABLE);
+  }
+}
 
 async function problemOf(response) {
   try {
@@ -20,12 +37,7 @@ async function problemOf(response) {
 }
 
 export async function send(path, options) {
-  let response;
-  try {
-    response = await fetch(path, options);
-  } catch (failure) {
-    throw failure.name === "AbortError" ? failure : unreachable();
-  }
+  const response = await received(fetch(path, options));
   if (!response.ok) {
     throw await problemOf(response);
   }
@@ -38,11 +50,15 @@ export function withParameters(path, parameters) {
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 
-export const get = async (path, parameters) => (await send(withParameters(path, parameters))).json();
+export async function get(path, parameters) {
+  const response = await send(withParameters(path, parameters), { signal: AbortSignal.timeout(MAX_WAIT_MS) });
+  return received(response.json());
+}
 
 export async function change(method, path, body) {
   const headers = { "Content-Type": "application/json" };
-  return (await send(path, { method, headers, body: body === undefined ? "" : JSON.stringify(body) })).json();
+  const response = await send(path, { method, headers, body: body === undefined ? "" : JSON.stringify(body) });
+  return received(response.json());
 }
 
 export const part = encodeURIComponent;
@@ -55,7 +71,7 @@ export async function readLines(path, signal, onLine) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await received(reader.read());
     if (done) {
       break;
     }

@@ -40,6 +40,9 @@ export function Toast() {
   return html`<div role="status" aria-live="polite">${text && html`<div class="toast">${text}</div>`}</div>`;
 }
 
+/** How long a page that is loaded only once waits before it tries again after a failure. */
+const RETRY_MS = 3000;
+
 /** Loads data, and again after each interval while the page is visible. */
 export function useLoad(load, dependencies, intervalMs) {
   const [state, setState] = useState({});
@@ -48,6 +51,7 @@ export function useLoad(load, dependencies, intervalMs) {
     let current = true;
     let timer;
     const run = async () => {
+      let pauseMs = intervalMs;
       if (!document.hidden || !intervalMs) {
         try {
           const data = await load();
@@ -55,13 +59,15 @@ export function useLoad(load, dependencies, intervalMs) {
             setState({ data });
           }
         } catch (failure) {
+          const isRefused = failure.status >= 400 && failure.status < 500;
+          pauseMs ||= isRefused ? undefined : RETRY_MS; // The broker may be restarting.
           if (current) {
             setState((before) => ({ data: before.data, failure }));
           }
         }
       }
-      if (current && intervalMs) {
-        timer = setTimeout(run, intervalMs);
+      if (current && pauseMs) {
+        timer = setTimeout(run, pauseMs);
       }
     };
     run();
