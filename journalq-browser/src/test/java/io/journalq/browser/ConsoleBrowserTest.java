@@ -621,4 +621,19 @@ class ConsoleBrowserTest {
         awaitText("What responds is not a broker");
         awaitText("you may have to log in again");
     }
+
+    @Test
+    void shouldStartWhenTheBrowserStoresNothingForThePage() {
+        browser.executeCdpCommand(
+                "Page.addScriptToEvaluateOnNewDocument",
+                Map.of(
+                        "source",
+                        "Object.defineProperty(window, 'localStorage',"
+                                + " { get() { throw new DOMException('denied', 'SecurityError'); } })"));
+        browser.get(address);
+
+        awaitText("What this broker does now");
+        find(".foot select").sendKeys("dark");
+        awaitScript("document.documentElement.dataset.theme === 'dark'");
+    }
 }

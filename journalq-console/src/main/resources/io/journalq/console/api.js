@@ -127,11 +127,28 @@ export function duration(ms) {
 export const micros = (number) =>
   number < 0 ? "above all bounds" : number < 1000 ? `${number} µs` : duration(number / 1000);
 
-let utc = localStorage.getItem("utc") === "true";
+/** A choice of the user; null if there is none, or if the browser stores nothing for this page. */
+export function preference(name) {
+  try {
+    return localStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
+
+export function setPreference(name, value) {
+  try {
+    localStorage.setItem(name, value);
+  } catch {
+    // It lasts until the page is closed.
+  }
+}
+
+let utc = preference("utc") === "true";
 export const isUtc = () => utc;
 export function setUtc(value) {
   utc = value;
-  localStorage.setItem("utc", value);
+  setPreference("utc", value);
 }
 
 /** A time in ms since 1970, in the zone that the user has chosen. */

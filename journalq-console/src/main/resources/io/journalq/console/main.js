@@ -1,6 +1,6 @@
 /** The frame of the console: navigation, theme, and the page that the hash of the address names. */
-import { render, useEffect, useState } from "/console/preact.js";
-import { get, isUtc, setUtc } from "/console/api.js";
+import { render, useEffect, useRef, useState } from "/console/preact.js";
+import { get, isUtc, preference, setPreference, setUtc } from "/console/api.js";
 import { Empty, Failure, html, link, Page, route, Toast, useLoad } from "/console/ui.js";
 import { ConfigPage, GroupPage, GroupsPage, TopicPage, TopicsPage } from "/console/lists.js";
 import { ClusterPage, HealthPage, Overview, QuotasPage, RightsPage, TransactionPage, TransactionsPage }
@@ -43,10 +43,10 @@ function applyTheme(theme) {
 }
 
 function Preferences({ onChange }) {
-  const [theme, setTheme] = useState(localStorage.getItem("theme") || "auto");
+  const [theme, setTheme] = useState(preference("theme") || "auto");
   return html`<div class="stack">
     <label>Colors <select value=${theme} onChange=${(event) => {
-      localStorage.setItem("theme", event.target.value);
+      setPreference("theme", event.target.value);
       applyTheme(event.target.value);
       setTheme(event.target.value);
       onChange();
@@ -90,7 +90,7 @@ function Console() {
       ${session.data && page(place, session.data)}</main></div><${Toast} />`;
 }
 
-applyTheme(localStorage.getItem("theme") || "auto");
+applyTheme(preference("theme") || "auto");
 const root = document.getElementById("console");
 root.textContent = "";
 render(html`<${Console} />`, root);
