@@ -636,4 +636,32 @@ class ConsoleBrowserTest {
         find(".foot select").sendKeys("dark");
         awaitScript("document.documentElement.dataset.theme === 'dark'");
     }
+
+    @Test
+    void shouldReadTimesInUtcWhenTheyAreShownInUtc() throws Exception {
+        fill(1);
+        browser.executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", "Asia/Tokyo"));
+        browser.get(address + "/#/topics/t0");
+        awaitText("needle");
+        browser.executeScript(
+                """
+                const real = window.fetch;
+                window.paths = [];
+                window.fetch = (path, options) => {
+                  window.paths.push(path);
+                  return real(path, options);
+                };""");
+        find("form select").sendKeys("from a time");
+        awaitText("Local time");
+        find(".foot input[type=checkbox]").click();
+        awaitText("UTC time");
+        browser.executeScript(
+                """
+                const input = document.querySelector("input[type=datetime-local]");
+                input.value = "2026-01-31T12:00:00";
+                input.dispatchEvent(new Event("input", { bubbles: true }));""");
+        press("Show");
+
+        awaitScript("window.paths.some((path) => path.includes('time=1769860800000'))");
+    }
 }

@@ -151,6 +151,10 @@ export function setUtc(value) {
   setPreference("utc", value);
 }
 
+/** The zone of times that the user enters, and the ms since 1970 of such a time. */
+export const zone = () => (utc ? "UTC" : "Local");
+export const entered = (text) => new Date(utc ? `${text}Z` : text).getTime();
+
 /** A time in ms since 1970, in the zone that the user has chosen. */
 export function time(ms) {
   if (ms == null || ms < 0) {

@@ -1,6 +1,6 @@
 /** Pages about topics, groups and configurations. */
 import { useState } from "/console/preact.js";
-import { bytes, change, count, duration, get, groupPath, plural, topicPath } from "/console/api.js";
+import { bytes, change, count, duration, entered, get, groupPath, plural, topicPath, zone } from "/console/api.js";
 import { DeleteDialog, Dialog, Empty, Failure, Figures, go, html, link, Page, PreviewDialog, ServerList, Table, Tabs,
   toast, useLoad } from "/console/ui.js";
 import { Messages } from "/console/messages.js";
@@ -303,7 +303,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
       }
     }
     if (to === "timestamp") {
-      wish.timestamp = new Date(value).getTime();
+      wish.timestamp = entered(value);
     } else if (to === "offset" || to === "shift") {
       wish[to] = Number(value);
     }
@@ -333,7 +333,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
         <option value="start">the first record</option><option value="end">the end</option>
         <option value="timestamp">a time</option><option value="offset">an offset</option>
         <option value="shift">the committed offset plus</option></select></label>
-      ${to === "timestamp" && html`<label>Local time <input type="datetime-local" step="1" required value=${value} onInput=${edit(setValue)} /></label>`}
+      ${to === "timestamp" && html`<label>${zone()} time <input type="datetime-local" step="1" required value=${value} onInput=${edit(setValue)} /></label>`}
       ${to === "offset" && html`<label>Offset <input type="number" min="0" required value=${value} onInput=${edit(setValue)} /></label>`}
       ${to === "shift" && html`<label>Records; negative to go back <input type="number" required value=${value} onInput=${edit(setValue)} /></label>`}</div>
     ${preview && (preview.moves.length

@@ -1,6 +1,6 @@
 /** The messages of a topic: from any position, and searched to the end. */
 import { useEffect, useRef, useState } from "/console/preact.js";
-import { count, get, plural, Problem, readLines, topicPath, withParameters } from "/console/api.js";
+import { count, entered, get, plural, Problem, readLines, topicPath, withParameters, zone } from "/console/api.js";
 import { Empty, Failure, html, link, Table } from "/console/ui.js";
 import { RecordDialog, recordColumns } from "/console/records.js";
 
@@ -58,7 +58,7 @@ export function Messages({ topic, parameters, empty }) {
     const common = { partition };
     switch (from) {
       case "offset": return { ...common, offset };
-      case "time": return { ...common, time: new Date(when).getTime() };
+      case "time": return { ...common, time: entered(when) };
       case "newest": return searches ? { ...common, from: "start" } : null;
       default: return { ...common, from: "start" };
     }
@@ -143,7 +143,7 @@ export function Messages({ topic, parameters, empty }) {
       <label class="narrow">Partition <input type="number" min="0" placeholder="all" value=${partition} required=${from === "offset"}
         onInput=${(event) => setPartition(event.target.value)} /></label>
       ${from === "offset" && html`<label>Offset <input type="number" min="0" required value=${offset} onInput=${(event) => setOffset(event.target.value)} /></label>`}
-      ${from === "time" && html`<label>Local time <input type="datetime-local" step="1" required value=${when} onInput=${(event) => setWhen(event.target.value)} /></label>`}
+      ${from === "time" && html`<label>${zone()} time <input type="datetime-local" step="1" required value=${when} onInput=${(event) => setWhen(event.target.value)} /></label>`}
       <label class="wide">Contains <input type="search" placeholder="search to the end of the topic" value=${text} onInput=${(event) => setText(event.target.value)} /></label>
       <label>In <select value=${where} onChange=${(event) => setWhere(event.target.value)}><option value="any">key, value or headers</option>
         <option value="key">the key</option><option value="value">the value</option><option value="headers">the headers</option>
