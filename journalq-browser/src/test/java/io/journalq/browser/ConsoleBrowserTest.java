@@ -664,4 +664,16 @@ class ConsoleBrowserTest {
 
         awaitScript("window.paths.some((path) => path.includes('time=1769860800000'))");
     }
+
+    @Test
+    void shouldResetOnlyThePartitionsThatAreNamed() throws Exception {
+        fill(1);
+        browser.get(address + "/#/groups/g");
+        press("Reset offsets");
+        find("dialog label.wide input").sendKeys("t0");
+        find("dialog input[pattern]").sendKeys("1, ");
+        press("Preview");
+
+        awaitText("Reset 1 offset");
+    }
 }

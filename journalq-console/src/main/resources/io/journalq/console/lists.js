@@ -299,7 +299,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
     if (topic) {
       wish.topic = topic;
       if (partitions) {
-        wish.partitions = partitions.split(",").map((text) => Number(text));
+        wish.partitions = partitions.split(/[ ,]+/).filter(Boolean).map(Number);
       }
     }
     if (to === "timestamp") {
