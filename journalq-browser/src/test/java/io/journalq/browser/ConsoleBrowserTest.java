@@ -583,6 +583,69 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldSayWhyThereIsNoLiveTailWhenTheBrokerRefusesIt() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":257}");
+        browser.get(address + "/#/topics/t0/tail");
+        awaitText("The topic has more than 256 partitions");
+
+        find("input[type=number]").sendKeys("200" + Keys.ENTER);
+        awaitText("connected");
+        assertThat(browser.findElements(By.cssSelector(".note.bad"))).isEmpty();
+        call(
+                "POST",
+                "/v1/topics/t0/records",
+                "application/json",
+                "{\"records\":[{\"partition\":200,\"value\":\"here\"}]}");
+
+        awaitText("here");
+    }
+
+    @Test
+    void shouldGoOnWhereTheLiveTailWasWhenTheBrokerRefusedItForAWhile() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics");
+        browser.executeScript(
+                """
+                const Real = window.EventSource;
+                window.opened = [];
+                window.EventSource = class extends Real {
+                  constructor(path) {
+                    super(window.opened.length === 1 ? "/absent" : path);
+                    window.opened.push(path);
+                    window.tail = this;
+                  }
+                };
+                window.EventSource.CLOSED = Real.CLOSED;""");
+        open("topics/t0/tail");
+        awaitText("connected");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "before");
+        awaitText("before");
+
+        browser.executeScript("""
+                window.tail.close();
+                window.tail.onerror();""");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "meanwhile");
+
+        awaitText("meanwhile");
+        assertThat((String) browser.executeScript("return window.opened.at(-1)"))
+                .contains("cursor=");
+    }
+
+    @Test
+    void shouldKeepFewRecordsOfTheLiveTailWhenTheyAreLarge() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/tail");
+        awaitText("connected");
+        for (int i = 0; i < 24; i++) {
+            call("POST", "/v1/topics/t0/records", "application/octet-stream", "x".repeat(1_000_000));
+        }
+        awaitText("24 records since");
+        Thread.sleep(SETTLE_MS);
+
+        assertThat(browser.findElements(By.cssSelector("tbody tr"))).hasSizeBetween(1, 16);
+    }
+
+    @Test
     void shouldLoadAPageLaterWhenTheBrokerCouldNotBeReached() throws Exception {
         browser.get(address);
         awaitText("What this broker does now");

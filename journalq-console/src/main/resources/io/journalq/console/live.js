@@ -1,13 +1,22 @@
 /** The live tail of a topic, and the form that produces records. */
 import { useEffect, useRef, useState } from "/console/preact.js";
-import { change, count, plural, Problem, send, topicPath } from "/console/api.js";
+import { change, count, plural, Problem, received, send, topicPath, withParameters } from "/console/api.js";
 import { Empty, Failure, html, link, Table, toast } from "/console/ui.js";
 import { format, RecordDialog, recordColumns, structureOf } from "/console/records.js";
 
-/** Rows that are kept and shown. Older ones are dropped, so that the memory of the tab is bounded. */
+/** Rows that are kept and shown, and their size. Older ones are dropped, so that the memory of the tab is bounded. */
 const MAX_ROWS = 200;
+const MAX_CHARS = 16 * 1024 * 1024;
 const DRAW_MS = 250;
 const ROWS_PER_DRAW = 50;
+const RETRY_MS = 3000;
+
+/** The newest rows that fit; at least one. */
+function bounded(rows) {
+  let chars = 0;
+  const kept = rows.slice(0, MAX_ROWS).findIndex((row, index) => (chars += row.chars) > MAX_CHARS && index > 0);
+  return rows.slice(0, kept < 0 ? MAX_ROWS : kept);
+}
 
 export function Tail({ topic }) {
   const [rows, setRows] = useState([]);
@@ -16,46 +25,92 @@ export function Tail({ topic }) {
   const [failure, setFailure] = useState();
   const [paused, setPaused] = useState(false);
   const [opened, setOpened] = useState();
+  const [partition, setPartition] = useState("");
+  const [round, setRound] = useState(0);
   const held = useRef({ rows: [], seen: 0, paused: false });
   held.current.paused = paused;
 
   useEffect(() => {
-    const source = new EventSource(`${topicPath(topic)}/events`);
     const mine = held.current;
-    source.onopen = () => setState("connected");
-    source.onerror = () => setState(source.readyState === EventSource.CLOSED ? "failed" : "reconnecting");
-    source.onmessage = (event) => {
-      mine.seen++;
-      if (!mine.paused) {
-        mine.rows.push(event.data);
-        if (mine.rows.length > ROWS_PER_DRAW) {
-          mine.rows.shift();
+    const ended = new AbortController();
+    let source;
+    let retry;
+    let last = "";
+    const fail = (problem) => {
+      source.close();
+      setFailure(problem);
+      setState("failed");
+      const isRefused = problem.status >= 400 && problem.status < 500;
+      retry = isRefused ? undefined : setTimeout(open, RETRY_MS); // The broker may be restarting.
+    };
+    // The browser does not tell why the broker has refused the stream, so that it is asked again.
+    const explain = async () => {
+      const asked = new AbortController();
+      ended.signal.addEventListener("abort", () => asked.abort());
+      try {
+        await send(path(), { signal: asked.signal });
+        retry = setTimeout(open, RETRY_MS);
+      } catch (problem) {
+        if (!ended.signal.aborted) {
+          fail(problem);
         }
       }
+      asked.abort();
     };
-    source.addEventListener("problem", (event) => {
-      source.close();
-      setFailure(new Problem(JSON.parse(event.data)));
-      setState("failed");
-    });
+    const path = () => withParameters(`${topicPath(topic)}/events`,
+      last ? { cursor: partition === "" ? last : `${last},only` } : { partition });
+    const open = () => {
+      source = new EventSource(path());
+      source.onopen = () => {
+        setFailure();
+        setState("connected");
+      };
+      source.onerror = () => {
+        setState("reconnecting");
+        if (source.readyState === EventSource.CLOSED) {
+          explain();
+        }
+      };
+      source.onmessage = (event) => {
+        last = event.lastEventId;
+        mine.seen++;
+        if (!mine.paused) {
+          mine.rows.push(event.data);
+          if (mine.rows.length > ROWS_PER_DRAW) {
+            mine.rows.shift();
+          }
+        }
+      };
+      source.addEventListener("problem", (event) => fail(new Problem(JSON.parse(event.data))));
+    };
+    open();
     const timer = setInterval(() => {
       setSeen(mine.seen);
       if (mine.rows.length) {
-        const fresh = mine.rows.splice(0).map((line) => JSON.parse(line)).reverse();
-        setRows((before) => [...fresh, ...before].slice(0, MAX_ROWS));
+        const fresh = mine.rows.splice(0).map((line) => ({ ...JSON.parse(line), chars: line.length })).reverse();
+        setRows((before) => bounded([...fresh, ...before]));
       }
     }, DRAW_MS);
     return () => {
+      ended.abort();
       source.close();
+      clearTimeout(retry);
       clearInterval(timer);
+      mine.rows = [];
     };
-  }, [topic]);
+  }, [topic, partition, round]);
 
   const tags = { connected: "good", connecting: "", reconnecting: "warn", failed: "bad" };
-  return html`<div class="panel row"><span class=${`tag ${tags[state]}`} role="status">${state}</span>
-      <span class="dim">${plural(seen, "record")} since the page was opened; the newest ${MAX_ROWS} are kept, at most 200 per second are shown</span>
-      <button class="btn" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? "Go on" : "Pause"}</button>
-      <button class="btn" onClick=${() => setRows([])}>Clear</button></div>
+  return html`<div class="panel strip"><span class=${`tag ${tags[state]}`} role="status">${state}</span>
+      <span class="dim">${plural(seen, "record")} since the page was opened. The newest ${MAX_ROWS} are kept, and at most
+        200 per second are shown.</span>
+      <div class="row"><label class="narrow">Partition <input type="number" min="0" placeholder="all" value=${partition} onChange=${(event) => {
+          setRows([]);
+          setPartition(event.target.value);
+        }} /></label>
+        ${state === "failed" && html`<button class="btn" onClick=${() => setRound(round + 1)}>Connect again</button>`}
+        <button class="btn" aria-pressed=${paused} onClick=${() => setPaused(!paused)}>${paused ? "Go on" : "Pause"}</button>
+        <button class="btn" onClick=${() => setRows([])}>Clear</button></div></div>
     <${Failure} of=${failure} />
     <div class="panel flush">${rows.length
       ? html`<${Table} caption="Live tail" items=${rows} columns=${recordColumns(setOpened)} keyOf=${(record) => `${record.partition}:${record.offset}`} />`
@@ -105,7 +160,7 @@ export function Produce({ topic, partitions, internal }) {
       const response = await send(`${topicPath(topic)}/records`, {
         method: "POST", headers: { "Content-Type": "application/x-ndjson" }, body: file,
       });
-      const result = await response.json();
+      const result = await received(response.json());
       setFailure();
       toast(`${plural(result.records, "record")} were appended`);
     } catch (problem) {
@@ -115,7 +170,7 @@ export function Produce({ topic, partitions, internal }) {
   };
   const json = structureOf(value);
   return html`<form class="panel stack" onSubmit=${submit} onKeyDown=${(event) => {
-      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat) {
         submit(event);
       }
     }}><${Failure} of=${failure} />
