@@ -583,6 +583,15 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldFocusTheHeadingWhenAnotherPageIsOpened() throws Exception {
+        browser.get(address + "/#/topics");
+        for (String page : List.of("groups", "health", "")) {
+            open(page);
+            awaitScript("document.activeElement.tagName === 'H1'");
+        }
+    }
+
+    @Test
     void shouldSayWhyThereIsNoLiveTailWhenTheBrokerRefusesIt() throws Exception {
         call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":257}");
         browser.get(address + "/#/topics/t0/tail");

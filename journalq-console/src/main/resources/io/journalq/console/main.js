@@ -61,17 +61,20 @@ function Console() {
   const [place, setPlace] = useState(route());
   const [, setRound] = useState(0);
   const session = useLoad(() => get("/v1/session"), []);
+  const first = useRef(true);
   useEffect(() => {
-    document.querySelector(".nav a[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
-    const onHash = () => {
-      setPlace(route());
-      document.querySelector("h1")?.focus({ preventScroll: true });
-      scrollTo(0, 0);
-      setTimeout(() => document.querySelector(".nav a[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" }));
-    };
+    const onHash = () => setPlace(route());
     addEventListener("hashchange", onHash);
     return () => removeEventListener("hashchange", onHash);
   }, []);
+  useEffect(() => {
+    if (!first.current) { // The heading that was there before belongs to the page that was left.
+      document.querySelector("h1")?.focus({ preventScroll: true });
+      scrollTo(0, 0);
+    }
+    first.current = false;
+    document.querySelector(".nav a[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+  }, [place]);
   const here = place.path[0] || "";
   return html`<a class="skip" href="#main" onClick=${(event) => {
       event.preventDefault();
