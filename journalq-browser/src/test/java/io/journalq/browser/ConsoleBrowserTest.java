@@ -710,6 +710,38 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldShowTheNewTopicWhenItIsDeletedAndCreatedAgain() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "of the old topic");
+        browser.get(address + "/#/topics/t0");
+        awaitText("of the old topic");
+
+        call("DELETE", "/v1/topics/t0", "application/json", "{}");
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        call("POST", "/v1/topics/t0/records", "application/octet-stream", "of the new topic");
+
+        awaitText("of the new topic");
+        assertThat(find("main").getText()).doesNotContain("of the old topic");
+    }
+
+    @Test
+    void shouldShowThePartitionOfTheAddressWhenItChanges() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":2}");
+        call(
+                "POST",
+                "/v1/topics/t0/records",
+                "application/x-ndjson",
+                "{\"partition\":0,\"value\":\"first\"}\n{\"partition\":1,\"value\":\"second\"}\n");
+        browser.get(address + "/#/topics/t0/messages?partition=0");
+        awaitText("first");
+
+        open("topics/t0/messages?partition=1");
+
+        awaitText("second");
+        assertThat(browser.findElements(By.cssSelector("tbody tr"))).hasSize(1);
+    }
+
+    @Test
     void shouldReadTimesInUtcWhenTheyAreShownInUtc() throws Exception {
         fill(1);
         browser.executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", "Asia/Tokyo"));

@@ -81,8 +81,8 @@ export function TopicPage({ topic, tab, parameters }) {
     actions=${data && !data.internal && html`<button class="btn" onClick=${() => setDialog("truncate")}>Delete records</button>
       <button class="btn danger" onClick=${() => setDialog("delete")}>Delete topic</button>`}>
     <${Failure} of=${failure} />${data && html`<${Tabs} label="Topic" tabs=${tabs} current=${tab} />
-    ${tab === "messages" && html`<${Messages} topic=${topic} parameters=${parameters} empty=${data.records === 0} />`}
-    ${tab === "tail" && html`<${Tail} topic=${topic} />`}
+    ${tab === "messages" && html`<${Messages} key=${`${data.id}?${parameters}`} topic=${topic} parameters=${parameters} empty=${data.records === 0} />`}
+    ${tab === "tail" && html`<${Tail} key=${data.id} topic=${topic} />`}
     ${tab === "produce" && html`<${Produce} topic=${topic} partitions=${data.partitions} internal=${data.internal} />`}
     ${tab === "partitions" && html`<${Partitions} topic=${topic} current=${data.partitions} />`}
     ${tab === "configuration" && html`<${ConfigList} path=${`${topicPath(topic)}/configs`} own="topic" />`}

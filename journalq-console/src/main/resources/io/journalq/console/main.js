@@ -21,7 +21,7 @@ function page({ path, parameters }, session) {
       : html`<${TopicsPage} />`;
     case "groups": return name ? html`<${GroupPage} key=${name} group=${name} tab=${tab || "offsets"} />`
       : html`<${GroupsPage} />`;
-    case "transactions": return name ? html`<${TransactionPage} id=${name} />` : html`<${TransactionsPage} />`;
+    case "transactions": return name ? html`<${TransactionPage} key=${name} id=${name} />` : html`<${TransactionsPage} />`;
     case "health": return html`<${HealthPage} />`;
     case "cluster": return html`<${ClusterPage} />`;
     case "configuration": return html`<${ConfigPage} broker=${session.broker} />`;
