@@ -780,4 +780,22 @@ class ConsoleBrowserTest {
 
         awaitText("Reset 1 offset");
     }
+
+    @Test
+    void shouldDistinguishEmptyKeysAndValuesFromNone() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        call(
+                "POST",
+                "/v1/topics/t0/records",
+                "application/x-ndjson",
+                "{\"key\":\"\",\"value\":\"\"}\n{\"key\":null,\"value\":null}\n");
+        browser.get(address + "/#/topics/t0/messages?partition=0&offset=0");
+        awaitText("tombstone");
+
+        List<String> rows = browser.findElements(By.cssSelector("tbody tr")).stream()
+                .map(row -> row.getText().replaceAll("\\s+", " "))
+                .toList();
+        assertThat(rows.get(0)).endsWith("empty empty");
+        assertThat(rows.get(1)).endsWith("none tombstone");
+    }
 }

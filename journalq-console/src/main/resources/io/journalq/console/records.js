@@ -4,6 +4,7 @@ import { bytes, count, time } from "/console/api.js";
 import { Dialog, html } from "/console/ui.js";
 
 const MAX_CHILDREN = 200;
+const MAX_BRIEF = 300;
 const MAX_SHOWN_BYTES = 64 * 1024;
 
 /** Levels of a tree. Deeper JSON is shown as text, because drawing it needs more stack than the browser has. */
@@ -115,8 +116,9 @@ function Content({ record, name, label }) {
   const isJson = json !== undefined;
   const isText = record[`${name}Base64`] === undefined;
   const [form, setForm] = useState(isJson ? "tree" : isText ? "text" : "hex");
-  if (content === null) {
-    return html`<div><h3>${label}</h3><span class="dim">none${name === "value" ? " (tombstone)" : ""}</span></div>`;
+  if (!content?.length) {
+    const nothing = content ? "empty" : name === "value" ? "none (tombstone)" : "none";
+    return html`<div><h3>${label}</h3><span class="dim">${nothing}</span></div>`;
   }
   const forms = [isJson && ["tree", "JSON"], isText && ["text", "Text"], ["hex", "Hex"]].filter(Boolean);
   return html`<div><div class="row" style="justify-content:space-between"><h3>${label}, ${bytes(content.length)}</h3>
@@ -129,12 +131,18 @@ function Content({ record, name, label }) {
     ${content.length > MAX_SHOWN_BYTES && form !== "tree" && html`<p class="hint">The first 64 KiB are shown.</p>`}</div>`;
 }
 
+const dim = (text) => html`<span class="dim">${text}</span>`;
+
+/** The text of a key, a value or a header up to a length. One without bytes is not the same as none. */
+const shown = (record, name, missing, max) =>
+  textOf(record, name).slice(0, max) || (record[name] === "" ? dim("empty") : missing);
+
 export function RecordDialog({ record, onClose }) {
   return html`<${Dialog} title=${`Partition ${record.partition}, offset ${count(record.offset)}`} onClose=${onClose}>
     <p class="dim">${time(record.timestamp)}</p>
     <${Content} record=${record} name="key" label="Key" /><${Content} record=${record} name="value" label="Value" />
     <div><h3>Headers</h3>${record.headers?.length
-      ? html`<dl class="facts">${record.headers.map((header) => html`<dt>${header.name}</dt><dd class="mono">${textOf(header, "value")}</dd>`)}</dl>`
+      ? html`<dl class="facts">${record.headers.map((header) => html`<dt>${header.name}</dt><dd class="mono">${shown(header, "value", dim("none"))}</dd>`)}</dl>`
       : html`<span class="dim">none</span>`}</div>
     <div class="row end"><button class="btn" onClick=${onClose}>Close</button></div></${Dialog}>`;
 }
@@ -143,7 +151,7 @@ export const recordColumns = (onOpen) => [
   { label: "Offset", cell: (record) => html`<button class="btn small" onClick=${() => onOpen(record)}
     aria-label=${`Open the record at offset ${record.offset} of partition ${record.partition}`}>${record.partition}:${record.offset}</button>` },
   { label: "Time", cell: (record) => html`<span style="white-space:nowrap">${time(record.timestamp)}</span>`, small: true },
-  { label: "Key", cell: (record) => html`<div class="clip mono key">${textOf(record, "key") || html`<span class="dim">none</span>`}</div>` },
-  { label: "Value", grow: true, cell: (record) => html`<div class="clip mono">${record.value === null
-    ? html`<span class="tag">tombstone</span>` : textOf(record, "value").slice(0, 300)}</div>` },
+  { label: "Key", cell: (record) => html`<div class="clip mono key">${shown(record, "key", dim("none"), MAX_BRIEF)}</div>` },
+  { label: "Value", grow: true, cell: (record) => html`<div class="clip mono">
+    ${shown(record, "value", html`<span class="tag">tombstone</span>`, MAX_BRIEF)}</div>` },
 ];
