@@ -214,6 +214,11 @@ class ConsoleBrowserTest {
                 assertThat((Long) browser.executeScript("return document.documentElement.scrollWidth - innerWidth"))
                         .as("%s at %s pixels", page, width)
                         .isLessThanOrEqualTo(0);
+                assertThat((List<?>) browser.executeScript("return [...document.querySelectorAll('.scroll')]"
+                                + ".filter((table) => table.scrollWidth > table.clientWidth)"
+                                + ".map((table) => table.ariaLabel)"))
+                        .as("tables that are wider than %s at %s pixels", page, width)
+                        .isEmpty();
                 assertThat(findings()).as("%s at %s pixels", page, width).isEmpty();
             }
         }
@@ -797,5 +802,26 @@ class ConsoleBrowserTest {
                 .toList();
         assertThat(rows.get(0)).endsWith("empty empty");
         assertThat(rows.get(1)).endsWith("none tombstone");
+    }
+
+    @Test
+    void shouldDrawChartsInTheColorsOfTheSystemWhenTheyChange() throws Exception {
+        browser.get(address + "/#/topics");
+        awaitText("Named logs of records");
+        browser.executeScript(
+                """
+                const Real = window.uPlot;
+                window.uPlot = function (options, ...rest) {
+                  window.axis = options.axes[0].stroke;
+                  return new Real(options, ...rest);
+                };""");
+        for (String scheme : List.of("light", "dark", "light")) {
+            browser.executeCdpCommand(
+                    "Emulation.setEmulatedMedia",
+                    Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+            open("");
+            String color = "getComputedStyle(document.documentElement).getPropertyValue('--dim').trim()";
+            awaitScript("window.axis === " + color);
+        }
     }
 }

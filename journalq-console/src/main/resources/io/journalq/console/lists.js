@@ -87,14 +87,14 @@ export function TopicPage({ topic, tab, parameters }) {
     ${tab === "partitions" && html`<${Partitions} topic=${topic} current=${data.partitions} />`}
     ${tab === "configuration" && html`<${ConfigList} path=${`${topicPath(topic)}/configs`} own="topic" />`}
     ${dialog === "delete" && html`<${DeleteDialog} title="Delete the topic?" name=${topic} onClose=${close}
-      warning=${`All ${plural(data.records, "record")} of the topic are lost. There is no undo.`}
+      warning=${`The topic has ${plural(data.records, "record")}. All of them are lost, and there is no undo.`}
       act=${() => change("DELETE", topicPath(topic))} onDone=${() => {
         toast(`Topic ${topic} was deleted`);
         go("topics");
       }} />`}
-    ${dialog === "truncate" && html`<${PreviewDialog} title="Delete all records?" action="Delete the records" onClose=${close}
+    ${dialog === "truncate" && html`<${PreviewDialog} title="Delete all records?" action="Delete the records" destroys onClose=${close}
       preview=${() => change("POST", `${topicPath(topic)}/truncate`, {})}
-      show=${(preview) => html`<p>${plural(preview.records, "record")} of ${plural(preview.partitions, "partition")} are lost.
+      show=${(preview) => html`<p>The topic loses ${plural(preview.records, "record")} of ${plural(preview.partitions, "partition")}.
         The topic and its configuration stay.</p>`}
       act=${() => change("POST", `${topicPath(topic)}/truncate`, { execute: true })} onDone=${() => {
         close();
@@ -114,13 +114,13 @@ function Partitions({ topic, current }) {
       <button class="btn">Add partitions</button></form>
     <${ServerList} path=${path} caption="Partitions" placeholder="Find a number" firstSort="partition" intervalMs=${5000} tick=${tick}
       columns=${[
-        { label: "Partition", sort: "partition", cell: (one) => one.partition },
-        { label: "Leader", sort: "leader", cell: (one) => one.offline ? html`<span class="tag bad">offline</span>` : `broker ${one.leader}` },
-        { label: "Replicas", cell: (one) => one.replicas.map((id) => html`<span class=${`tag ${one.inSync.includes(id) ? "good" : "bad"}`}
+        { label: "Partition", short: true, sort: "partition", cell: (one) => one.partition },
+        { label: "Leader", sort: "leader", cell: (one) => one.offline ? html`<span class="tag bad">offline</span>` : `broker\u00a0${one.leader}` },
+        { label: "Replicas", small: true, cell: (one) => one.replicas.map((id) => html`<span class=${`tag ${one.inSync.includes(id) ? "good" : "bad"}`}
           title=${one.inSync.includes(id) ? "in sync" : "not in sync"}>${id}</span> `) },
-        { label: "Start", num: true, cell: (one) => count(one.start) },
+        { label: "Start", num: true, small: true, cell: (one) => count(one.start) },
         { label: "End", num: true, cell: (one) => count(one.end) },
-        { label: "Size", num: true, cell: (one) => bytes(one.sizeBytes) },
+        { label: "Size", num: true, small: true, cell: (one) => bytes(one.sizeBytes) },
         { label: "", actions: true, cell: (one) => html`<a class="btn small" href=${`${link("topics", topic, "messages")}?partition=${one.partition}`}>Messages</a>` },
       ]} />
     ${wanted > 0 && html`<${PreviewDialog} title="Add partitions?" action="Add" onClose=${() => setWanted(0)}
@@ -155,7 +155,7 @@ export function ConfigList({ path, own }) {
   return html`<${ServerList} path=${path} caption="Settings" placeholder="Find a setting" tick=${tick}
       columns=${[
         { label: "Setting", sort: "name", cell: (one) => html`<span class="mono">${one.name}</span><div class="hint">${one.documentation}</div>` },
-        { label: "Value", cell: (one) => one.sensitive ? html`<span class="dim">hidden</span>` : shown(one, one.value) },
+        { label: "Value", breaks: true, cell: (one) => one.sensitive ? html`<span class="dim">hidden</span>` : shown(one, one.value) },
         { label: "From", small: true, cell: (one) => one.source === "default" ? html`<span class="dim">default</span>`
           : html`<span class="tag">${SOURCES[one.source] || one.source}</span>` },
         { label: "", actions: true, cell: (one) => one.readOnly ? html`<span class="dim">needs a restart</span>`

@@ -162,7 +162,7 @@ export function Produce({ topic, partitions, internal }) {
       });
       const result = await received(response.json());
       setFailure();
-      toast(`${plural(result.records, "record")} were appended`);
+      toast(`The file was appended: ${plural(result.records, "record")}`);
     } catch (problem) {
       setFailure(problem);
     }

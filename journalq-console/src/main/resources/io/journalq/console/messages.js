@@ -145,7 +145,7 @@ export function Messages({ topic, parameters, empty }) {
       ${from === "offset" && html`<label>Offset <input type="number" min="0" required value=${offset} onInput=${(event) => setOffset(event.target.value)} /></label>`}
       ${from === "time" && html`<label>${zone()} time <input type="datetime-local" step="1" required value=${when} onInput=${(event) => setWhen(event.target.value)} /></label>`}
       <label class="wide">Contains <input type="search" placeholder="search to the end of the topic" value=${text} onInput=${(event) => setText(event.target.value)} /></label>
-      <label>In <select value=${where} onChange=${(event) => setWhere(event.target.value)}><option value="any">key, value or headers</option>
+      <label class="medium">In <select value=${where} onChange=${(event) => setWhere(event.target.value)}><option value="any">key, value or headers</option>
         <option value="key">the key</option><option value="value">the value</option><option value="headers">the headers</option>
         <option value="path">a JSON path</option></select></label>
       ${where === "path" && html`<label>JSON path <input class="mono" placeholder="$.customer.id" required value=${path} onInput=${(event) => setPath(event.target.value)} /></label>`}

@@ -86,8 +86,8 @@ export function HealthPage() {
       { label: "Data directory", cell: (disk) => disk.directory },
       { label: "State", cell: (disk) => disk.problem
         ? html`<span class="tag bad">offline</span> ${disk.problem}` : html`<span class="tag good">online</span>` },
-      { label: "Journals", num: true, cell: (disk) => bytes(disk.journalBytes) },
-      { label: "Partitions", num: true, cell: (disk) => count(disk.partitions) },
+      { label: "Journals", num: true, small: true, cell: (disk) => bytes(disk.journalBytes) },
+      { label: "Partitions", num: true, small: true, cell: (disk) => count(disk.partitions) },
       { label: "Free", num: true, cell: (disk) => disk.totalBytes < 0 ? "unknown" : html`${`${bytes(disk.usableBytes)} of ${bytes(disk.totalBytes)}`}<div class="bar"><i class=${disk.usableBytes < disk.totalBytes / 10 ? "bad" : ""}
           style=${{ width: `${100 - (100 * disk.usableBytes) / disk.totalBytes}%` }}></i></div>` },
     ]} /></section>`}</${Page}>`;
@@ -101,7 +101,7 @@ export function ClusterPage() {
       ["Controller", c.controller < 0 ? "none" : `broker ${c.controller}`],
       ["Partitions", count(c.partitions), `${count(c.underReplicatedPartitions)} under-replicated`],
       ["Offline", count(c.offlinePartitions), "partitions without a leader"]]} />
-    <div class="map">${c.brokers.map((one) => html`<section class="panel"><h2>Broker ${one.id}
+    <div class="map">${c.brokers.map((one) => html`<section class="panel"><h2>Broker ${one.id}${" "}
       ${one.live ? html`<span class="tag good">live</span>` : html`<span class="tag bad">fenced</span>`}
       ${one.id === c.controller && html` <span class="tag">controller</span>`}
       ${one.id === c.broker && html` <span class="tag">this broker</span>`}</h2>
@@ -165,7 +165,7 @@ export function QuotasPage() {
   return html`<${Page} title="Quotas" lead="Limits of users and client ids. A client that exceeds one is delayed."
     actions=${add}>
     <${ServerList} path="/v1/quotas" caption="Quotas" placeholder="Find a user or client id" tick=${tick}
-      empty=${html`<${Empty} title="No client is limited">Add a quota if one client may not use up the broker.</${Empty}>`}
+      empty=${html`<${Empty} title="No client is limited">Add a quota so that one client cannot use up the broker.</${Empty}>`}
       columns=${[{ label: "Applies to", cell: (entry) => entityText(entry.entity) },
         ...QUOTAS.map(([key, text, unit]) => ({ label: text, num: true, small: key === "request_percentage", cell: (entry) => entry.limits[key] === undefined
           ? html`<span class="dim">no limit</span>`
@@ -188,9 +188,9 @@ export function TransactionsPage() {
         <code>transactional.id</code>.</${Empty}>`}
       columns=${[{ label: "Transactional id", sort: "id", cell: (one) => html`<a href=${link("transactions", one.id)}>${one.id}</a>` },
         { label: "State", sort: "state", cell: (one) => transactionState(one.state) },
-        { label: "Open since", cell: (one) => one.started > 0 ? time(one.started) : html`<span class="dim">not open</span>` },
-        { label: "Timeout", num: true, cell: (one) => duration(one.timeoutMs) },
-        { label: "Producer id", num: true, sort: "producerId", cell: (one) => one.producerId }]} /></${Page}>`;
+        { label: "Open since", cell: (one) => one.started > 0 ? html`<span class="moment">${time(one.started)}</span>` : html`<span class="dim">not open</span>` },
+        { label: "Timeout", num: true, small: true, cell: (one) => duration(one.timeoutMs) },
+        { label: "Producer id", num: true, small: true, sort: "producerId", cell: (one) => one.producerId }]} /></${Page}>`;
 }
 
 export function TransactionPage({ id }) {
@@ -205,7 +205,7 @@ export function TransactionPage({ id }) {
       <dt>Timeout</dt><dd>${duration(one.timeoutMs)}</dd><dt>Open since</dt><dd>${one.started > 0 ? time(one.started) : "not open"}</dd>
       <dt>Partitions</dt><dd>${one.topics.length ? one.topics.map((topic) => html`<div>
         <a href=${link("topics", topic.topic)}>${topic.topic}</a> ${topic.partitions.join(", ")}</div>`) : "none"}</dd></dl></section>`}
-    ${aborting && html`<${PreviewDialog} title="Abort the transaction?" action="Abort" onClose=${() => setAborting(false)}
+    ${aborting && html`<${PreviewDialog} title="Abort the transaction?" action="Abort" destroys onClose=${() => setAborting(false)}
       preview=${() => change("POST", `${path}/abort`, {})} act=${() => change("POST", `${path}/abort`, { execute: true })}
       show=${() => html`<p>Its records stay invisible to consumers of committed records. The producer is fenced: its next
         request fails, and it must be restarted.</p>`}

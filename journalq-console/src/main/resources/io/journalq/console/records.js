@@ -127,7 +127,7 @@ function Content({ record, name, label }) {
       ${isText && navigator.clipboard && html`<button class="btn small" onClick=${() => navigator.clipboard.writeText(record[name])}>Copy</button>`}</div></div>
     ${form === "tree" && html`<div class="tree"><${Tree} value=${json} open /></div>`}
     ${form === "text" && html`<pre tabindex="0">${record[name].slice(0, MAX_SHOWN_BYTES)}</pre>`}
-    ${form === "hex" && html`<pre tabindex="0">${hex(content)}</pre>`}
+    ${form === "hex" && html`<pre class="hex" tabindex="0">${hex(content)}</pre>`}
     ${content.length > MAX_SHOWN_BYTES && form !== "tree" && html`<p class="hint">The first 64 KiB are shown.</p>`}</div>`;
 }
 
@@ -138,7 +138,7 @@ const shown = (record, name, missing, max) =>
   textOf(record, name).slice(0, max) || (record[name] === "" ? dim("empty") : missing);
 
 export function RecordDialog({ record, onClose }) {
-  return html`<${Dialog} title=${`Partition ${record.partition}, offset ${count(record.offset)}`} onClose=${onClose}>
+  return html`<${Dialog} wide title=${`Partition ${record.partition}, offset ${count(record.offset)}`} onClose=${onClose}>
     <p class="dim">${time(record.timestamp)}</p>
     <${Content} record=${record} name="key" label="Key" /><${Content} record=${record} name="value" label="Value" />
     <div><h3>Headers</h3>${record.headers?.length
@@ -148,7 +148,7 @@ export function RecordDialog({ record, onClose }) {
 }
 
 export const recordColumns = (onOpen) => [
-  { label: "Offset", cell: (record) => html`<button class="btn small" onClick=${() => onOpen(record)}
+  { label: "Offset", short: true, cell: (record) => html`<button class="btn small" onClick=${() => onOpen(record)}
     aria-label=${`Open the record at offset ${record.offset} of partition ${record.partition}`}>${record.partition}:${record.offset}</button>` },
   { label: "Time", cell: (record) => html`<span style="white-space:nowrap">${time(record.timestamp)}</span>`, small: true },
   { label: "Key", cell: (record) => html`<div class="clip mono key">${shown(record, "key", dim("none"), MAX_BRIEF)}</div>` },

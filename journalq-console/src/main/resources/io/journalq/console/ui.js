@@ -126,7 +126,8 @@ export function Table({ caption, columns, items, sort, onSort, keyOf }) {
           : column.label || html`<span class="skip">Actions</span>`}</th>`;
     })}</tr></thead>
     <tbody>${items.map((item, index) => html`<tr key=${keyOf ? keyOf(item) : index}>${columns.map((column, place) => {
-      const classes = [column.num && "num", column.small && "hide-small", column.actions && "actions", column.grow && "grow"]
+      const classes = [column.num && "num", column.small && "hide-small", column.actions && "actions", column.grow && "grow", column.breaks && "breaks",
+        column.short && "short"]
         .filter(Boolean).join(" ");
       return place === 0
         ? html`<th scope="row" class=${classes}>${column.cell(item)}</th>`
@@ -181,14 +182,14 @@ export function useDelayed(value, delayMs) {
 }
 
 /** A modal dialog, which Escape closes. */
-export function Dialog({ title, onClose, children }) {
+export function Dialog({ title, wide, onClose, children }) {
   const element = useRef(null);
   useEffect(() => {
     const dialog = element.current;
     dialog.showModal();
     return () => dialog.close();
   }, []);
-  return html`<dialog ref=${element} aria-labelledby="dialog-title" onCancel=${(event) => {
+  return html`<dialog ref=${element} class=${wide ? "wide" : ""} aria-labelledby="dialog-title" onCancel=${(event) => {
     event.preventDefault();
     onClose();
   }}><h2 id="dialog-title">${title}</h2><div class="stack">${children}</div></dialog>`;
@@ -209,14 +210,14 @@ export function DeleteDialog({ title, name, warning, act, onClose, onDone }) {
   };
   return html`<${Dialog} title=${title} onClose=${onClose}><form class="stack" onSubmit=${submit}>
     <p>${warning}</p><${Failure} of=${failure} />
-    <label>Type <strong>${name}</strong> to confirm
+    <label>Type <strong class="exact">${name}</strong> to confirm
       <input value=${typed} onInput=${(event) => setTyped(event.target.value)} autocomplete="off" /></label>
     <div class="row end"><button type="button" class="btn" onClick=${onClose}>Cancel</button>
       <button class="btn danger" disabled=${typed !== name}>Delete</button></div></form></${Dialog}>`;
 }
 
 /** A change in two steps: what would happen, and then the change itself. */
-export function PreviewDialog({ title, preview, show, act, action, onClose, onDone }) {
+export function PreviewDialog({ title, preview, show, act, action, destroys, onClose, onDone }) {
   const [state, setState] = useState({});
   useEffect(() => {
     preview().then((data) => setState({ data }), (failure) => setState({ failure }));
@@ -232,7 +233,20 @@ export function PreviewDialog({ title, preview, show, act, action, onClose, onDo
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <${Failure} of=${state.failure} />${state.data && show(state.data)}
     <div class="row end"><button class="btn" onClick=${onClose}>Cancel</button>
-      <button class="btn main-action" disabled=${!state.data} onClick=${execute}>${action}</button></div></${Dialog}>`;
+      <button class=${`btn ${destroys ? "danger" : "main-action"}`} disabled=${!state.data} onClick=${execute}>${action}</button></div></${Dialog}>`;
+}
+
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+/** Whether the system prefers dark colors now. */
+function useDarkSystem() {
+  const [isDark, setDark] = useState(DARK.matches);
+  useEffect(() => {
+    const onChange = () => setDark(DARK.matches);
+    DARK.addEventListener("change", onChange);
+    return () => DARK.removeEventListener("change", onChange);
+  }, []);
+  return isDark;
 }
 
 const clock = (seconds) => time(seconds * 1000).slice(11, seconds % 60 ? 19 : 16);
@@ -246,6 +260,7 @@ export function Chart({ title, times, lines, format }) {
   const box = useRef(null);
   const chart = useRef(null);
   const { theme } = document.documentElement.dataset;
+  const isDark = useDarkSystem();
   useEffect(() => {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(name).trim();
@@ -272,7 +287,7 @@ export function Chart({ title, times, lines, format }) {
       watcher.disconnect();
       chart.current.destroy();
     };
-  }, [theme, isUtc()]);
+  }, [theme, isDark, isUtc()]);
   useEffect(() => chart.current.setData([times, ...lines.map((line) => line.values)]), [times]);
   const now = lines.map((line) => `${line.label}: ${format(line.values[line.values.length - 1] || 0)}`).join(", ");
   return html`<section class="panel"><h2>${title}</h2>
