@@ -253,6 +253,94 @@ class ReplicaMachineTest {
     }
 
     @Test
+    void shouldTakeANewRequiredSizeWhenThePartitionStaysTheSame() {
+        // given a replica in sync that has everything, where two more are required
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        ReplicaSet same = set(0, 1, 2);
+        replica.lead(SELF, same, 3, 0);
+        fetch(replica, 2, 10);
+        assertThat(replica.highWatermark()).isEqualTo(4);
+        assertThat(replica.hasEnoughReplicas()).isFalse();
+
+        // when the topic requires one less, then
+        assertThat(replica.lead(SELF, same, 2, 0)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThat(replica.hasEnoughReplicas()).isTrue();
+
+        // and when it requires more again
+        assertThat(replica.lead(SELF, same, 3, 0)).isFalse();
+        assertThat(replica.hasEnoughReplicas()).isFalse();
+    }
+
+    @Test
+    void shouldWaitForNobodyWhenTheOtherReplicasHaveMovedAway() {
+        // given a leader that waits for another replica
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        assertThat(replica.highWatermark()).isEqualTo(4);
+
+        // when it is the only replica that a reassignment leaves, in the same epoch
+        ReplicaSet only = new ReplicaSet(SELF, 0, ++partitionEpoch, List.of(SELF), List.of(SELF));
+
+        // then
+        assertThat(replica.lead(SELF, only, 1, 0)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+        assertThat(replica.isReplica(2)).isFalse();
+        assertThat(replica.isSufficient()).isTrue();
+    }
+
+    @Test
+    void shouldKnowWhenAllInSyncReplicasHaveTheRecords() {
+        ReplicaMachine replica = new ReplicaMachine(10, 4);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        fetch(replica, 2, 8);
+
+        assertThat(replica.hasReplicated(8)).isTrue();
+        assertThat(replica.hasReplicated(9)).isFalse();
+        fetch(replica, 2, 10);
+        assertThat(replica.hasReplicated(10)).isTrue();
+    }
+
+    @Test
+    void shouldWaitWithADeletionForTheReplicasInSyncOnly() {
+        // given two replicas in sync
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2, 3), 1, 0);
+        replica.onStartOffset(2, 5);
+        replica.onStartOffset(3, 4);
+
+        // when, then
+        assertThat(replica.isDeletedBefore(4)).isTrue();
+        assertThat(replica.isDeletedBefore(5)).isFalse();
+
+        // and one that leaves is not waited for
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        assertThat(replica.isDeletedBefore(5)).isTrue();
+        assertThat(replica.isDeletedBefore(6)).isFalse();
+    }
+
+    @Test
+    void shouldNameAllBrokersThatCouldLeadNext() {
+        // given a replica in sync, and one that is only eligible
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(
+                SELF,
+                new ReplicaSet(
+                        SELF, 0, ++partitionEpoch, List.of(1, 2, 3, 4), List.of(1, 2), List.of(3), -1, List.of()),
+                3,
+                0);
+        assertThat(replica.successors()).containsExactly(2, 3);
+
+        // when another one may have become one of them
+        fetch(replica, 2, 10);
+        fetch(replica, 4, 10);
+        assertThat(members(propose(replica, 0))).containsExactly(1, 2, 4);
+
+        // then
+        assertThat(replica.successors()).containsExactly(2, 3, 4);
+    }
+
+    @Test
     void shouldForgetWhatOthersHadWhenANewEpochBegins() {
         // given
         ReplicaMachine replica = new ReplicaMachine(10, 4);
@@ -379,6 +467,66 @@ class ReplicaMachineTest {
         assertThat(propose(replica, 0)).isNull();
         fetch(replica, 3, 12);
         assertThat(members(propose(replica, MAX_LAG_MS))).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void shouldNotWaitForAProposedReplicaWhenNewerMetadataHaveSettledTheProposal() {
+        // given a proposal that a replica joins
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        fetch(replica, 3, 10);
+        assertThat(members(propose(replica, 0))).containsExactly(1, 2, 3);
+
+        // when the metadata change without it
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+
+        // then the high watermark waits for the others only
+        replica.onWritten(12);
+        replica.onSafe(12);
+        assertThat(fetch(replica, 2, 12)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(12);
+    }
+
+    @Test
+    void shouldStillWaitForAProposedReplicaWhenTheSameMetadataComeAgain() {
+        // given a proposal that a replica joins, which the controller may have accepted
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        ReplicaSet same = set(0, 1, 2);
+        replica.lead(SELF, same, 1, 0);
+        fetch(replica, 3, 10);
+        IsrProposal joins = propose(replica, 0);
+        replica.onWritten(12);
+        replica.onSafe(12);
+
+        // when only a setting of the topic has changed
+        replica.lead(SELF, same, 1, 0);
+
+        // then the replica may be elected, so that it must have what consumers see
+        assertThat(replica.isOpen(joins)).isTrue();
+        assertThat(fetch(replica, 2, 12)).isFalse();
+        assertThat(replica.highWatermark()).isEqualTo(10);
+    }
+
+    @Test
+    void shouldIgnoreTheRefusalOfAnEarlierProposal() {
+        // given a proposal that newer metadata have settled, and another one
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        fetch(replica, 3, 10);
+        IsrProposal earlier = propose(replica, 0);
+        replica.lead(SELF, set(0, 1, 2), 1, 0);
+        IsrProposal open = propose(replica, 0);
+        assertThat(open).isNotEqualTo(earlier);
+        replica.onWritten(12);
+        replica.onSafe(12);
+        fetch(replica, 2, 12);
+
+        // when the refusal of the first one comes late
+        assertThat(replica.onRefused(earlier, 0)).isFalse();
+
+        // then the high watermark waits for the replica that may be in sync now
+        assertThat(replica.isOpen(open)).isTrue();
+        assertThat(replica.highWatermark()).isEqualTo(10);
     }
 
     @Test
