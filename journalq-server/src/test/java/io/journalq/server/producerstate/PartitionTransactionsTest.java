@@ -117,6 +117,9 @@ class PartitionTransactionsTest {
         // and after more records it belongs to another transaction
         write(P1, 0);
         assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.APPEND);
+        mark(P1, EPOCH, true);
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.REPEATED);
+        assertThat(transactions.repeatedMarkerOffset()).isEqualTo(102);
     }
 
     @Test
@@ -177,6 +180,106 @@ class PartitionTransactionsTest {
         assertThat(mark(P1, NEXT_EPOCH, false)).isNotNull();
         transactions.onHighWatermark(endOffset);
         assertThat(transactions.firstUnstableOffset()).isEqualTo(PartitionTransactions.NONE);
+    }
+
+    @Test
+    void shouldOpenATransactionAgainWhenTheHighWatermarkEndsBeforeItsMarker() {
+        // given a marker that is the first record behind the high watermark
+        write(P1, 0);
+        mark(P1, EPOCH, true);
+        transactions.onHighWatermark(101);
+
+        // when the journal loses it
+        transactions.truncateTo(101);
+
+        // then
+        assertThat(transactions.openCount()).isEqualTo(1);
+        assertThat(transactions.firstUnstableOffset()).isEqualTo(100);
+        assertThat(transactions.checkBatch(P1, false, false)).isEqualTo(ErrorCode.INVALID_TXN_STATE);
+    }
+
+    @Test
+    void shouldKnowThePreviousMarkerAgainWhenTheLastOneIsLost() {
+        // given a producer that has written nothing since its last marker
+        write(P1, 0);
+        mark(P1, EPOCH, true);
+        transactions.onMarker(P1, FIRST, 7);
+        transactions.onHighWatermark(endOffset);
+
+        // when a later coordinator writes another one, and the journal loses it
+        transactions.replayMarker(new TransactionMarker(P1, EPOCH, false, COORDINATOR_EPOCH + 1), endOffset, NOW_MS);
+        transactions.onMarker(P1, FIRST, 8);
+        transactions.truncateTo(endOffset);
+
+        // then the first one counts
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.REPEATED);
+        assertThat(transactions.repeatedMarkerOffset()).isEqualTo(101);
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH - 1, FIRST)).isEqualTo(MarkerVerdict.COORDINATOR_FENCED);
+        assertThat(transactions.isVerified(P1, 6)).isFalse();
+        assertThat(transactions.isVerified(P1, 7)).isTrue();
+    }
+
+    @Test
+    void shouldKnowTheSequenceAgainWhenTheMarkerThatRestartedItIsLost() {
+        // given a producer with more batches than are remembered, and one that starts a new epoch at 0
+        int written = 4 * ProducerDedup.REMEMBERED_BATCHES;
+        for (int sequence = 0; sequence < written; sequence++) {
+            write(P1, sequence);
+        }
+        mark(P2, EPOCH, true);
+        transactions.onHighWatermark(endOffset);
+        long end = endOffset;
+
+        // when their markers begin the next epoch, and the journal loses them
+        mark(P1, NEXT_EPOCH, true);
+        mark(P2, NEXT_EPOCH, true);
+        transactions.truncateTo(end);
+
+        // then
+        assertThat(producers.check(P1, EPOCH, 0, 1)).isEqualTo(Verdict.OLD_DUPLICATE);
+        assertThat(producers.check(P1, EPOCH, written, 1)).isEqualTo(Verdict.APPEND);
+        assertThat(producers.check(P2, EPOCH, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(producers.check(P2, EPOCH, 0, 1)).isEqualTo(Verdict.APPEND);
+    }
+
+    @Test
+    void shouldTakeNoConfirmationFromBeforeAMarkerOfTheProducer() {
+        // given a marker that keeps the epoch, so that only its number tells late batches
+        transactions.onMarker(P1, FIRST, 7);
+
+        // then
+        assertThat(transactions.isVerified(P1, 6)).isFalse();
+        assertThat(transactions.isVerified(P1, 7)).isTrue();
+        assertThat(transactions.isVerified(P2, 6)).isTrue();
+
+        // and a marker with a growing epoch leaves confirmations valid
+        transactions.onMarker(P1, SECOND, 9);
+        assertThat(transactions.isVerified(P1, 8)).isTrue();
+    }
+
+    @Test
+    void shouldTakeNoConfirmationFromBeforeItLed() {
+        transactions.onLeading(10);
+
+        assertThat(transactions.isOutdated(9)).isTrue();
+        assertThat(transactions.isVerified(P1, 9)).isFalse();
+        assertThat(transactions.isOutdated(10)).isFalse();
+        assertThat(transactions.isVerified(P1, 10)).isTrue();
+    }
+
+    @Test
+    void shouldKeepAProducerAfterATransactionThatLastedLong() {
+        // given a producer that is silent for longer than the expiry time before its transaction ends
+        write(P1, 0);
+        long endMs = NOW_MS + 5_000;
+        transactions.replayMarker(new TransactionMarker(P1, EPOCH, true, COORDINATOR_EPOCH), endOffset, endMs);
+
+        // when
+        producers.onTick(endMs + 500, 1_000);
+
+        // then its batches and its marker are still known
+        assertThat(producers.check(P1, EPOCH, 0, 1)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(check(P1, EPOCH, COORDINATOR_EPOCH, FIRST)).isEqualTo(MarkerVerdict.REPEATED);
     }
 
     @Test
