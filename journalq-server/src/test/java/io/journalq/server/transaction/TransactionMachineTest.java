@@ -289,6 +289,142 @@ class TransactionMachineTest {
     }
 
     @Test
+    void shouldRefuseRequestsWhileATransactionWaitsForAProducerIdToBeAborted() {
+        // given a transaction in the last epoch that has timed out, which needs another producer id
+        InitProducerIdResponse producer = init();
+        world.useUpEpochsBefore(TransactionMetadata.LAST_EPOCH);
+        add(producer.producerId(), TransactionMetadata.LAST_EPOCH);
+        world.nowMs += TIMEOUT_MS;
+        world.tick();
+        world.nowMs += TIMEOUT_MS;
+        world.tick();
+        assertThat(world.idQuestions).containsExactly(ID);
+
+        // when the producer commits it, or adds a partition, before there is one
+        AtomicReference<EndTxnResponse> ended = new AtomicReference<>();
+        world.machine.onEndTransaction(
+                FIRST,
+                endRequest(producer.producerId(), TransactionMetadata.LAST_EPOCH, true),
+                world.nowMs,
+                world.reply(ended::set));
+        AtomicReference<ErrorCode> added = new AtomicReference<>();
+        world.machine.onAddPartitions(
+                new ProducerClaim(ID, producer.producerId(), TransactionMetadata.LAST_EPOCH),
+                List.of(new TopicPartition("c", 0)),
+                TransactionVersion.FIRST,
+                world.nowMs,
+                world.reply(added::set));
+        world.makeAllSafe();
+
+        // then it has to try again, and the transaction is aborted with exactly the partitions that it had
+        assertThat(ended.get().errorCode()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS.code());
+        assertThat(added.get()).isEqualTo(ErrorCode.CONCURRENT_TRANSACTIONS);
+        world.giveProducerId(true);
+        world.makeAllSafe();
+        assertThat(world.state(ID)).isEqualTo("PrepareAbort");
+        assertThat(world.markers.get(ID).commit()).isFalse();
+        assertThat(world.markers.get(ID).partitions()).isEqualTo(PARTITIONS);
+    }
+
+    @Test
+    void shouldNotCompleteATransactionWhenTheMarkersOfTheLastOneAreReportedAgain() {
+        // given a transaction that is complete, and the next one in the same epoch
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        end(FIRST, producer.producerId(), producer.producerEpoch(), true);
+        MarkerRequest last = world.markers.get(ID);
+        world.completeMarkers(last);
+        add(producer.producerId(), producer.producerEpoch());
+
+        // when
+        world.machine.onMarkersWritten(ID, last.producerId(), last.producerEpoch(), world.nowMs);
+
+        // then it is still open
+        assertThat(world.state(ID)).isEqualTo("Ongoing");
+
+        // and one that ends in a later epoch waits for its own markers
+        end(SECOND, producer.producerId(), producer.producerEpoch(), true);
+        world.machine.onMarkersWritten(ID, last.producerId(), last.producerEpoch(), world.nowMs);
+        assertThat(world.state(ID)).isEqualTo("PrepareCommit");
+    }
+
+    @Test
+    void shouldFenceAnEarlierProducerWhileItsSuccessorUsesTheNextEpoch() {
+        // given a producer that went on in the next epoch, and has begun a transaction
+        InitProducerIdResponse first = init();
+        InitProducerIdResponse recovered = init(4, first.producerId(), first.producerEpoch());
+        add(recovered.producerId(), recovered.producerEpoch());
+
+        // when the request of its earlier life arrives again, then two producers must not have the same epoch
+        assertThat(init(4, first.producerId(), first.producerEpoch()).errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+        assertThat(world.state(ID)).isEqualTo("Ongoing");
+    }
+
+    @Test
+    void shouldFenceAnEarlierProducerWhenAnotherOneHasEndedATransactionOfTheFirstGeneration() {
+        // given a producer that has taken over, whose transaction has ended in its own epoch
+        InitProducerIdResponse first = init();
+        InitProducerIdResponse second = init();
+        add(second.producerId(), second.producerEpoch());
+        end(FIRST, second.producerId(), second.producerEpoch(), true);
+        world.completeMarkers(world.markers.get(ID));
+
+        // when, then
+        assertThat(init(4, first.producerId(), first.producerEpoch()).errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+    }
+
+    @Test
+    void shouldFenceAProducerWithAnyOtherEpoch() {
+        InitProducerIdResponse producer = init();
+        short later = (short) (producer.producerEpoch() + 1);
+
+        assertThat(add(producer.producerId(), later)).isEqualTo(ErrorCode.PRODUCER_FENCED);
+
+        // and an earlier one also while the end of a transaction is on its way
+        InitProducerIdResponse newest = init();
+        add(newest.producerId(), newest.producerEpoch());
+        end(SECOND, newest.producerId(), newest.producerEpoch(), true);
+        assertThat(end(SECOND, producer.producerId(), producer.producerEpoch(), true)
+                        .errorCode())
+                .isEqualTo(ErrorCode.PRODUCER_FENCED.code());
+    }
+
+    @Test
+    void shouldCountTheTimeoutFromTheFirstPartition() {
+        InitProducerIdResponse producer = init();
+        add(producer.producerId(), producer.producerEpoch());
+        world.nowMs += TIMEOUT_MS - 1;
+        world.machine.onAddPartitions(
+                new ProducerClaim(ID, producer.producerId(), producer.producerEpoch()),
+                List.of(new TopicPartition("c", 0)),
+                TransactionVersion.FIRST,
+                world.nowMs,
+                world.reply(error -> assertThat(error).isEqualTo(ErrorCode.NONE)));
+        world.nowMs++;
+        world.tick();
+
+        assertThat(world.state(ID)).isEqualTo("PrepareAbort");
+    }
+
+    @Test
+    void shouldNotForgetAnIdEarlierWhenTheClockIsSetBack() {
+        InitProducerIdResponse producer = init();
+        long beganMs = world.nowMs;
+        world.nowMs -= 1_000;
+        assertThat(init(4, producer.producerId(), producer.producerEpoch()).errorCode())
+                .isZero();
+
+        world.nowMs = beganMs + TransactionWorld.LIMITS.idExpirationMs() - 1;
+        world.tick();
+        assertThat(world.state(ID)).isEqualTo("Empty");
+        world.nowMs++;
+        world.tick();
+        assertThat(world.machine.describe(ID).errorCode()).isEqualTo(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND.code());
+    }
+
+    @Test
     void shouldAbortAfterTheTimeoutAndExpireUnusedIds() {
         InitProducerIdResponse producer = init();
         add(producer.producerId(), producer.producerEpoch());
