@@ -67,6 +67,44 @@ class OffsetExpiryTest {
     }
 
     @Test
+    void shouldKeepAnOffsetForItsRetentionWhenItsGroupHasBeenEmptyForLonger() {
+        // given a group without members, in which a tool sets an offset later
+        machine.replay(new CoordinatorRecord(
+                new GroupMetadataKey().setGroup("g"),
+                new GroupMetadataValue()
+                        .setProtocolType("consumer")
+                        .setGeneration(3)
+                        .setCurrentStateTimestamp(0)
+                        .setMembers(List.of())));
+        machine.onLoaded(0);
+        commit(0, 7, null, RETENTION_MS - 1);
+
+        // when the group has been empty for the retention time
+        machine.onTick(RETENTION_MS);
+
+        // then the offset stays, and so does the group
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(7);
+        assertThat(machine.list().get(0).protocolType()).isEqualTo("consumer");
+
+        // until the offset is as old
+        machine.onTick(2 * RETENTION_MS);
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
+        assertThat(machine.list()).isEmpty();
+    }
+
+    @Test
+    void shouldKnowAnOffsetThatIsCommittedAfterAllOthersOfItsGroupWereDeleted() {
+        commit(0, 7, null, 0);
+        assertThat(machine.offsets().delete("g", "t", 0)).isEqualTo(ErrorCode.NONE);
+        assertThat(machine.offsets().get("g", "t", 0)).isNull();
+
+        commit(0, 9, null, 1);
+
+        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(9);
+        assertThat(machine.list()).hasSize(1);
+    }
+
+    @Test
     void shouldForgetNothingByAClockThatIsNotTrusted() {
         machine.onLoaded(0);
         commit(0, 7, null, 0);

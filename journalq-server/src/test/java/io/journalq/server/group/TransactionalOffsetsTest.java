@@ -480,6 +480,55 @@ class TransactionalOffsetsTest {
         assertThat(commit("group", ANYBODY, 7, 4, 0, 10)).containsExactly(ErrorCode.NONE);
     }
 
+    @Test
+    void shouldRefuseOffsetsOfAnEarlierConfirmationWhenTheEndOfTheirTransactionIsForgotten() {
+        // given a confirmation, the end of its transaction, and 10,000 later ends: the first one is forgotten
+        guard = 1;
+        number = 2;
+        end(7, 3, 1, false);
+        for (long other = 0; other < 10_000; other++) {
+            number++;
+            end(1_000 + other, 3, 1, false);
+        }
+
+        // when, then
+        assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.COORDINATOR_NOT_AVAILABLE);
+        guard = number;
+        assertThat(commit("group", ANYBODY, 7, 3, 0, 10)).containsExactly(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldExpireNoOffsetThatAnOpenTransactionMayChange() {
+        // given an old offset, and a transaction that has committed a newer one
+        machine.onLoaded(0);
+        machine.offsets().commit("g", List.of(new CommittedOffsets.Commit("t", TOPIC, 4, 5, 2, 3, "")), nowMs);
+        commit("g", ANYBODY, 11, 0, 4, 9);
+
+        // when its retention ends before the transaction
+        nowMs += LIMITS.offsetRetentionMs() + LIMITS.offsetCheckIntervalMs();
+        machine.onTick(nowMs);
+
+        // then it is still there when the transaction is aborted
+        end(11, 1, false);
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(5);
+
+        // and expires after that
+        nowMs += LIMITS.offsetRetentionMs();
+        machine.onTick(nowMs);
+        assertThat(machine.offsets().get("g", "t", 4)).isNull();
+    }
+
+    @Test
+    void shouldMoveNothingBackThatIsPendingWhenTheEndOfThePartitionIsUnknown() {
+        commit("g", ANYBODY, 11, 0, 4, 9);
+
+        assertThat(machine.offsets().moveBack((topic, partition, epoch) -> -1, () -> {}))
+                .isZero();
+
+        end(11, 1, true);
+        assertThat(machine.offsets().get("g", "t", 4).offset()).isEqualTo(9);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldRefuseTheEndOfAnEarlierTransactionWhenItsCoordinatorWasReplaced(boolean committed) {
