@@ -54,6 +54,20 @@ class BrokerSessionsTest {
     }
 
     @Test
+    void shouldNotWaitLongerWhenAConnectionIsReset() {
+        // given a broker that was not heard from for long
+        sessions.begin(BROKERS, NOBODY, nowMs);
+        long beganMs = nowMs;
+        expiredAt(beganMs + TIMEOUT_MS - TICK_MS);
+
+        // when another connection of it ends
+        sessions.onReset(1, nowMs);
+
+        // then
+        assertThat(expiredAt(beganMs + TIMEOUT_MS)).containsExactly(1, 2, 3);
+    }
+
+    @Test
     void shouldGiveTheLastControllerTwoHeartbeatsWhenTheyAreFarApart() {
         long resetTimeoutMs = 2 * BrokerSessions.PREDECESSOR_TIMEOUT_MS;
         BrokerSessions slow = new BrokerSessions(TIMEOUT_MS, resetTimeoutMs);

@@ -8,6 +8,7 @@ import io.journalq.server.control.ReplicaEnds.LogEnd;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataMachine;
+import io.journalq.server.metadata.PartitionDecider;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.PartitionImage;
@@ -187,5 +188,69 @@ class RecoveryElectionTest {
         end(2, 1, 3);
         tick();
         assertThat(partition().leader()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotElectAReplicaWhoseBrokerIsFencedMeanwhile() {
+        // given
+        unfence(2);
+        end(1, 1, 7);
+        end(2, 1, 7);
+        CompletableFuture<Map<TopicPartition, LogEnd>> late = new CompletableFuture<>();
+        responses.put(3, late);
+        tick();
+
+        // when the one with the most records is gone before the decision
+        apply(machine.cluster().fence(List.of(3)));
+        late.complete(Map.of(PARTITION, new LogEnd(1, 9)));
+
+        // then nobody leads before the others are compared again
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        tick();
+        assertThat(partition().leader()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldNotElectAReplicaWhenThePartitionHasChangedMeanwhile() {
+        // given the ends of all replicas
+        unfence(2);
+        int before = partition().partitionEpoch();
+        Map<Integer, Long> compared = new HashMap<>();
+        for (int nodeId : List.of(1, 2, 3)) {
+            compared.put(nodeId, machine.image().broker(nodeId).epoch());
+        }
+
+        // when the decision is about an earlier partition epoch
+        Decision late = machine.partitions()
+                .recover(List.of(new PartitionDecider.Recovery(ORDERS, 0, before - 1, 1)), compared);
+
+        // then
+        assertThat(late.records()).isEmpty();
+        apply(machine.partitions().recover(List.of(new PartitionDecider.Recovery(ORDERS, 0, before, 1)), compared));
+        assertThat(partition().leader()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldWaitForAReplicaThatIsEligible() {
+        // given a replica that has lost records, and a fenced one that has lost none
+        unfence(2);
+        Uuid payments = new Uuid(1, 2);
+        apply(machine.createTopic(
+                new TopicSpec("payments", -1, -1, List.of(List.of(1, 2)), Map.of("min.insync.replicas", "2")),
+                payments));
+        apply(machine.cluster().fence(List.of(2)));
+        apply(machine.cluster().fence(List.of(1)));
+        long epoch = machine.image().broker(1).epoch();
+        apply(machine.cluster().loseRecords(1, epoch, Map.of(payments, List.of(0))));
+        unfence(1);
+
+        // when
+        tick();
+
+        // then no acknowledged record is given up
+        assertThat(asked).isZero();
+        assertThat(machine.image().topic(payments).partitions().get(0).leader()).isEqualTo(PartitionImage.NO_LEADER);
+        unfence(2);
+        assertThat(machine.image().topic(payments).partitions().get(0).leader()).isEqualTo(2);
     }
 }
