@@ -195,6 +195,59 @@ class JournalTest {
         }
     }
 
+    @Test
+    void shouldKnowNothingOfTruncatedRecordsWhenOthersReplaceThem() throws IOException {
+        // given records of a newer epoch, and a snapshot as of their end
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            append(journal, 5, 100);
+            ByteBuf newer = TestBatches.batch(10, 100, 1_000);
+            journal.append(newer, 5);
+            newer.release();
+            journal.write();
+            long offset = journal.writtenOffset();
+            journal.derivedState().writeDurableSnapshot(offset, ByteBuffer.wrap(new byte[] {1}));
+
+            // when they are removed
+            assertThat(journal.truncateTo(12)).isEqualTo(10);
+
+            // then the epoch before ends there
+            assertThat(journal.epochs().latest()).isEqualTo(3);
+            assertThat(end(journal, 3)).isEqualTo(new EpochEndOffset(3, 10));
+
+            // and the snapshot is not that of the records that replace them
+            append(journal, 10, 100);
+            assertThat(journal.writtenOffset()).isGreaterThan(offset);
+            assertThat(journal.derivedState().restoreSnapshot()).isNull();
+        }
+    }
+
+    @Test
+    void shouldSyncItsFilesBeforeATruncationMakesTheWriteAheadFilesVoid() throws IOException {
+        // given records that only the write-ahead files hold for certain
+        try (Journal journal = open(JournalConfig.DEFAULT)) {
+            List<Long> flushed = new ArrayList<>();
+            journal.setObserver(new JournalWrites() {
+                @Override
+                public void onWritten(long segmentBaseOffset, int position, long endOffset, List<ByteBuf> batches) {
+                    // They are in the write-ahead files.
+                }
+
+                @Override
+                public void beforeTruncation(long offset) {
+                    flushed.add(journal.flushedOffset());
+                }
+            });
+            append(journal, 10, 100);
+            assertThat(journal.flushedOffset()).isZero();
+
+            // when
+            journal.truncateTo(10);
+
+            // then a power loss takes none of the records that remain
+            assertThat(flushed).containsExactly(20L);
+        }
+    }
+
     private static EpochEndOffset end(Journal journal, int epoch) {
         return journal.epochs().endOffsetOf(epoch, journal.writtenOffset());
     }
