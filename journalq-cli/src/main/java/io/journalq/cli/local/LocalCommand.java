@@ -11,9 +11,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** A command for the broker on this machine that a configuration describes. Used for one run, on the main thread. */
 abstract class LocalCommand implements Callable<Integer> {
@@ -26,6 +28,7 @@ abstract class LocalCommand implements Callable<Integer> {
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
+            converter = AssignmentConverter.class,
             description = "Overrides one setting, such as data.directories=/var/lib/journalq. Can be repeated.")
     private List<String> overrides = new ArrayList<>();
 
@@ -61,6 +64,17 @@ abstract class LocalCommand implements Callable<Integer> {
 
     final List<String> overrides() {
         return overrides;
+    }
+
+    /** Refuses what is no assignment as wrong usage. Its error does not contain the text, which may be a secret. */
+    static final class AssignmentConverter implements ITypeConverter<String> {
+        @Override
+        public String convert(String text) {
+            if (text.indexOf('=') <= 0) {
+                throw new TypeConversionException("it must be KEY=VALUE");
+            }
+            return text;
+        }
     }
 
     /** The directory that contains bin, conf and lib. */

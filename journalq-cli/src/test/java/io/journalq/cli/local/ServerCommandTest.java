@@ -222,6 +222,17 @@ class ServerCommandTest {
     }
 
     @Test
+    void shouldRefuseASettingWithoutAValueAsWrongUsage() {
+        CommandRun run = run("start", "--set", "secret");
+
+        assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq-server: ")
+                .contains("--set", "it must be KEY=VALUE", "start --help")
+                .doesNotContain("secret"));
+    }
+
+    @Test
     void shouldReadTheNamedConfiguration() throws IOException {
         Path file = Files.writeString(directory.resolve("own.yaml"), "listeners: PLAINTEXT://[::1]:7777\n", UTF_8);
 

@@ -63,6 +63,11 @@ public final class BrokerMain {
             if (option.equals("--config") && value != null) {
                 file = Path.of(value);
             } else if (option.equals("--set") && value != null) {
+                if (value.indexOf('=') <= 0) {
+                    // Without the text, which may be a secret.
+                    errors.println("--set must be followed by key=value; " + USAGE_LINE);
+                    return USAGE;
+                }
                 assignments.add(value);
             } else {
                 errors.println("what does " + argument + " mean? " + USAGE_LINE);
