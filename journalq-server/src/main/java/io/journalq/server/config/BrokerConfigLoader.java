@@ -128,6 +128,13 @@ public final class BrokerConfigLoader {
                         + name + "; listeners names " + String.join(", ", names));
             }
         }
+        int heartbeatMs = config.get(CoordinatorSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS);
+        int sessionMs = config.get(CoordinatorSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS);
+        if (heartbeatMs >= sessionMs) {
+            throw new ConfigException("group.consumer.heartbeat.interval.ms: " + heartbeatMs
+                    + " must be less than group.consumer.session.timeout.ms (" + sessionMs
+                    + "), because members without a heartbeat for that time are removed");
+        }
         if (config.quorumListener().isPresent()) {
             checkOfCluster(config);
         } else if (!config.clusterJoin().isEmpty()) {

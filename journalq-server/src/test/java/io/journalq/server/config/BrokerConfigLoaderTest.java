@@ -348,6 +348,19 @@ class BrokerConfigLoaderTest {
     }
 
     @Test
+    void shouldRefuseHeartbeatsThatAreNotMoreFrequentThanTheSessionTimeout() {
+        assertThatThrownBy(() -> BrokerConfigLoader.load(
+                        null,
+                        Map.of(),
+                        List.of(
+                                "group.consumer.heartbeat.interval.ms=45000",
+                                "group.consumer.session.timeout.ms=45000")))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("group.consumer.heartbeat.interval.ms: 45000 must be less than"
+                        + " group.consumer.session.timeout.ms (45000)");
+    }
+
+    @Test
     void shouldRefuseAListenerWhenItsProtocolIsUnknown() {
         assertRefused(
                 "listener.security.protocol.map", "listeners=INTERNAL://localhost:1", "add INTERNAL:PLAINTEXT or");
