@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Commands about topics, configs and the cluster, against a real broker. */
 class TopicCommandsTest {
@@ -254,6 +255,16 @@ class TopicCommandsTest {
         assertThat(run.errLines())
                 .singleElement()
                 .satisfies(line -> assertThat(line).startsWith("journalq: ").contains(expected));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1"})
+    void shouldRefuseNumbersOfPartitionsBelowOneAsWrongUsage(String count) {
+        CommandRun run = broker.run("topics", "create", "none", "--partitions", count);
+
+        assertThat(run.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(run.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .contains("--partitions must be 1 or more"));
     }
 
     @Test

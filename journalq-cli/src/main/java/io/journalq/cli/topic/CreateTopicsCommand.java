@@ -31,7 +31,7 @@ final class CreateTopicsCommand extends ClientCommand {
             names = "--partitions",
             paramLabel = "COUNT",
             description = "Number of partitions (default: the broker's num.partitions).")
-    private int partitionCount = NewTopic.BROKER_DEFAULT;
+    private Integer partitionCount;
 
     @Option(
             names = "--replication-factor",
@@ -47,7 +47,7 @@ final class CreateTopicsCommand extends ClientCommand {
 
     @Override
     protected void execute() {
-        if (partitionCount == 0 || partitionCount < NewTopic.BROKER_DEFAULT) {
+        if (partitionCount != null && partitionCount < 1) {
             throw wrongUsage("--partitions must be 1 or more");
         }
         List<Map<String, Object>> results = new ArrayList<>();
@@ -72,7 +72,8 @@ final class CreateTopicsCommand extends ClientCommand {
 
     private boolean create(Admin admin, String name) {
         try {
-            admin.createTopic(new NewTopic(name, partitionCount, replicationFactor, configs));
+            int partitions = partitionCount == null ? NewTopic.BROKER_DEFAULT : partitionCount;
+            admin.createTopic(new NewTopic(name, partitions, replicationFactor, configs));
             return true;
         } catch (TopicExistsException exists) {
             if (ifNotExists) {
