@@ -10,6 +10,7 @@ import java.util.List;
 /** The lines that a broker has written to its log since a given moment. */
 final class LogTail {
     private static final int MAX_TAIL_BYTES = 64 * 1024;
+    private static final String FRAME = " | at ";
 
     private final Path file;
     private final long startPosition;
@@ -20,7 +21,7 @@ final class LogTail {
         this.startPosition = Files.exists(file) ? Files.size(file) : 0;
     }
 
-    /** Returns the last lines since then, at most {@code maxLines}. */
+    /** Returns the last lines since then, at most {@code maxLines}, without their stack traces. */
     List<String> lastLines(int maxLines) throws IOException {
         if (!Files.exists(file)) {
             return List.of();
@@ -32,9 +33,17 @@ final class LogTail {
             byte[] tail = new byte[(int) (length - from)];
             log.seek(from);
             log.readFully(tail);
-            List<String> lines =
-                    new String(tail, StandardCharsets.UTF_8).lines().toList();
+            List<String> lines = new String(tail, StandardCharsets.UTF_8)
+                    .lines()
+                    .map(LogTail::withoutTrace)
+                    .toList();
             return lines.subList(Math.max(0, lines.size() - maxLines), lines.size());
         }
+    }
+
+    /** The configuration of the log writes a stack trace into the line of its event, one frame after the other. */
+    private static String withoutTrace(String line) {
+        int trace = line.indexOf(FRAME);
+        return trace < 0 ? line : line.substring(0, trace);
     }
 }

@@ -25,4 +25,17 @@ class LogTailTest {
         assertThat(tail.lastLines(2)).containsExactly("two", "three");
         assertThat(tail.lastLines(10)).containsExactly("one", "two", "three");
     }
+
+    @Test
+    void shouldLeaveOutStackTraces() throws IOException {
+        // given
+        Path log = directory.resolve("log");
+        LogTail tail = new LogTail(log);
+
+        // when
+        Files.writeString(log, "level=ERROR cannot bind java.io.IOException: in use | at a.B.c(B.java:1) | at d.E.f\n");
+
+        // then
+        assertThat(tail.lastLines(1)).containsExactly("level=ERROR cannot bind java.io.IOException: in use");
+    }
 }
