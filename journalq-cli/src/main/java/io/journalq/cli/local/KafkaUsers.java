@@ -52,7 +52,7 @@ final class KafkaUsers {
         } catch (MalformedInputException binary) {
             throw notADump(file);
         } catch (IOException unreadable) {
-            throw new CommandFailure("cannot read " + file + ": " + unreadable.getMessage());
+            throw CommandFailure.unreadable(file, unreadable);
         }
         if (records == 0) {
             throw notADump(file);

@@ -27,7 +27,7 @@ public final class Passwords {
             }
             return password;
         } catch (IOException unreadable) {
-            throw new CommandFailure("cannot read " + file + ": " + unreadable.getMessage());
+            throw CommandFailure.unreadable(file, unreadable);
         }
     }
 

@@ -3,7 +3,6 @@ package io.journalq.cli.shell;
 import io.journalq.client.security.SaslConfig;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -92,10 +91,8 @@ public record SaslOptions(String mechanism, String user, Path secretFile) {
             if (Files.readString(secretFile).isBlank()) {
                 throw new CommandFailure(secretFile + " has no token");
             }
-        } catch (NoSuchFileException missing) {
-            throw new CommandFailure("cannot find " + secretFile);
         } catch (IOException unreadable) {
-            throw new CommandFailure("cannot read " + secretFile + ": " + unreadable.getMessage());
+            throw CommandFailure.unreadable(secretFile, unreadable);
         }
         return SaslConfig.oauthBearer(secretFile);
     }
