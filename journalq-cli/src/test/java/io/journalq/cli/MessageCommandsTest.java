@@ -205,6 +205,16 @@ class MessageCommandsTest {
     }
 
     @Test
+    void shouldRefuseAFormatThatContradictsTheOutput() {
+        CommandRun value = broker.run("consume", "any", "--format", "value", "--output", "json");
+        CommandRun template = broker.run("consume", "any", "--format", "{key}", "--output", "json");
+
+        assertThat(List.of(value.exitCode(), template.exitCode())).containsOnly(ExitCode.USAGE);
+        assertThat(value.errLines()).singleElement().satisfies(line -> assertThat(line)
+                .startsWith("journalq: --output json shows messages as JSON; leave out --format or --output"));
+    }
+
+    @Test
     void shouldReadChosenPartitionsOnly() {
         // given
         create("chosen", 3);

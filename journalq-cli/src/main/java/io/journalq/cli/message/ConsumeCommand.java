@@ -93,7 +93,6 @@ public final class ConsumeCommand extends ClientCommand {
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
-            defaultValue = "value",
             description = "value, json (with key, headers, offset, partition and timestamp), or a template of {topic}, "
                     + "{partition}, {offset}, {timestamp}, {time}, {key}, {value}, {size} and {headers} "
                     + "(default: value; with --output json: json).")
@@ -126,7 +125,10 @@ public final class ConsumeCommand extends ClientCommand {
         Position stop = until == null
                 ? null
                 : read(until, text -> Position.parse(text, clock.instant(), ZoneId.systemDefault()));
-        String shown = format.equals("value") && wantsJson() ? "json" : format;
+        if (format != null && !format.equals("json") && wantsJson() && !countOnly) {
+            throw wrongUsage("--output json shows messages as JSON; leave out --format or --output");
+        }
+        String shown = format != null ? format : wantsJson() ? "json" : "value";
         String separator = keySeparator == null ? null : MessageFormat.unescape(keySeparator);
         MessageFormat messageFormat = read(shown, text -> MessageFormat.parse(text, separator, terminal()));
         if (maxMessages < 1) {
