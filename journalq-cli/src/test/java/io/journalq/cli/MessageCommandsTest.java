@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Terminal;
+import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -275,26 +277,37 @@ class MessageCommandsTest {
     }
 
     @Test
+    void shouldSayHowManyMessagesWereWrittenWhenAProcessIsInterrupted() throws Exception {
+        // given a process whose input does not end
+        create("interrupted", 1);
+        Path err = directory.resolve("interrupted.txt");
+        Process process = process("produce", "interrupted", "--output", "json")
+                .redirectError(err.toFile())
+                .start();
+        process.getOutputStream().write("one\ntwo\n".getBytes(UTF_8));
+        process.getOutputStream().flush();
+        try (BufferedReader lines = process.inputReader(UTF_8)) {
+            assertThat(lines.readLine()).contains("\"offset\":0");
+            assertThat(lines.readLine()).contains("\"offset\":1");
+
+            // when
+            process.toHandle().destroy();
+            process.waitFor();
+        }
+
+        // then
+        assertThat(Files.readAllLines(err)).containsExactly("interrupted; 2 messages written to interrupted");
+    }
+
+    @Test
     void shouldExplainInOneLineWhenTheTopicOfAProcessDoesNotExist() throws Exception {
         // given: the log of the client goes to standard error as in bin/journalq, which a run in this process cannot
         // see
         Path err = directory.resolve("err.txt");
-        ProcessBuilder command = new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "-Dlogback.configurationFile=" + Path.of("..", "conf", "logback-cli.xml"),
-                JournalqMain.class.getName(),
-                "consume",
-                "absent",
-                "--bootstrap",
-                broker.bootstrap());
-        command.environment().remove("JOURNALQ_LOG_LEVEL");
 
         // when
-        Process process = command.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+        Process process = process("consume", "absent")
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(err.toFile())
                 .start();
 
@@ -302,6 +315,23 @@ class MessageCommandsTest {
         assertThat(process.waitFor()).isEqualTo(ExitCode.FAILED);
         assertThat(Files.readAllLines(err))
                 .containsExactly("journalq: topic absent does not exist; create it, or check its name");
+    }
+
+    /** A command in a process of its own. */
+    private static ProcessBuilder process(String... words) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "-Dlogback.configurationFile=" + Path.of("..", "conf", "logback-cli.xml"),
+                JournalqMain.class.getName()));
+        command.addAll(List.of(words));
+        command.addAll(List.of("--bootstrap", broker.bootstrap()));
+        ProcessBuilder process = new ProcessBuilder(command);
+        process.environment().remove("JOURNALQ_LOG_LEVEL");
+        return process;
     }
 
     @Test

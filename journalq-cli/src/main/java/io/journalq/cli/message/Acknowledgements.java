@@ -8,6 +8,7 @@ import io.journalq.client.record.RecordMetadata;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
@@ -88,6 +89,15 @@ final class Acknowledgements {
     synchronized void awaitAll() throws InterruptedException {
         while (pending.get() > 0) {
             wait();
+        }
+    }
+
+    /** Waits until all added messages have completed, but not longer than this. */
+    synchronized void awaitAll(long timeoutMs) throws InterruptedException {
+        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        for (long leftNs = endNs - System.nanoTime(); pending.get() > 0 && leftNs > 0; ) {
+            TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+            leftNs = endNs - System.nanoTime();
         }
     }
 

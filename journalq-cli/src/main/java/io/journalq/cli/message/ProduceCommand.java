@@ -49,6 +49,8 @@ public final class ProduceCommand extends ClientCommand {
     private static final int LINGER_MS = 5;
 
     private static final long PROGRESS_INTERVAL_NS = 500_000_000L;
+    /** What was sent just before an interrupt is usually acknowledged within this time. */
+    private static final long INTERRUPT_WAIT_MS = 1_000;
 
     @Parameters(paramLabel = "TOPIC", description = "Name of the topic.")
     private String topic;
@@ -123,12 +125,15 @@ public final class ProduceCommand extends ClientCommand {
             terminal().tell("Type messages, one per line. Ctrl-D ends.");
         }
         long bytes;
-        try (Producer producer = seal.apply(program().configure(Producer.builder()))
-                .compression(compression)
-                .acks(acks)
-                .linger(Duration.ofMillis(terminal().readsFromPerson() ? 0 : LINGER_MS))
-                .maxRequestSizeBytes(Math.max(maxLineBytes, 2 * LineBatches.BATCH_SIZE_BYTES) + LINE_OVERHEAD_BYTES)
-                .build()) {
+        try (InterruptReport report = new InterruptReport(this::reportInterrupt);
+                Producer producer = seal.apply(program().configure(Producer.builder()))
+                        .compression(compression)
+                        .acks(acks)
+                        .linger(Duration.ofMillis(terminal().readsFromPerson() ? 0 : LINGER_MS))
+                        .maxRequestSizeBytes(
+                                Math.max(maxLineBytes, 2 * LineBatches.BATCH_SIZE_BYTES) + LINE_OVERHEAD_BYTES)
+                        .build()) {
+            report.start();
             missing = topicIsMissing();
             checkPartition(producer);
             bytes = sendLines(producer);
@@ -145,6 +150,18 @@ public final class ProduceCommand extends ClientCommand {
         terminal()
                 .tell(Quantity.count(acknowledgements.acknowledged(), "message") + " (" + Quantity.size(bytes)
                         + ") written to " + topic);
+    }
+
+    /** Runs on another thread while the process ends. */
+    private void reportInterrupt() {
+        try {
+            acknowledgements.awaitAll(INTERRUPT_WAIT_MS);
+        } catch (InterruptedException enough) {
+            Thread.currentThread().interrupt();
+        }
+        terminal()
+                .tell("interrupted; " + Quantity.count(acknowledgements.acknowledged(), "message") + " written to "
+                        + topic);
     }
 
     private void checkPartition(Producer producer) {
