@@ -80,6 +80,11 @@ final class Acknowledgements {
         return acknowledged.sum();
     }
 
+    /** Whether a message has not completed. */
+    boolean isPending() {
+        return pending.get() > 0;
+    }
+
     /** Whether a message has failed. */
     boolean failed() {
         return firstFailure.get() != null;

@@ -132,8 +132,11 @@ public final class ProduceCommand extends ClientCommand {
                         .linger(Duration.ofMillis(terminal().readsFromPerson() ? 0 : LINGER_MS))
                         .maxRequestSizeBytes(
                                 Math.max(maxLineBytes, 2 * LineBatches.BATCH_SIZE_BYTES) + LINE_OVERHEAD_BYTES)
-                        .build()) {
+                        .build();
+                StallWatch watch = new StallWatch(
+                        acknowledgements, () -> producer.metrics().lastError(), terminal()::warn)) {
             report.start();
+            watch.start();
             missing = topicIsMissing();
             checkPartition(producer);
             bytes = sendLines(producer);
