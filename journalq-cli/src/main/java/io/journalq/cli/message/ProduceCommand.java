@@ -33,7 +33,8 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "produce",
         description =
-                "Writes messages to a topic, one for each line of standard input. Warns if this creates the topic.",
+                "Writes messages to a topic, one for each line of standard input. Lines end with LF or CRLF, which are"
+                        + " not part of the message. Warns if this creates the topic.",
         footerHeading = "%nExamples:%n",
         footer = {
             "  echo hello | journalq produce orders",
