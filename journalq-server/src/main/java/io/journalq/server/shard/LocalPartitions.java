@@ -17,6 +17,7 @@ import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -384,8 +385,9 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 closed -> {
                     try {
                         // If the directory is lost, no journal is created in it, and its write-ahead files fail.
-                        if (!files.isOffline(closed.journal().directory().getParent())) {
-                            closed.forgetWrites();
+                        Path directory = closed.journal().directory();
+                        if (!files.isOffline(directory.getParent())) {
+                            files.forgetWrites(directory);
                         }
                         return settled;
                     } catch (IOException failure) {

@@ -88,7 +88,6 @@ public final class Shards {
         this.blockingPool = blockingPool;
         this.traffic = new TopicTraffic(config.get(BrokerSettings.METRICS_TOPICS_MAX), cycles.size());
         this.opening = new ConcurrencyLimitedExecutor(blockingPool, cycles.size() + 1);
-        this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnds);
         this.walSyncers = new WalSyncers(
                 store,
                 config.dataDirectories(),
@@ -96,6 +95,7 @@ public final class Shards {
                 cycles.size(),
                 blockingPool,
                 clock);
+        this.files = new PartitionFiles(store, config.dataDirectories(), blockingPool, clock, lastEnds, walSyncers);
         this.retentionClock = new RetentionClock(
                 store,
                 config.dataDirectories().get(0),

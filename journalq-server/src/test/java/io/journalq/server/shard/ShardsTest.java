@@ -364,6 +364,10 @@ class ShardsTest {
                 store.delete(firstDirectory().resolve(name));
             }
         }
+        damage();
+    }
+
+    private void damage() throws IOException {
         try (LogFile log = store.open(firstDirectory().resolve("00000000000000000000.log"), false)) {
             log.write(ByteBuffer.wrap(new byte[] {-1}), RecordBatch.MAGIC);
         }
@@ -477,6 +481,11 @@ class ShardsTest {
     private void moveAndComeBack(Path log) throws Exception {
         long firstBytes = store.sizeBytes(log);
         shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        leadAndCrash(log, firstBytes);
+    }
+
+    /** The replica leads and gets other, longer records than before, which a start after a crash keeps. */
+    private void leadAndCrash(Path log, long firstBytes) throws Exception {
         shards.partitions().open(change(0, partition(0).setLeaderEpoch(2))).join();
         shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
         // The first batch of a file is in no write-ahead file: nothing else could repair it.
@@ -502,6 +511,51 @@ class ShardsTest {
         takeOffline();
 
         moveAndComeBack(log);
+    }
+
+    /** Cuts the first partition at its end, so that it is closed and opened again. */
+    private void reopen() throws Exception {
+        Shard shard = shards.shardOf(ID, 0);
+        PartitionCuts cuts = new PartitionCuts(shards.partitions(), shard, Runnable::run);
+        PartitionHost before = ask(0, host -> host);
+        cuts.cut(before, before.journal().writtenOffset());
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        PartitionHost after = ask(0, host -> host);
+        assertThat(after).isNotSameAs(before);
+    }
+
+    @Test
+    void shouldNotReplayWritesOfAReplicaThatWasOpenedAgainBeforeItHasMovedAndComeBack() throws Exception {
+        Path log = openCovered();
+        reopen();
+
+        moveAndComeBack(log);
+    }
+
+    @Test
+    void shouldNotReplayWritesOfAReplicaThatCouldNotBeOpenedAgainBeforeItHasMovedAndComeBack() throws Exception {
+        // given a replica that is closed because its directory cannot be read
+        Path log = openCovered();
+        broken.add(StoredPartition.directoryName(ID, 0));
+        reopen();
+        assertThat(isOffline()).isTrue();
+        broken.clear();
+
+        moveAndComeBack(log);
+    }
+
+    @Test
+    void shouldNotReplayWritesOfAReplicaThatBeginsAgainWithoutItsDamagedFiles() throws Exception {
+        // given a replica that is not in sync, and that is damaged when it is opened again
+        Path log = openCovered();
+        PartitionState outOfSync = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
+        shards.partitions().open(change(0, outOfSync.setLeaderEpoch(1))).join();
+        long firstBytes = store.sizeBytes(log);
+        damage();
+        reopen();
+        assertThat(firstEndOffset()).isZero();
+
+        leadAndCrash(log, firstBytes);
     }
 
     private void takeOffline() {

@@ -18,13 +18,14 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     private final WalLoopBuffer buffer;
     private final Journal journal;
     private final Listener listener;
-    private final byte[] directoryName;
+    private final String directoryName;
+    private final byte[] encodedName;
     private long coveredFrom;
     private long committedOffset;
     /** Number of staged writes whose commit has not ended. */
     private int uncommitted;
 
-    /** Whether the write-ahead files may hold writes of the journal. */
+    /** Whether the write-ahead files may hold writes of the journal, also those from before it was last opened. */
     private boolean staged;
 
     private volatile boolean gone;
@@ -48,7 +49,9 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         this.buffer = buffer;
         this.journal = journal;
         this.listener = listener;
-        this.directoryName = String.valueOf(journal.directory().getFileName()).getBytes(StandardCharsets.UTF_8);
+        this.directoryName = String.valueOf(journal.directory().getFileName());
+        this.encodedName = directoryName.getBytes(StandardCharsets.UTF_8);
+        this.staged = buffer.mayHold(directoryName);
         begin();
     }
 
@@ -67,8 +70,11 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         // Only a flush syncs the name of a new segment; write-ahead files only contain data of existing segments, see
         // WalReplay.
         boolean named = position > 0;
-        if (named && buffer.stage(this, directoryName, segmentBaseOffset, position, endOffset, batches)) {
-            staged = true;
+        if (named && buffer.stage(this, encodedName, segmentBaseOffset, position, endOffset, batches)) {
+            if (!staged) {
+                staged = true;
+                buffer.onFirstWrite(directoryName);
+            }
             uncommitted++;
         } else {
             coveredFrom = endOffset;
@@ -151,6 +157,7 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     /** Called when the journal was deleted. Any thread. */
     void forget() {
         gone = true;
+        buffer.forget(directoryName);
     }
 
     @Override

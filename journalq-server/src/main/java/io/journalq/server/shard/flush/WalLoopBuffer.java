@@ -18,9 +18,6 @@ import org.slf4j.LoggerFactory;
 final class WalLoopBuffer implements WalSyncer.Submitter {
     private static final Logger log = LoggerFactory.getLogger(WalLoopBuffer.class);
 
-    /** Room for the longest name of a directory. */
-    private static final int CUT_CAPACITY_BYTES = 1 << 10;
-
     private final WalSyncer syncer;
     private final LoopCycle cycle;
     private final Runnable submit = this::submit;
@@ -89,11 +86,23 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
      * @param offset the offset to which the journal is about to be truncated
      * @throws IOException if that is not durable in the write-ahead files
      */
-    void cut(CoveredJournal journal, byte[] directoryName, long offset) throws IOException {
-        WriteAheadFrames frames = new WriteAheadFrames(CUT_CAPACITY_BYTES);
-        if (!frames.addCut(journal, directoryName, offset) || !syncer.commitNow(frames)) {
-            throw new IOException("a truncation cannot be recorded in the write-ahead files now");
-        }
+    void cut(CoveredJournal journal, String directoryName, long offset) throws IOException {
+        syncer.cut(journal, directoryName, offset);
+    }
+
+    /** Whether the write-ahead files may hold writes of a journal, perhaps from before it was opened. Any thread. */
+    boolean mayHold(String directoryName) {
+        return syncer.mayHold(directoryName);
+    }
+
+    /** A journal is about to stage its first write. */
+    void onFirstWrite(String directoryName) {
+        syncer.onFirstWrite(directoryName);
+    }
+
+    /** A journal is deleted. Any thread. */
+    void forget(String directoryName) {
+        syncer.forget(directoryName);
     }
 
     private void submit() {

@@ -1,11 +1,15 @@
 package io.journalq.server.shard.flush;
 
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadFrames;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
@@ -19,12 +23,18 @@ final class WalSyncer {
     /** Minimum time between two attempts to create a file on a full disk, in milliseconds. */
     private static final long RETRY_MS = 10_000;
 
+    /** Room for the longest name of a directory. */
+    private static final int CUT_CAPACITY_BYTES = 1 << 10;
+
     private static final Logger log = LoggerFactory.getLogger(WalSyncer.class);
 
     private final WriteAheadLog files;
     private final Executor blockingPool;
     private final Clock clock;
     private final List<Submission> submitted = new ArrayList<>();
+    /** The names of the directories of the journals whose writes the files may hold. */
+    private final Set<String> written = ConcurrentHashMap.newKeySet();
+
     private boolean runs;
     private boolean makesSpare;
     private long nextTryMs;
@@ -58,6 +68,34 @@ final class WalSyncer {
         return files.failure();
     }
 
+    /** Whether the files may hold writes of a journal, perhaps from before it was last opened. */
+    boolean mayHold(String directoryName) {
+        return written.contains(directoryName);
+    }
+
+    /** A journal is about to submit its first write. */
+    void onFirstWrite(String directoryName) {
+        written.add(directoryName);
+    }
+
+    /** A journal is deleted: its writes are void, or no other journal gets its directory. */
+    void forget(String directoryName) {
+        written.remove(directoryName);
+    }
+
+    /**
+     * Makes the earlier records of a journal void. None of them is on its way. Blocks.
+     *
+     * @param offset the offset to which the journal is about to be truncated
+     * @throws IOException if that is not durable in the write-ahead files
+     */
+    void cut(CoveredJournal journal, String directoryName, long offset) throws IOException {
+        WriteAheadFrames frames = new WriteAheadFrames(CUT_CAPACITY_BYTES);
+        if (!frames.addCut(journal, directoryName.getBytes(StandardCharsets.UTF_8), offset) || !commitNow(frames)) {
+            throw new IOException("a truncation cannot be recorded in the write-ahead files now");
+        }
+    }
+
     /** Commits {@code frames}, which are then returned to {@code from}. */
     void submit(Submitter from, WriteAheadFrames frames) {
         synchronized (this) {
@@ -79,7 +117,7 @@ final class WalSyncer {
      *
      * @return whether they are durable in the write-ahead files
      */
-    boolean commitNow(WriteAheadFrames frames) throws IOException {
+    private boolean commitNow(WriteAheadFrames frames) throws IOException {
         boolean committed = files.commit(List.of(frames));
         startSpare();
         return committed;

@@ -2,6 +2,7 @@ package io.journalq.server.shard.flush;
 
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.wal.CoveredJournal;
 import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.loop.LoopCycle;
 import java.io.IOException;
@@ -14,6 +15,22 @@ import java.util.concurrent.Executor;
 
 /** The write-ahead files of all data directories. Immutable; any thread. */
 public final class WalSyncers {
+    /** Instead of a journal that is not open. */
+    private static final CoveredJournal CLOSED = new CoveredJournal() {
+        @Override
+        public long flushedOffset() {
+            return 0;
+        }
+
+        @Override
+        public boolean isGone() {
+            return true;
+        }
+
+        @Override
+        public void flushSoon() {}
+    };
+
     private final Map<Path, WalSyncer> byDirectory = new HashMap<>();
     private final int loopCount;
 
@@ -41,6 +58,21 @@ public final class WalSyncers {
     WalLoopBuffer newBuffer(LoopCycle cycle, Path dataDirectory) {
         WalSyncer syncer = byDirectory.get(dataDirectory);
         return syncer == null ? null : new WalLoopBuffer(syncer, cycle, loopCount);
+    }
+
+    /**
+     * Makes what the files have of a journal void, before another one is created in its directory. The journal is not
+     * open. Any thread; blocks.
+     *
+     * @throws IOException if that is not possible now
+     */
+    public void forgetWrites(Path journalDirectory) throws IOException {
+        WalSyncer syncer = byDirectory.get(journalDirectory.getParent());
+        String name = String.valueOf(journalDirectory.getFileName());
+        if (syncer != null && syncer.mayHold(name)) {
+            syncer.cut(CLOSED, name, 0);
+            syncer.forget(name);
+        }
     }
 
     /** Stops all writes in a data directory. Any thread; may block. */

@@ -15,6 +15,7 @@ import io.journalq.server.replication.ReplicaMachine;
 import io.journalq.server.shard.append.DeliveryMode;
 import io.journalq.server.shard.append.PartitionProducers;
 import io.journalq.server.shard.append.ProducerReplay;
+import io.journalq.server.shard.flush.WalSyncers;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -46,16 +47,24 @@ public final class PartitionFiles {
     private final Executor background;
     private final Clock clock;
     private final Map<Path, LastEnd> lastEnds;
+    private final WalSyncers walSyncers;
     private final Set<Path> offline = ConcurrentHashMap.newKeySet();
 
-    /** @param lastEnds how the last run ended, by data directory */
+    /**
+     * Opens nothing yet.
+     *
+     * @param lastEnds how the last run ended, by data directory
+     * @param walSyncers the write-ahead files, which may have writes of partitions that cannot be opened again
+     */
     public PartitionFiles(
             FileStore store,
             List<Path> dataDirectories,
             Executor background,
             Clock clock,
-            Map<Path, LastEnd> lastEnds) {
+            Map<Path, LastEnd> lastEnds,
+            WalSyncers walSyncers) {
         this.lastEnds = Map.copyOf(lastEnds);
+        this.walSyncers = walSyncers;
         this.store = store;
         this.dataDirectories = List.copyOf(dataDirectories);
         this.background = background;
@@ -153,7 +162,7 @@ public final class PartitionFiles {
      * @param notes whether to note the loss
      */
     public void deleteUnreadable(Uuid topicId, int partition, boolean notes) throws IOException {
-        DeletedJournal.delete(store, directory(topicId, partition));
+        deleteVoid(directory(topicId, partition));
         if (notes) {
             noteLoss(topicId, partition);
         }
@@ -192,10 +201,26 @@ public final class PartitionFiles {
         Path directory = null;
         try {
             directory = directory(topicId, partition);
-            DeletedJournal.delete(store, directory);
+            deleteVoid(directory);
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
+    }
+
+    /**
+     * Makes what the write-ahead files have of a closed partition void, after
+     * {@link PartitionReplication#whenCuttable}. Otherwise a start after a crash would write it to another journal that
+     * is created in the same directory.
+     *
+     * @throws IOException if that is not possible now
+     */
+    public void forgetWrites(Path directory) throws IOException {
+        walSyncers.forgetWrites(directory);
+    }
+
+    private void deleteVoid(Path directory) throws IOException {
+        forgetWrites(directory);
+        DeletedJournal.delete(store, directory);
     }
 
     private Path directory(Uuid topicId, int partition) throws IOException {

@@ -468,16 +468,6 @@ public final class PartitionHost {
     }
 
     /**
-     * Makes what the write-ahead files have of the journal void, after {@link PartitionReplication#whenCuttable}. Otherwise a
-     * start after a crash would write it to another journal that is created in the same directory. Any thread; blocks.
-     *
-     * @throws IOException if that is not possible now
-     */
-    public void forgetWrites() throws IOException {
-        journal.forgetWrites();
-    }
-
-    /**
      * Shared by the partitions of one loop.
      *
      * @param cycle of that loop

@@ -130,7 +130,8 @@ public final class SteppedPartition {
                 throttles,
                 NODE);
         guards = resources.appends().guards();
-        files = new PartitionFiles(store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd));
+        files = new PartitionFiles(
+                store, List.of(directory), Runnable::run, clock, Map.of(directory, lastEnd), walSyncers);
         RecoveredPartition recovered = files.open(new TopicPartition("t", 0), TOPIC_ID, settings, 0, true);
         host = new PartitionHost(resources, recovered, new TopicCounters(1), settings, replicas);
     }
