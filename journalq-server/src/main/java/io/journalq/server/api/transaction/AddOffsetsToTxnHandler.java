@@ -70,14 +70,17 @@ public final class AddOffsetsToTxnHandler implements Handler<AddOffsetsToTxnRequ
         }
         ProducerClaim claim =
                 new ProducerClaim(request.transactionalId(), request.producerId(), request.producerEpoch());
-        transactions.submit(
+        ConfirmedErrors.<ErrorCode>submit(
+                transactions,
                 claim.transactionalId(),
-                (machine, nowMs, replies) -> machine.onAddPartitions(
+                receiver -> (machine, nowMs, replies) -> machine.onAddPartitions(
                         claim,
                         List.of(new TopicPartition(groups.topic(), partition)),
                         TransactionVersion.FIRST,
                         nowMs,
-                        replies.to(respond, respond)),
+                        replies.to(receiver, respond)),
+                error -> error,
+                respond,
                 respond);
     }
 }

@@ -134,16 +134,19 @@ public final class AddPartitionsToTxnHandler implements Handler<AddPartitionsToT
             done.accept(results);
         };
         ProducerClaim claim = new ProducerClaim(asked.transactionalId(), asked.producerId(), asked.producerEpoch());
-        transactions.submit(
+        ConfirmedErrors.<ErrorCode>submit(
+                transactions,
                 claim.transactionalId(),
-                (machine, nowMs, replies) -> {
-                    Reply<ErrorCode> reply = replies.to(respond, respond);
+                receiver -> (machine, nowMs, replies) -> {
+                    Reply<ErrorCode> reply = replies.to(receiver, respond);
                     if (asked.verifyOnly()) {
                         machine.onVerify(claim, partitions, reply);
                     } else {
                         machine.onAddPartitions(claim, partitions, generation(version), nowMs, reply);
                     }
                 },
+                error -> error,
+                respond,
                 respond);
     }
 

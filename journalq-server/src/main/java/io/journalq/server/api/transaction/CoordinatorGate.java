@@ -64,16 +64,19 @@ public final class CoordinatorGate implements TransactionGate {
     public void admit(Request request, Consumer<ErrorCode> decided) {
         ProducerClaim claim =
                 new ProducerClaim(request.transactionalId(), request.producerId(), request.producerEpoch());
-        transactions.submit(
+        ConfirmedErrors.<ErrorCode>submit(
+                transactions,
                 claim.transactionalId(),
-                (machine, nowMs, replies) -> {
-                    Reply<ErrorCode> reply = replies.to(decided, decided);
+                receiver -> (machine, nowMs, replies) -> {
+                    Reply<ErrorCode> reply = replies.to(receiver, decided);
                     if (request.addMissing()) {
                         machine.onProduce(claim, request.partitions(), nowMs, reply);
                     } else {
                         machine.onVerify(claim, request.partitions(), reply);
                     }
                 },
+                error -> error,
+                decided,
                 unavailable -> {
                     if (unavailable == ErrorCode.NOT_COORDINATOR && peers != null) {
                         ask(request, RETRIES, decided);

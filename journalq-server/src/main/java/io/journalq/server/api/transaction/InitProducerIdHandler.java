@@ -16,6 +16,7 @@ import io.journalq.server.shard.coordinator.transaction.ProducerIds;
 import io.journalq.server.transaction.TransactionLimits;
 import io.journalq.server.transaction.TransactionMachine;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,16 +72,15 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
             context.respond(refusal(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
             return;
         }
-        transactions.submit(
+        Consumer<ErrorCode> refuse = error -> context.respond(refusal(error));
+        ConfirmedErrors.<InitProducerIdResponse>submit(
+                transactions,
                 request.transactionalId(),
-                (machine, nowMs, replies) -> machine.onInitProducerId(
-                        context.apiVersion(),
-                        request,
-                        nowMs,
-                        replies.to(
-                                response -> respond(context, request.transactionalId(), response),
-                                error -> context.respond(refusal(error)))),
-                error -> context.respond(refusal(error)));
+                respond -> (machine, nowMs, replies) ->
+                        machine.onInitProducerId(context.apiVersion(), request, nowMs, replies.to(respond, refuse)),
+                response -> ErrorCode.of(response.errorCode()),
+                response -> respond(context, request.transactionalId(), response),
+                refuse);
     }
 
     private void respond(RequestContext context, String id, InitProducerIdResponse response) {

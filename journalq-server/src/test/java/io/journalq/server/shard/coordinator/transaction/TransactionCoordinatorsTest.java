@@ -6,16 +6,23 @@ import io.journalq.common.id.TopicPartition;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest.AddPartitionsToTxnTopic;
+import io.journalq.common.protocol.message.AddPartitionsToTxnRequest.AddPartitionsToTxnTransaction;
+import io.journalq.common.protocol.message.AddPartitionsToTxnResponse;
 import io.journalq.common.protocol.message.EndTxnRequest;
 import io.journalq.common.protocol.message.EndTxnResponse;
 import io.journalq.common.protocol.message.InitProducerIdRequest;
+import io.journalq.common.protocol.message.InitProducerIdResponse;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest;
 import io.journalq.common.protocol.message.WriteTxnMarkersRequest.WritableTxnMarkerTopic;
 import io.journalq.common.protocol.message.WriteTxnMarkersResponse;
 import io.journalq.server.api.RequestContext;
+import io.journalq.server.api.transaction.AddPartitionsToTxnHandler;
 import io.journalq.server.api.transaction.EndTxnHandler;
+import io.journalq.server.api.transaction.InitProducerIdHandler;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.journal.file.MemoryFileStore;
@@ -49,6 +56,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +70,7 @@ class TransactionCoordinatorsTest {
     private static final String ID = "copy";
     private static final long PRODUCER_ID = 1_000;
     private static final short EPOCH = 0;
+    private static final short NEXT_EPOCH = 1;
     private static final short FIRST = 4;
     private static final Uuid TRANSACTIONS = new Uuid(7, 7);
 
@@ -312,6 +321,71 @@ class TransactionCoordinatorsTest {
         CompletableFuture<ErrorCode> third = end();
         next().listener().onResponse(epochEnd(ErrorCode.NONE));
         assertThat(third.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo(ErrorCode.NONE);
+    }
+
+    @Test
+    void shouldNotFenceAProducerWhenAnotherBrokerHasTheCoordinator() throws Exception {
+        // given a producer, and another broker that could have given it its next epoch
+        createOrders();
+        begin(new TopicPartition("orders", 0));
+        awaitState("Ongoing");
+        assertThat(add(EPOCH).get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo(ErrorCode.NONE);
+        replicate();
+
+        // when it comes with that epoch
+        for (Function<Short, CompletableFuture<ErrorCode>> request :
+                List.<Function<Short, CompletableFuture<ErrorCode>>>of(this::add, this::init)) {
+            CompletableFuture<ErrorCode> error = request.apply(NEXT_EPOCH);
+
+            // then the other broker is asked first, which has the coordinator
+            Sent question = next();
+            assertThat(question.request()).isInstanceOf(OffsetForLeaderEpochRequest.class);
+            assertThat(error).isNotDone();
+            question.listener().onResponse(epochEnd(ErrorCode.FENCED_LEADER_EPOCH));
+            assertThat(error.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo(ErrorCode.NOT_COORDINATOR);
+
+            // or has not
+            CompletableFuture<ErrorCode> again = request.apply(NEXT_EPOCH);
+            next().listener().onResponse(epochEnd(ErrorCode.NONE));
+            assertThat(again.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo(ErrorCode.PRODUCER_FENCED);
+        }
+    }
+
+    private CompletableFuture<ErrorCode> add(short epoch) {
+        CompletableFuture<ErrorCode> error = new CompletableFuture<>();
+        AddPartitionsToTxnTopic topic =
+                new AddPartitionsToTxnTopic().setName("orders").setPartitions(List.of(0));
+        new AddPartitionsToTxnHandler(transactions.coordinators(), metadata::image)
+                .handle(
+                        client(response -> error.complete(ErrorCode.of(((AddPartitionsToTxnResponse) response)
+                                .resultsByTransaction()
+                                .get(0)
+                                .topicResults()
+                                .get(0)
+                                .resultsByPartition()
+                                .get(0)
+                                .partitionErrorCode()))),
+                        new AddPartitionsToTxnRequest()
+                                .setTransactions(List.of(new AddPartitionsToTxnTransaction()
+                                        .setTransactionalId(ID)
+                                        .setProducerId(PRODUCER_ID)
+                                        .setProducerEpoch(epoch)
+                                        .setTopics(List.of(topic)))));
+        return error;
+    }
+
+    private CompletableFuture<ErrorCode> init(short epoch) {
+        CompletableFuture<ErrorCode> error = new CompletableFuture<>();
+        new InitProducerIdHandler(null, transactions.coordinators(), null)
+                .handle(
+                        client(response ->
+                                error.complete(ErrorCode.of(((InitProducerIdResponse) response).errorCode()))),
+                        new InitProducerIdRequest()
+                                .setTransactionalId(ID)
+                                .setTransactionTimeoutMs(60_000)
+                                .setProducerId(PRODUCER_ID)
+                                .setProducerEpoch(epoch));
+        return error;
     }
 
     private static OffsetForLeaderEpochResponse epochEnd(ErrorCode error) {
