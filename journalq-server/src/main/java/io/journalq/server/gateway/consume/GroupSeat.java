@@ -151,6 +151,12 @@ public final class GroupSeat {
         return topicIds.get(topic);
     }
 
+    /** Id of the topic that has a name now; null if there is none. */
+    Uuid currentTopicId(String topic) {
+        TopicImage image = images.get().topic(topic);
+        return image == null ? null : image.id();
+    }
+
     /** Wants partitions of one more topic. Takes the seat if it is the first. */
     public void add(String topic) {
         topics.add(topic);

@@ -56,8 +56,22 @@ public final class SeatOffsets {
 
     private boolean closed;
 
-    /** @param topicIds those of the topics of the offsets, as far as the member has partitions of them */
-    private record Commit(Map<TopicPartition, Committed> offsets, Map<String, Uuid> topicIds, Consumer<Problem> done) {}
+    /**
+     * Offsets to commit.
+     *
+     * @param asMember whether the client was a member when it committed them; it can become one before they are sent
+     * @param topicIds those of the topics of the offsets; null for a topic that does not exist
+     */
+    private record Commit(
+            Map<TopicPartition, Committed> offsets,
+            boolean asMember,
+            Map<String, Uuid> topicIds,
+            Consumer<Problem> done) {
+        /** An id for each topic, or none: an earlier version of the request has names. */
+        boolean isById() {
+            return asMember || !topicIds.containsValue(null);
+        }
+    }
 
     /**
      * A committed offset.
@@ -165,9 +179,13 @@ public final class SeatOffsets {
      * @param done receives null, or why they are not committed. Not called after {@link GroupSeat#close}
      */
     public void commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {
+        boolean asMember = seat.isMember();
         Map<String, Uuid> topicIds = new HashMap<>();
-        offsets.keySet().forEach(partition -> topicIds.put(partition.topic(), seat.topicId(partition.topic())));
-        commits.add(new Commit(offsets, topicIds, done));
+        for (TopicPartition partition : offsets.keySet()) {
+            String topic = partition.topic();
+            topicIds.put(topic, asMember ? seat.topicId(topic) : seat.currentTopicId(topic));
+        }
+        commits.add(new Commit(offsets, asMember, topicIds, done));
         if (commits.size() == 1) {
             commitFirst(ATTEMPTS);
         }
@@ -203,7 +221,7 @@ public final class SeatOffsets {
         if (closed) {
             return;
         }
-        if (!seat.isMember()) {
+        if (!commits.element().asMember) {
             findCoordinator(() -> sendFirst(attempts));
         } else if (commits.element().offsets.keySet().stream().allMatch(this::isStillOwned)) {
             sendFirst(attempts);
@@ -226,24 +244,25 @@ public final class SeatOffsets {
         if (closed) {
             return;
         }
+        Commit first = commits.element();
         Map<String, List<OffsetCommitRequest.OffsetCommitRequestPartition>> byTopic = new LinkedHashMap<>();
-        commits.element().offsets.forEach((partition, committed) -> byTopic.computeIfAbsent(
-                        partition.topic(), topic -> new ArrayList<>())
-                .add(new OffsetCommitRequest.OffsetCommitRequestPartition()
-                        .setPartitionIndex(partition.partition())
-                        .setCommittedOffset(committed.offset())
-                        .setCommittedMetadata(committed.metadata())));
+        first.offsets.forEach(
+                (partition, committed) -> byTopic.computeIfAbsent(partition.topic(), topic -> new ArrayList<>())
+                        .add(new OffsetCommitRequest.OffsetCommitRequestPartition()
+                                .setPartitionIndex(partition.partition())
+                                .setCommittedOffset(committed.offset())
+                                .setCommittedMetadata(committed.metadata())));
         OffsetCommitRequest request = new OffsetCommitRequest()
                 .setGroupId(seat.group())
-                .setMemberId(seat.isMember() ? seat.memberId() : "")
-                .setGenerationIdOrMemberEpoch(seat.isMember() ? seat.epoch() : NO_MEMBER)
+                .setMemberId(first.asMember ? seat.memberId() : "")
+                .setGenerationIdOrMemberEpoch(first.asMember ? seat.epoch() : NO_MEMBER)
                 .setTopics(byTopic.entrySet().stream()
                         .map(topic -> new OffsetCommitRequest.OffsetCommitRequestTopic()
                                 .setName(topic.getKey())
-                                .setTopicId(seat.isMember() ? seat.topicId(topic.getKey()) : Uuid.ZERO)
+                                .setTopicId(first.isById() ? first.topicIds.get(topic.getKey()) : Uuid.ZERO)
                                 .setPartitions(topic.getValue()))
                         .toList());
-        int version = seat.isMember() ? COMMIT_BY_ID_VERSION : OFFSET_VERSION;
+        int version = first.isById() ? COMMIT_BY_ID_VERSION : OFFSET_VERSION;
         caller.call(ApiKey.OFFSET_COMMIT, version, request, 0, response -> {
             if (!closed) {
                 onCommit(firstError(response), attempts);

@@ -142,6 +142,60 @@ class GroupSeatTest {
         assertThat(problems).singleElement().extracting(Problem::type).isEqualTo(ProblemType.CONFLICT);
     }
 
+    private GroupSeat quietSeat() {
+        return new GroupSeat(coordinator, () -> image, "g", new GroupSeat.Reader() {
+            @Override
+            public void onJoined(Collection<String> wanted) {}
+
+            @Override
+            public void onAssigned(String topic, Map<Integer, Long> committed) {}
+
+            @Override
+            public void onRevoked(String topic, Set<Integer> partitions) {}
+
+            @Override
+            public void onEnd(Problem problem) {}
+        });
+    }
+
+    @Test
+    void shouldCommitNothingForANewTopicWhenAClientThatIsNoMemberTriesAgain() {
+        // given a commit that the coordinator cannot store now
+        image = imageWithTopic(TOPIC);
+        GroupSeat seat = quietSeat();
+        coordinator.loads = true;
+        seat.offsets().commit("t", Map.of(0, 7L), problem -> {});
+        coordinator.runTimers(1);
+
+        // when the topic is created again before the coordinator can
+        image = imageWithTopic(new Uuid(1, 2));
+        coordinator.loads = false;
+        coordinator.runTimers(5);
+
+        // then
+        assertThat(coordinator.committed).hasSizeGreaterThan(1).containsOnly(TOPIC);
+    }
+
+    @Test
+    void shouldCommitWithoutMembershipWhatWasReadBeforeItSubscribes() {
+        // given a commit that waits
+        image = imageWithTopic(TOPIC);
+        GroupSeat seat = quietSeat();
+        coordinator.loads = true;
+        List<Problem> problems = new ArrayList<>();
+        seat.offsets().commit("t", Map.of(0, 7L), problems::add);
+
+        // when the client becomes a member
+        seat.subscribe(List.of("t"), null);
+        coordinator.loads = false;
+        coordinator.runTimers(5);
+
+        // then
+        assertThat(problems).containsExactly((Problem) null);
+        assertThat(coordinator.commitEpochs).hasSizeGreaterThan(1).containsOnly(-1);
+        assertThat(coordinator.committed).containsOnly(TOPIC);
+    }
+
     private static MetadataImage imageWithTopic(Uuid id) {
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
         TestBrokers.register(machine, NODE);
@@ -154,6 +208,7 @@ class GroupSeatTest {
     private static final class Coordinator implements Caller {
         private final List<Runnable> timers = new ArrayList<>();
         private final List<Uuid> committed = new ArrayList<>();
+        private final List<Integer> commitEpochs = new ArrayList<>();
         private Uuid topicId = TOPIC;
         private Uuid told;
         private boolean loads;
@@ -195,6 +250,7 @@ class GroupSeatTest {
 
         private OffsetCommitResponse commit(OffsetCommitRequest request) {
             request.topics().forEach(topic -> committed.add(topic.topicId()));
+            commitEpochs.add(request.generationIdOrMemberEpoch());
             ErrorCode error = loads ? ErrorCode.COORDINATOR_LOAD_IN_PROGRESS : ErrorCode.NONE;
             return new OffsetCommitResponse()
                     .setTopics(List.of(new OffsetCommitResponse.OffsetCommitResponseTopic()
