@@ -53,6 +53,9 @@ final class MetadataState {
     /** Topics that the records of the current replay have changed, in order. */
     private final Set<Uuid> touched = new LinkedHashSet<>();
 
+    /** What the records of the current replay have charged. */
+    private long chargedBytes;
+
     private String clusterId;
     private long version;
     private ActiveController controller;
@@ -71,16 +74,20 @@ final class MetadataState {
      */
     MetadataState(MemoryAccount memory, MetadataImage image) {
         this.memory = memory;
-        this.clusterId = image.clusterId();
-        this.version = image.version();
-        this.controller = image.controller();
-        this.brokers = image.brokerIndex();
-        this.topics = image.indexes();
-        this.nextProducerId = image.nextProducerId();
-        this.quotas = image.quotas();
-        this.resources = image.resources();
-        this.scram = image.scram();
-        this.acls = image.acls();
+        set(image);
+    }
+
+    private void set(MetadataImage image) {
+        clusterId = image.clusterId();
+        version = image.version();
+        controller = image.controller();
+        brokers = image.brokerIndex();
+        topics = image.indexes();
+        nextProducerId = image.nextProducerId();
+        quotas = image.quotas();
+        resources = image.resources();
+        scram = image.scram();
+        acls = image.acls();
     }
 
     String clusterId() {
@@ -147,13 +154,26 @@ final class MetadataState {
         });
     }
 
+    /** Changes everything or, after a failure, nothing: the same records can then be applied again. */
     private MetadataDelta change(Runnable replays) {
         MetadataImage before = image();
         touched.clear();
-        replays.run();
-        MetadataDelta delta = MetadataDelta.of(before, image(), touched);
-        touched.clear();
-        return delta;
+        chargedBytes = 0;
+        try {
+            replays.run();
+            return MetadataDelta.of(before, image(), touched);
+        } catch (RuntimeException | Error failure) {
+            set(before);
+            memory.add(-chargedBytes);
+            throw failure;
+        } finally {
+            touched.clear();
+        }
+    }
+
+    private void charge(long bytes) {
+        memory.add(bytes);
+        chargedBytes += bytes;
     }
 
     private void replay(Message record) {
@@ -212,9 +232,9 @@ final class MetadataState {
                 : new QuotaEntity(
                         record.user() ? new QuotaEntity.Part(record.userName()) : null,
                         record.clientId() ? new QuotaEntity.Part(record.clientIdName()) : null);
-        memory.add(-MetadataSizes.quota(entity, quotas.of(entity)));
+        charge(-MetadataSizes.quota(entity, quotas.of(entity)));
         quotas = quotas.with(entity, record.key(), record.remove() ? null : record.value());
-        memory.add(MetadataSizes.quota(entity, quotas.of(entity)));
+        charge(MetadataSizes.quota(entity, quotas.of(entity)));
     }
 
     private void replayResource(ResourceConfigRecord record) {
@@ -223,9 +243,9 @@ final class MetadataState {
             throw new IllegalArgumentException("a configuration of an unknown resource type: " + record);
         }
         ResourceId resource = new ResourceId(kind, record.resourceName());
-        memory.add(-MetadataSizes.resource(resource, resources.of(resource)));
+        charge(-MetadataSizes.resource(resource, resources.of(resource)));
         resources = resources.with(resource, record.name(), record.value());
-        memory.add(MetadataSizes.resource(resource, resources.of(resource)));
+        charge(MetadataSizes.resource(resource, resources.of(resource)));
     }
 
     private void replayScram(ScramRecord record) {
@@ -239,7 +259,7 @@ final class MetadataState {
     }
 
     private void changeScram(String user, ScramImage changed) {
-        memory.add(MetadataSizes.scram(user, changed.of(user).values())
+        charge(MetadataSizes.scram(user, changed.of(user).values())
                 - MetadataSizes.scram(user, scram.of(user).values()));
         scram = changed;
     }
@@ -247,7 +267,7 @@ final class MetadataState {
     /** @param count 1 if the entry is added, -1 if it is removed */
     private void changeAcls(AclImage changed, Acl acl, int count) {
         if (changed.size() != acls.size()) {
-            memory.add(count * MetadataSizes.acl(acl));
+            charge(count * MetadataSizes.acl(acl));
         }
         acls = changed;
     }
@@ -294,7 +314,7 @@ final class MetadataState {
         TopicImage topic = topic(record.topicId());
         topics = topics.without(topic);
         touched.add(topic.id());
-        memory.add(-MetadataSizes.of(topic));
+        charge(-MetadataSizes.of(topic));
     }
 
     private void replayStart(NodeStartedRecord record) {
@@ -366,7 +386,7 @@ final class MetadataState {
         TopicImage before = topics.byName().find(topic.name());
         topics = topics.with(topic);
         touched.add(topic.id());
-        memory.add(MetadataSizes.of(topic) - (before == null ? 0 : MetadataSizes.of(before)));
+        charge(MetadataSizes.of(topic) - (before == null ? 0 : MetadataSizes.of(before)));
     }
 
     private TopicImage topic(Uuid id) {

@@ -8,6 +8,9 @@ public final class ChargedBytes implements MemoryAccount {
     /** Limit of the charges. */
     public long maxBytes = Long.MAX_VALUE;
 
+    /** The number of additions after which the heap is full. */
+    public int additionsLeft = Integer.MAX_VALUE;
+
     @Override
     public boolean hasRoom(long moreBytes) {
         return moreBytes <= 0 || moreBytes <= maxBytes - bytes;
@@ -15,6 +18,9 @@ public final class ChargedBytes implements MemoryAccount {
 
     @Override
     public void add(long more) {
+        if (more > 0 && additionsLeft-- == 0) {
+            throw new OutOfMemoryError("the heap of a test is full");
+        }
         bytes += more;
     }
 }

@@ -1,9 +1,11 @@
 package io.journalq.server.metadata;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.Message;
 import io.journalq.server.memory.ChargedBytes;
 import io.journalq.server.memory.RetainedBytes;
 import java.util.ArrayList;
@@ -40,6 +42,34 @@ class MetadataMemoryTest {
 
     private static QuotaEntity client(int number) {
         return new QuotaEntity(null, new QuotaEntity.Part("client-" + number));
+    }
+
+    @Test
+    void shouldApplyRecordsAgainAfterThereWasNoMemoryForThem() {
+        // given records of two topics, and memory for one
+        List<Message> records = new ArrayList<>();
+        for (String name : List.of("a", "b")) {
+            records.addAll(machine.createTopic(
+                            new TopicSpec(name, 1, 1, List.of(), Map.of(SETTING, "1000")), new Uuid(1, ++nextId))
+                    .records());
+        }
+        MetadataImage before = machine.image();
+        long chargedBytes = memory.bytes;
+        memory.additionsLeft = records.size() / 2;
+
+        // when
+        assertThatThrownBy(() -> machine.replay(records)).isInstanceOf(OutOfMemoryError.class);
+        // then nothing has changed
+        assertThat(machine.image().version()).isEqualTo(before.version());
+        assertThat(machine.image().topics()).isEmpty();
+        assertThat(memory.bytes).isEqualTo(chargedBytes);
+
+        // and when there is memory
+        memory.additionsLeft = Integer.MAX_VALUE;
+        MetadataDelta delta = machine.replay(records);
+        // then
+        assertThat(delta.topics()).hasSize(2);
+        assertThat(machine.image().topic("b")).isNotNull();
     }
 
     @ParameterizedTest
