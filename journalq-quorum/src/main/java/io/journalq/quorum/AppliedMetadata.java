@@ -6,6 +6,7 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.control.LocalMetadataLog;
 import io.journalq.server.control.MetadataLog.Replica;
 import io.journalq.server.control.MetadataLogCodec;
+import io.journalq.server.journal.DeletedJournal;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.FileStore;
 import io.netty.buffer.ByteBuf;
@@ -17,6 +18,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What this broker has applied of the quorum's log: the state of the replica, and a journal with the same batches, from
@@ -30,6 +33,8 @@ import java.util.concurrent.Executor;
  */
 final class AppliedMetadata implements Closeable {
     static final long NOTHING_APPLIED = -1;
+
+    private static final Logger LOG = LoggerFactory.getLogger(AppliedMetadata.class);
 
     private static final byte SNAPSHOT_VERSION = 1;
 
@@ -56,6 +61,9 @@ final class AppliedMetadata implements Closeable {
 
     /** Whether a write has failed. The journal accepts the next one after a sync only. */
     private boolean writeFailed;
+
+    /** Whether the files are being replaced by empty ones, and are not ready. */
+    private boolean isReplaced;
 
     /** @param directory of the journal */
     AppliedMetadata(FileStore store, Path directory, Executor background, ByteBufAllocator allocator, Replica replica) {
@@ -147,6 +155,9 @@ final class AppliedMetadata implements Closeable {
     }
 
     private void appendToJournal(ByteBuf batch, int epoch) throws IOException {
+        if (isReplaced || journal.isFenced()) {
+            replaceJournal(endOffset);
+        }
         if (writeFailed) {
             journal.flush();
             writeFailed = false;
@@ -228,15 +239,31 @@ final class AppliedMetadata implements Closeable {
 
     /** Lets the journal end at {@code offset}. If it does not reach that far, it begins there, too. */
     private void cutJournal(long offset) throws IOException {
-        if (journal.startOffset() <= offset && journal.truncateTo(offset) == offset) {
+        boolean isUsable = !isReplaced && !journal.isFenced();
+        if (isUsable && journal.startOffset() <= offset && journal.truncateTo(offset) == offset) {
             return;
         }
-        journal.delete();
+        replaceJournal(offset);
+    }
+
+    /**
+     * Replaces the journal by an empty one that begins at {@code offset}. After a failed sync, nobody knows what is in
+     * its files, and they accept no more writes. A snapshot has what observers no longer find.
+     */
+    private void replaceJournal(long offset) throws IOException {
+        isReplaced = true;
+        try {
+            journal.close();
+        } catch (IOException fenced) {
+            LOG.debug("the journal of the metadata did not close cleanly", fenced);
+        }
+        DeletedJournal.delete(store, directory);
         open();
         if (offset > 0) {
             journal.resetTo(offset);
         }
         writeFailed = false;
+        isReplaced = false;
     }
 
     @Override
