@@ -22,6 +22,8 @@ import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.process.LoopbackPorts;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -354,6 +356,25 @@ class BrokerClusterTest {
                 .hasMessageStartingWith("no broker in cluster.join responds (127.0.0.1:")
                 .hasMessageEndingWith("; start one of them, or correct cluster.join");
         assertThat(dataOf(2).resolve("quorum")).doesNotExist();
+    }
+
+    @Test
+    void shouldRefuseToJoinWhenAnAddressForClientsIsInUse() throws Exception {
+        start(1);
+        for (String setting : List.of("listeners", "gateway.listener")) {
+            try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+                settings.put(setting, "PLAINTEXT://127.0.0.1:" + other.getLocalPort());
+                assertThatThrownBy(() -> start(2, dataOf(2), address(1)))
+                        .isInstanceOf(StartException.class)
+                        .hasMessageMatching("cannot listen on 127.0.0.1:\\d+: Address already in use; stop the program"
+                                + " that uses this address, or set another in '" + setting + "'.*");
+            } finally {
+                settings.clear();
+            }
+        }
+
+        // then it is no voter, without which the first broker could decide nothing
+        assertThat(createTopicAt(1, "orders")).isEqualTo(ErrorCode.NONE);
     }
 
     @Test

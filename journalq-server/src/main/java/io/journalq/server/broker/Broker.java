@@ -296,6 +296,9 @@ public final class Broker implements AutoCloseable {
         GatewaySetup gateway = config.gatewayListener().isEmpty()
                 ? null
                 : GatewaySetup.of(config, config.gatewayListener().get(), transports);
+        if (config.quorumListener().isPresent()) {
+            requireFreeAddresses(gateway);
+        }
         int processors = Runtime.getRuntime().availableProcessors();
         EventLoops loops = new EventLoops(EventLoops.countFor(config.get(BrokerSettings.SHARDS), processors));
         closings.push(loops::close);
@@ -365,6 +368,19 @@ public final class Broker implements AutoCloseable {
                         listener.address());
             }
         });
+    }
+
+    /**
+     * Checks that the listeners for clients can be bound. They are bound when the broker can serve. By then it is a voter,
+     * so that the cluster could lose its quorum if the start failed.
+     */
+    private void requireFreeAddresses(GatewaySetup gateway) throws IOException {
+        for (ListenerAddress listener : config.listeners()) {
+            Acceptor.requireFree(listener.host(), listener.port());
+        }
+        if (gateway != null) {
+            gateway.requireFree();
+        }
     }
 
     private static BrokerCore.PeerTrust trust(ListenerTransports transports) {

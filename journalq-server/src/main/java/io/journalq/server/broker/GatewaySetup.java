@@ -48,6 +48,9 @@ import java.util.function.Supplier;
  * class of the gateway.
  */
 final class GatewaySetup {
+    /** What the operator can do if the address of the gateway is in use. */
+    private static final String REMEDY = "set another in 'gateway.listener', or leave it empty for no gateway";
+
     private final BrokerConfig config;
     private final ListenerAddress address;
     private final ListenerTransports transports;
@@ -118,12 +121,12 @@ final class GatewaySetup {
                     counters);
             return new HttpDoor(services, transports.gateway());
         });
-        return acceptor.bind(
-                door,
-                address.name(),
-                address.host(),
-                address.port(),
-                "set another in 'gateway.listener', or leave it empty for no gateway");
+        return acceptor.bind(door, address.name(), address.host(), address.port(), REMEDY);
+    }
+
+    /** Checks that the address of the gateway can be bound, see {@link Acceptor#requireFree(String, int, String)}. */
+    void requireFree() throws IOException {
+        Acceptor.requireFree(address.host(), address.port(), REMEDY);
     }
 
     private Routes routes(BrokerCore core, LocalBrokerView.Parts parts, BrokerView view, History history) {

@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -32,6 +34,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Acceptor {
     private static final Logger log = LoggerFactory.getLogger(Acceptor.class);
+
+    /** What the operator can do if an address of a listener is in use. */
+    private static final String REMEDY = "set another in 'listeners'";
 
     private static final int BACKLOG = 1_024;
     private static final int MAX_SHORTAGE_LINES_PER_SECOND = 1;
@@ -94,7 +99,7 @@ public final class Acceptor {
      * @throws IOException with a one-line message for the operator when the address cannot be bound
      */
     public int bind(Door door, String listenerName, String host, int port) throws IOException {
-        return bind(door, listenerName, host, port, "set another in 'listeners'");
+        return bind(door, listenerName, host, port, REMEDY);
     }
 
     /**
@@ -103,7 +108,6 @@ public final class Acceptor {
      * @param remedy what the operator can do if the address is in use, besides stopping the program that uses it
      */
     public int bind(Door door, String listenerName, String host, int port, String remedy) throws IOException {
-        InetSocketAddress address = host.isEmpty() ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops.group(), loops.group())
                 .channel(loops.serverChannelType())
@@ -136,19 +140,50 @@ public final class Acceptor {
                         initialize(door, channel, listenerName);
                     }
                 })
-                .bind(address)
+                .bind(address(host, port))
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
-            String reason = bound.cause().getMessage();
-            throw new IOException(
-                    "cannot listen on " + (host.isEmpty() ? "*" : host) + ":" + port + ": " + reason
-                            + "; stop the program that uses this address, or " + remedy,
-                    bound.cause());
+            throw cannotListen(host, port, bound.cause().getMessage(), remedy, bound.cause());
         }
         synchronized (listeners) {
             listeners.add(bound.channel());
         }
         return ((InetSocketAddress) bound.channel().localAddress()).getPort();
+    }
+
+    /** Checks an address of {@code listeners}, as {@link #requireFree(String, int, String)}. */
+    public static void requireFree(String host, int port) throws IOException {
+        requireFree(host, port, REMEDY);
+    }
+
+    /**
+     * Checks that an address can be bound, and leaves it free. No client can connect meanwhile.
+     *
+     * @param remedy as in {@link #bind(Door, String, String, int, String)}
+     * @throws IOException as there
+     */
+    public static void requireFree(String host, int port, String remedy) throws IOException {
+        InetSocketAddress address = address(host, port);
+        if (address.isUnresolved()) {
+            throw cannotListen(host, port, "unknown host", remedy, null);
+        }
+        try (SocketChannel socket = SocketChannel.open()) {
+            socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+            socket.bind(address);
+        } catch (IOException inUse) {
+            throw cannotListen(host, port, inUse.getMessage(), remedy, inUse);
+        }
+    }
+
+    private static InetSocketAddress address(String host, int port) {
+        return host.isEmpty() ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
+    }
+
+    private static IOException cannotListen(String host, int port, String reason, String remedy, Throwable cause) {
+        return new IOException(
+                "cannot listen on " + (host.isEmpty() ? "*" : host) + ":" + port + ": " + reason
+                        + "; stop the program that uses this address, or " + remedy,
+                cause);
     }
 
     /** Starts accepting on every listener. The door of a listener is prepared when its first connection arrives. */
