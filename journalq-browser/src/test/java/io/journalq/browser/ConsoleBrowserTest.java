@@ -487,6 +487,15 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldSayThatAPageOfATopicDoesNotExist() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+
+        browser.get(address + "/#/topics/t0/absent");
+
+        awaitText("This page does not exist");
+    }
+
+    @Test
     void shouldShowTheFirstRecordsWhenTheyAreAppendedToAnEmptyTopic() throws Exception {
         call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
         browser.get(address + "/#/topics/t0");

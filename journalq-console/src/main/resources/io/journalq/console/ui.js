@@ -100,7 +100,9 @@ export function Page({ title, crumb, lead, actions, children }) {
 
 export function Tabs({ label, tabs, current }) {
   return html`<nav class="tabs" aria-label=${label}>${tabs.map(([name, text, href]) =>
-    html`<a href=${href} aria-current=${name === current ? "page" : null}>${text}</a>`)}</nav>`;
+    html`<a href=${href} aria-current=${name === current ? "page" : null}>${text}</a>`)}</nav>
+    ${!tabs.some(([name]) => name === current) && html`<div class="panel"><${Empty} title="This page does not exist">
+      The address may be of another version. Choose one of the pages above.</${Empty}></div>`}`;
 }
 
 export function Figures({ of }) {
