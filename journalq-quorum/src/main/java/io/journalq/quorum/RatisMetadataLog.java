@@ -252,7 +252,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                                 + " this broker\"",
                         cause);
                 fail(new IOException("the metadata log cannot be applied: " + cause, cause));
-                inBackground(this::close, 0);
+                closeLater();
             } else if (removed) {
                 log.info("this broker is no longer a voter of the metadata quorum");
                 follow();
@@ -272,6 +272,17 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             return "it has closed itself; if this broker was removed from the voters, set cluster.join to other brokers and"
                     + " restart it, or run bin/journalq cluster add-voter " + voter.nodeId() + " " + voter.directoryId()
                     + " " + voter.host() + ":" + voter.port() + " --execute";
+        }
+
+        /** Closes this server when it has started: Ratis cannot do both at the same time. */
+        void closeLater() {
+            inBackground(
+                    () -> {
+                        synchronized (RatisMetadataLog.this) {
+                            close();
+                        }
+                    },
+                    0);
         }
 
         void close() {
@@ -455,7 +466,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         fail(reason);
         OpenServer useless = server;
         if (useless != null) {
-            inBackground(useless::close, 0);
+            useless.closeLater();
         }
     }
 
