@@ -19,6 +19,9 @@ const PROBLEMS = {
 };
 const UNREACHABLE = { detail: "the broker cannot be reached", remedy: "check that it runs" };
 
+/** Whether the same request may succeed later: nothing has responded, or the broker is starting. */
+export const mayRecover = ({ status }) => !(status >= 400) || (status >= 502 && status <= 504);
+
 /** Waits for something from the broker. The connection can break until all of it has arrived. */
 export async function received(promise) {
   try {
@@ -65,6 +68,14 @@ export const part = encodeURIComponent;
 export const topicPath = (topic) => `/v1/topics/${part(topic)}`;
 export const groupPath = (group) => `/v1/groups/${part(group)}`;
 
+function parsed(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new Problem(PROBLEMS.SyntaxError);
+  }
+}
+
 /** Reads lines of JSON as they arrive. */
 export async function readLines(path, signal, onLine) {
   const response = await send(path, { signal });
@@ -79,7 +90,7 @@ export async function readLines(path, signal, onLine) {
     rest = lines.pop();
     for (const line of lines) {
       if (line) {
-        onLine(JSON.parse(line));
+        onLine(parsed(line));
       }
     }
   }

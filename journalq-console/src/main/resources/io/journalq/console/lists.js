@@ -328,7 +328,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
     ${members > 0 && html`<div class="note warn"><p>The group has ${plural(members, "member")}. Stop its consumers first.</p></div>`}
     <${Failure} of=${failure} /><form class="stack" onSubmit=${run(body(), false)}>
     <div class="row"><label class="wide">Topic; empty for all committed <input value=${topic} onInput=${edit(setTopic)} /></label>
-      <label>Partitions, such as 0,2 <input value=${partitions} disabled=${!topic} pattern="[0-9, ]*" onInput=${edit(setPartitions)} /></label></div>
+      <label>Partitions, such as 0,2 <input value=${partitions} disabled=${!topic} pattern="[0-9, ]*[0-9][0-9, ]*" onInput=${edit(setPartitions)} /></label></div>
     <div class="row"><label class="wide">Move to <select value=${to} onChange=${edit(setTo)}>
         <option value="start">the first record</option><option value="end">the end</option>
         <option value="timestamp">a time</option><option value="offset">an offset</option>

@@ -1,6 +1,6 @@
 /** The live tail of a topic, and the form that produces records. */
 import { useEffect, useRef, useState } from "/console/preact.js";
-import { change, count, plural, Problem, received, send, topicPath, withParameters } from "/console/api.js";
+import { change, count, mayRecover, plural, Problem, received, send, topicPath, withParameters } from "/console/api.js";
 import { Empty, Failure, html, link, Table, toast } from "/console/ui.js";
 import { format, RecordDialog, recordColumns, structureOf } from "/console/records.js";
 
@@ -40,8 +40,7 @@ export function Tail({ topic }) {
       source.close();
       setFailure(problem);
       setState("failed");
-      const isRefused = problem.status >= 400 && problem.status < 500;
-      retry = isRefused ? undefined : setTimeout(open, RETRY_MS); // The broker may be restarting.
+      retry = mayRecover(problem) ? setTimeout(open, RETRY_MS) : undefined;
     };
     // The browser does not tell why the broker has refused the stream, so that it is asked again.
     const explain = async () => {

@@ -1,6 +1,6 @@
 /** Components that several pages use. */
 import { html, useEffect, useRef, useState } from "/console/preact.js";
-import { bytes, count, get, isUtc, Problem, time } from "/console/api.js";
+import { bytes, count, get, isUtc, mayRecover, Problem, time } from "/console/api.js";
 
 export { html };
 
@@ -59,8 +59,7 @@ export function useLoad(load, dependencies, intervalMs) {
             setState({ data });
           }
         } catch (failure) {
-          const isRefused = failure.status >= 400 && failure.status < 500;
-          pauseMs ||= isRefused ? undefined : RETRY_MS; // The broker may be restarting.
+          pauseMs ||= mayRecover(failure) ? RETRY_MS : undefined;
           if (current) {
             setState((before) => ({ data: before.data, failure }));
           }

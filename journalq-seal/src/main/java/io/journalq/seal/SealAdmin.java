@@ -114,12 +114,17 @@ public final class SealAdmin {
         keys.append(Registry.TOPIC, Registry.RECORD_KEY, next.sign(root));
         Registry published = registry();
         if (!published.toString().equals(next.toString())) {
-            appendAgain(published, next.version(), root);
-            throw new SealingException(
+            SealingException refused = new SealingException(
                     "the change was not published: the broker has acknowledged version " + next.version()
                             + " of the registry, but returns another registry, of version " + published.version()
                             + "; look at it, and make the change again",
                     null);
+            try {
+                appendAgain(published, next.version(), root);
+            } catch (RuntimeException failure) {
+                refused.addSuppressed(failure);
+            }
+            throw refused;
         }
         KeyEvents.registryPublished(before, next);
         return published;

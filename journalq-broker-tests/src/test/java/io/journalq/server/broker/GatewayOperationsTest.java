@@ -252,6 +252,19 @@ class GatewayOperationsTest {
     }
 
     @Test
+    void shouldShowTheValueOfTheBrokerWhenASettingOfAGroupIsReset() throws Exception {
+        String path = "/v1/groups/" + name() + "/configs";
+        assertThat(send("PATCH", path, "{\"set\":{\"consumer.session.timeout.ms\":\"50s\"},\"execute\":true}")
+                        .statusCode())
+                .isEqualTo(200);
+
+        HttpResponse<String> preview = send("PATCH", path, "{\"reset\":[\"consumer.session.timeout.ms\"]}");
+
+        assertThat(preview.body()).contains("\"from\":\"50000\",\"to\":\"45000\"");
+        assertThat(get(path + "?query=consumer.session.timeout.ms")).contains("\"default\":\"45000\"");
+    }
+
+    @Test
     void shouldRefuseToResetAConfigurationThatDoesNotExist() throws Exception {
         for (String resource : List.of("topics/" + topic(1), "groups/" + name())) {
             HttpResponse<String> reset =

@@ -5,12 +5,15 @@ import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** The lines that a broker has written to its log since a given moment. */
 final class LogTail {
     private static final int MAX_TAIL_BYTES = 64 * 1024;
-    private static final String FRAME = " | at ";
+    private static final String SEPARATOR = " | ";
 
     private final Path file;
     private final long startPosition;
@@ -43,7 +46,8 @@ final class LogTail {
 
     /** The configuration of the log writes a stack trace into the line of its event, one frame after the other. */
     private static String withoutTrace(String line) {
-        int trace = line.indexOf(FRAME);
-        return trace < 0 ? line : line.substring(0, trace);
+        return Arrays.stream(line.split(Pattern.quote(SEPARATOR)))
+                .filter(part -> !part.startsWith("at ") && !part.startsWith("... "))
+                .collect(Collectors.joining(SEPARATOR));
     }
 }

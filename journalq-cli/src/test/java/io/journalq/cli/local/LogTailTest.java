@@ -33,9 +33,13 @@ class LogTailTest {
         LogTail tail = new LogTail(log);
 
         // when
-        Files.writeString(log, "level=ERROR cannot bind java.io.IOException: in use | at a.B.c(B.java:1) | at d.E.f\n");
+        Files.writeString(
+                log,
+                "level=ERROR cannot bind a.Failure: no port | at a.B.c(B.java:1) | at d.E.f"
+                        + " | Caused by: java.io.IOException: in use | at g.H.i | ... 2 common frames omitted\n");
 
         // then
-        assertThat(tail.lastLines(1)).containsExactly("level=ERROR cannot bind java.io.IOException: in use");
+        assertThat(tail.lastLines(1))
+                .containsExactly("level=ERROR cannot bind a.Failure: no port | Caused by: java.io.IOException: in use");
     }
 }

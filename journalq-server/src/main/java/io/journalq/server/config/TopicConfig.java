@@ -55,7 +55,7 @@ public final class TopicConfig {
                 && max != null
                 && TopicSettings.MIN_COMPACTION_LAG_MS.parse(min) > TopicSettings.MAX_COMPACTION_LAG_MS.parse(max)) {
             throw new ConfigException("min.compaction.lag.ms (" + min + ") must not exceed max.compaction.lag.ms ("
-                    + max + "): records could be neither kept nor compacted");
+                    + max + "): records would have to be compacted before they may be");
         }
     }
 

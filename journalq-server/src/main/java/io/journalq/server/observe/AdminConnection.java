@@ -23,6 +23,7 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -203,16 +204,25 @@ final class AdminConnection extends ChannelInboundHandlerAdapter {
                     .authorizations()
                     .apply(authorization, context.channel().remoteAddress());
         } catch (RejectedExecutionException notChecked) {
-            send(HttpResponseStatus.SERVICE_UNAVAILABLE, PLAIN, notChecked.getMessage() + "; try again later\n");
+            postpone(notChecked);
             return;
         }
         var unused = check.whenComplete((right, defect) -> context.executor().execute(() -> {
-            if (defect == null && right) {
+            Throwable cause = defect instanceof CompletionException ? defect.getCause() : defect;
+            if (cause == null && right) {
                 servePath(request, true);
+            } else if (cause instanceof RejectedExecutionException lockedOut) {
+                postpone(lockedOut);
             } else {
                 var unusedTimer = context.executor().schedule(this::refuse, REFUSAL_DELAY_MS, TimeUnit.MILLISECONDS);
             }
         }));
+    }
+
+    private void postpone(RejectedExecutionException notChecked) {
+        if (isOpen()) {
+            send(HttpResponseStatus.SERVICE_UNAVAILABLE, PLAIN, notChecked.getMessage() + "; try again later\n");
+        }
     }
 
     private void refuse() {

@@ -28,6 +28,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * {@code /v1/…/configs}: the configurations of topics, brokers and groups, with their documentation. Immutable.
@@ -136,10 +137,9 @@ record ConfigRoutes(byte type, byte own, String path, String parameter, ConfigKe
         json.writeStringField("name", setting.name());
         json.writeStringField("value", setting.value());
         json.writeStringField("source", source(setting.configSource()));
-        for (DescribeConfigsSynonym synonym : setting.synonyms()) {
-            if (synonym.source() == DEFAULT && synonym.name().equals(setting.name())) {
-                json.writeStringField("default", synonym.value());
-            }
+        DescribeConfigsSynonym standard = synonym(setting, synonym -> synonym.source() == DEFAULT);
+        if (standard != null) {
+            json.writeStringField("default", standard.value());
         }
         json.writeStringField("inherited", inherited(setting));
         json.writeStringField("type", key.type().name().toLowerCase(Locale.ROOT));
@@ -155,14 +155,21 @@ record ConfigRoutes(byte type, byte own, String path, String parameter, ConfigKe
 
     /** The value that would apply if the resource did not set its own. */
     private String inherited(DescribeConfigsResourceResult setting) {
-        if (setting.configSource() == own) {
-            for (DescribeConfigsSynonym synonym : setting.synonyms()) {
-                if (synonym.name().equals(setting.name()) && synonym.source() != own) {
-                    return synonym.value();
-                }
-            }
-        }
-        return setting.value();
+        DescribeConfigsSynonym next =
+                setting.configSource() == own ? synonym(setting, synonym -> synonym.source() != own) : null;
+        return next == null ? setting.value() : next.value();
+    }
+
+    /** The first one, preferably of the same name: the broker's settings for groups have other names. */
+    private static DescribeConfigsSynonym synonym(
+            DescribeConfigsResourceResult setting, Predicate<DescribeConfigsSynonym> wanted) {
+        List<DescribeConfigsSynonym> found =
+                setting.synonyms().stream().filter(wanted).toList();
+        return found.stream()
+                .filter(synonym -> synonym.name().equals(setting.name()))
+                .findFirst()
+                .or(() -> found.stream().findFirst())
+                .orElse(null);
     }
 
     private static String source(byte source) {
