@@ -329,6 +329,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private void awaitMetadata() throws IOException {
         long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(METADATA_TIMEOUT_MS);
         while (applied.endOffset() == 0) {
+            if (failure != null) {
+                throw refusal();
+            }
             if (System.nanoTime() > deadlineNanos) {
                 throw new IOException("the metadata of the cluster did not arrive within " + METADATA_TIMEOUT_MS / 1_000
                         + " s, although the quorum has added this voter; start the broker again");

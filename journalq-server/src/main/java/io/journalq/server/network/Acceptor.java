@@ -19,6 +19,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -170,6 +171,8 @@ public final class Acceptor {
         try (SocketChannel socket = SocketChannel.open()) {
             socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
             socket.bind(address);
+        } catch (UnsupportedAddressTypeException otherFamily) {
+            throw cannotListen(host, port, "this Java has no such addresses", remedy, otherFamily);
         } catch (IOException inUse) {
             throw cannotListen(host, port, inUse.getMessage(), remedy, inUse);
         }

@@ -120,25 +120,29 @@ final class PeerConnection extends SimpleChannelInboundHandler<ByteBuf> {
         if (request == null) {
             throw new IOException("a response without a request");
         }
+        ApiMessage response;
+        try {
+            response = readResponse(request, frame);
+        } catch (IOException | RuntimeException | OutOfMemoryError | LinkageError notRead) {
+            // It is not among the requests any more that fail with the connection.
+            IOException failure = notRead instanceof IOException known
+                    ? known
+                    : new IOException("a malformed response: " + notRead.getMessage(), notRead);
+            request.fail(failure);
+            throw failure;
+        }
+        request.listener().onResponse(response);
+    }
+
+    private ApiMessage readResponse(PeerRequest request, ByteBuf frame) throws IOException {
         MessageReader in = new MessageReader(request.copied() ? Unpooled.copiedBuffer(frame) : frame);
         int number = Frames.readResponseHeader(in, request.request().apiKey(), request.version())
                 .correlationId();
         if (number != firstNumber) {
-            request.fail(new IOException("a response to another request"));
             throw new IOException("a response to another request");
         }
         firstNumber++;
-        request.listener().onResponse(readResponse(request, in));
-    }
-
-    private static ApiMessage readResponse(PeerRequest request, MessageReader in) throws IOException {
-        try {
-            return ApiMessages.readResponse(request.request().apiKey(), in, request.version());
-        } catch (RuntimeException malformed) {
-            IOException failure = new IOException("a malformed response: " + malformed.getMessage(), malformed);
-            request.fail(failure);
-            throw failure;
-        }
+        return ApiMessages.readResponse(request.request().apiKey(), in, request.version());
     }
 
     @Override

@@ -90,9 +90,10 @@ public final class PeerRequests {
                     result.complete(reader.read(response));
                 } catch (IOException failure) {
                     result.completeExceptionally(failure);
-                } catch (RuntimeException malformed) {
+                } catch (RuntimeException | OutOfMemoryError | LinkageError notRead) {
+                    // Whoever has sent the request waits for its end.
                     result.completeExceptionally(
-                            new IOException("a malformed response of broker " + broker, malformed));
+                            new IOException("cannot read a response of broker " + broker, notRead));
                 }
             }
 

@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.message.BrokerHeartbeatRequest;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.util.concurrent.CompletableFuture;
@@ -66,6 +67,17 @@ class PeerConnectionTest {
         assertThat(heartbeat()).isNotDone();
         assertThat(connection.isUsable()).isTrue();
         assertThat(channel.outboundMessages()).isNotEmpty();
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void shouldFailARequestWhenTheHeadOfItsResponseIsMalformed() {
+        EmbeddedChannel channel = new EmbeddedChannel(connection);
+        CompletableFuture<ApiMessage> response = heartbeat();
+
+        channel.writeInbound(Unpooled.wrappedBuffer(new byte[2]));
+
+        assertThat(response).isCompletedExceptionally();
         channel.finishAndReleaseAll();
     }
 }

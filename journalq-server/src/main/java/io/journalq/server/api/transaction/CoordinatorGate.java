@@ -30,7 +30,8 @@ import java.util.function.Supplier;
  */
 public final class CoordinatorGate implements TransactionGate {
     private static final int REQUEST_VERSION = 5;
-    private static final int REQUEST_TIMEOUT_MS = 3_000;
+    /** Longer than a coordinator may take to confirm that no other broker is it. */
+    private static final int REQUEST_TIMEOUT_MS = 6_000;
 
     /** The previous transaction of the producer usually ends within this time. */
     private static final int RETRIES = 25;
