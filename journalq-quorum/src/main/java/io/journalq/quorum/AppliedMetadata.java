@@ -210,7 +210,8 @@ final class AppliedMetadata implements Closeable {
      * Replaces the state with that of a snapshot, unless it is older than the current one.
      *
      * @param entryIndex the last entry that the snapshot replaces
-     * @throws IOException if the snapshot is damaged or of a newer release, or the journal cannot be written
+     * @throws UnreadableMetadataException if the snapshot is damaged or of a newer release
+     * @throws IOException if the journal cannot be written
      */
     synchronized void restore(long entryIndex, byte[] content) throws IOException {
         if (entryIndex <= index) {
@@ -220,11 +221,12 @@ final class AppliedMetadata implements Closeable {
         try {
             byte version = in.readByte();
             if (version != SNAPSHOT_VERSION) {
-                throw new IOException("the metadata snapshot has format " + version + "; start a newer release");
+                throw new UnreadableMetadataException(
+                        "the metadata snapshot has format " + version + "; start a newer release", null);
             }
             long offset = in.readLong();
             int epoch = in.readInt();
-            List<Message> records = MetadataLogCodec.readRecords(in);
+            List<Message> records = readRecords(in);
             cutJournal(offset);
             replica.restore(records);
             endOffset = offset;
@@ -233,7 +235,15 @@ final class AppliedMetadata implements Closeable {
             bytesSinceSnapshot = 0;
             index = entryIndex;
         } catch (RuntimeException damaged) {
-            throw new IOException("the metadata snapshot is damaged", damaged);
+            throw new UnreadableMetadataException("the metadata snapshot is damaged", damaged);
+        }
+    }
+
+    private static List<Message> readRecords(ByteBuf in) throws UnreadableMetadataException {
+        try {
+            return MetadataLogCodec.readRecords(in);
+        } catch (IOException ofNewerRelease) {
+            throw new UnreadableMetadataException(ofNewerRelease.getMessage(), ofNewerRelease);
         }
     }
 

@@ -130,7 +130,12 @@ final class MetadataStateMachine extends BaseStateMachine {
         if (!newest.hasMd5()) {
             throw new IOException("the metadata snapshot " + file + " has no checksum");
         }
-        applied.restore(newest.getIndex(), SnapshotFile.read(store, file));
+        try {
+            applied.restore(newest.getIndex(), SnapshotFile.read(store, file));
+        } catch (UnreadableMetadataException unreadable) {
+            fail(unreadable, true);
+            throw unreadable;
+        }
         setLastAppliedTermIndex(newest.getTermIndex());
     }
 

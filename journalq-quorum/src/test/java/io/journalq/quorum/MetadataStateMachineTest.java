@@ -1,6 +1,7 @@
 package io.journalq.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.control.MetadataLogCodec;
@@ -17,7 +18,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.ratis.io.MD5Hash;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
@@ -49,6 +52,8 @@ class MetadataStateMachineTest {
             UnpooledByteBufAllocator.DEFAULT,
             new RecordingReplica());
     private int due;
+    /** Reasons for which the server has failed, and whether for good. */
+    private final Map<Throwable, Boolean> failed = new HashMap<>();
 
     private final MetadataStateMachine.Listener listener = new MetadataStateMachine.Listener() {
         @Override
@@ -78,7 +83,7 @@ class MetadataStateMachineTest {
 
         @Override
         public void onServerFailed(Throwable cause, boolean permanent) {
-            throw new AssertionError("the server has failed", cause);
+            failed.put(cause, permanent);
         }
     };
 
@@ -170,11 +175,12 @@ class MetadataStateMachineTest {
                 });
     }
 
-    @Test
-    void shouldHaveAReceivedSnapshotOnTheDiskWhenItIsRestored(@TempDir Path group) throws IOException {
-        // given
-        SyncedStore store = new SyncedStore();
-        MetadataStateMachine machine = new MetadataStateMachine(store, applied, 1, listener);
+    /**
+     * Lets Ratis receive a snapshot. Returns its file.
+     *
+     * @param newer by how much its format is newer than the known one
+     */
+    private Path receive(MetadataStateMachine machine, Path group, int newer) throws IOException {
         try (RaftStorage storage = RaftStorage.newBuilder()
                 .setDirectory(group.toFile())
                 .setOption(RaftStorage.StartupOption.FORMAT)
@@ -183,11 +189,10 @@ class MetadataStateMachineTest {
                 .build()) {
             storage.initialize();
             machine.initialize(server(), RaftGroupId.randomId(), storage);
-
-            // when Ratis has received a snapshot
             machine.pause();
             byte[] content =
                     AppliedMetadata.snapshot(new RecordingReplica(), 7, TERM, UnpooledByteBufAllocator.DEFAULT);
+            content[0] += (byte) newer;
             Path file = ((SimpleStateMachineStorage) machine.getStateMachineStorage())
                     .getSnapshotFile(TERM, 20)
                     .toPath();
@@ -195,12 +200,29 @@ class MetadataStateMachineTest {
             MD5FileUtil.saveMD5File(
                     file.toFile(), MD5Hash.newInstance(MD5FileUtil.newMD5().digest(content)));
             machine.reinitialize();
-
-            // then
-            assertThat(applied.endOffset()).isEqualTo(7);
-            assertThat(store.synced).contains(file, group);
-            assertThat(file).hasBinaryContent(content);
+            return file;
         }
+    }
+
+    @Test
+    void shouldHaveAReceivedSnapshotOnTheDiskWhenItIsRestored(@TempDir Path group) throws IOException {
+        SyncedStore store = new SyncedStore();
+        MetadataStateMachine machine = new MetadataStateMachine(store, applied, 1, listener);
+
+        Path file = receive(machine, group, 0);
+
+        assertThat(applied.endOffset()).isEqualTo(7);
+        assertThat(store.synced).contains(file, group);
+        assertThat(failed).isEmpty();
+    }
+
+    @Test
+    void shouldFailForGoodWhenAReceivedSnapshotIsOfANewerRelease(@TempDir Path group) {
+        MetadataStateMachine machine = new MetadataStateMachine(new SyncedStore(), applied, 1, listener);
+
+        assertThatThrownBy(() -> receive(machine, group, 1)).isInstanceOf(UnreadableMetadataException.class);
+
+        assertThat(failed).hasSize(1).containsValue(true);
     }
 
     @Test
