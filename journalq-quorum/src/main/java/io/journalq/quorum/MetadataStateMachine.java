@@ -238,12 +238,13 @@ final class MetadataStateMachine extends BaseStateMachine {
                         () -> {
                             synchronized (applied) {
                                 if (!detached) {
-                                    restore();
+                                    // Meanwhile, Ratis deletes the entries that it replaces.
                                     SnapshotFile.makeDurable(
                                             store,
-                                            storage.getLatestSnapshot()
+                                            storage.loadLatestSnapshot()
                                                     .getFile()
                                                     .getPath());
+                                    restore();
                                 }
                             }
                         },
