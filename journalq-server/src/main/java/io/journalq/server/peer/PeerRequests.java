@@ -91,7 +91,7 @@ public final class PeerRequests {
                 } catch (IOException failure) {
                     result.completeExceptionally(failure);
                 } catch (RuntimeException | OutOfMemoryError | LinkageError notRead) {
-                    // Whoever has sent the request waits for its end.
+                    // The sender of the request waits for its end.
                     result.completeExceptionally(
                             new IOException("cannot read a response of broker " + broker, notRead));
                 }
