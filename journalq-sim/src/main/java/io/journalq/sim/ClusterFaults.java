@@ -205,15 +205,9 @@ final class ClusterFaults {
         }
     }
 
-    /**
-     * Stops a broker that hands over its partitions. A broker that waits would keep another one that waits from going on,
-     * so that none starts or stops meanwhile.
-     */
+    /** Stops a broker that hands over its partitions. */
     private void stop(SimMachine machine) {
-        if (machine.broker() != null
-                && machine.broker().isRunning()
-                && world.machines().stream()
-                        .noneMatch(other -> other.isLeaving() || (other.broker() == null && !other.isDown()))) {
+        if (machine.broker() != null && machine.broker().isRunning() && !machine.isLeaving()) {
             machine.stop(() -> restartLater(machine));
         }
     }
@@ -251,9 +245,7 @@ final class ClusterFaults {
     }
 
     private void restart(SimMachine machine) {
-        if (machine.isDown() && world.machines().stream().anyMatch(SimMachine::isLeaving)) {
-            restartLater(machine);
-        } else if (machine.isDown()) {
+        if (machine.isDown()) {
             if (machine.node().id() == loser) {
                 loseFiles(machine);
             }

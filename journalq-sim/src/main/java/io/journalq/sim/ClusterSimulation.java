@@ -13,6 +13,7 @@ import io.journalq.sim.world.SimMachine;
 import io.journalq.sim.world.SimWorld;
 import io.journalq.sim.world.Violations;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -50,9 +51,6 @@ public final class ClusterSimulation {
 
     /** All requests have ended this long after the clients have stopped. */
     private static final long QUIET_MS = 3_000;
-
-    /** No simulation lasts longer than this after the last fault. */
-    private static final long LIMIT_MS = 5 * HEALED_MS + 2 * LONGEST_HEALING_MS;
 
     /** Time between two questions for the metadata. */
     private static final long ASK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -133,6 +131,8 @@ public final class ClusterSimulation {
             simulation.run();
         } catch (RuntimeException | AssertionError defect) {
             simulation.violations.report("NoDefects", Defects.describe(defect));
+        } finally {
+            simulation.scheduler.end();
         }
         return simulation.result();
     }
@@ -217,10 +217,12 @@ public final class ClusterSimulation {
         if (!completes("FailedReplicasAreReplaced", this::hasReplaced)) {
             return false;
         }
+        Set<FailedReplicasAreReplaced.Failed> out = FailedReplicasAreReplaced.out(replicasNow());
         runFor(STAYS_OUT_MS);
-        if (!hasReplaced()) {
+        if (!FailedReplicasAreReplaced.out(replicasNow()).containsAll(out)) {
             report("FailedReplicasAreReplaced");
         }
+        // A leader may have been the only one in sync until now.
         return replacesFailed();
     }
 
@@ -271,14 +273,7 @@ public final class ClusterSimulation {
     private void heal() {
         healed = true;
         clients.stopMoving();
-        scheduler.after(TimeUnit.MILLISECONDS.toNanos(LIMIT_MS), this::giveUp);
         faults.heal();
-    }
-
-    /** A broker that waits within another one keeps the simulation from going on, so that it is stopped. */
-    private void giveUp() {
-        report("BrokersServeAfterHealing");
-        scheduler.stop();
     }
 
     // ---- after healing

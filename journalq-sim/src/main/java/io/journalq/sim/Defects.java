@@ -16,13 +16,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Finds defects that the broker survives and only logs. An unexpected exception is a defect, an operating error is not.
- * A defect is reported to the simulation that runs on the logging thread.
+ * A defect is reported to the simulation that runs on the logging thread, or that has started that thread.
  */
 public final class Defects extends UnsynchronizedAppenderBase<ILoggingEvent> {
     private static final Defects LISTENER = new Defects();
     private static final int MAX_WORDS = 2_000;
-    private static final ThreadLocal<Violations> VIOLATIONS = new ThreadLocal<>();
-    private static final ThreadLocal<Consumer<String>> LOG = new ThreadLocal<>();
+    private static final ThreadLocal<Violations> VIOLATIONS = new InheritableThreadLocal<>();
+    private static final ThreadLocal<Consumer<String>> LOG = new InheritableThreadLocal<>();
 
     private Defects() {}
 

@@ -58,6 +58,8 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideInAnyPackage(SIMULATED)
+                .and()
+                .doNotHaveFullyQualifiedName(ROOT + ".world.SimThread") // lets only one thread run at any time
                 .should()
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()

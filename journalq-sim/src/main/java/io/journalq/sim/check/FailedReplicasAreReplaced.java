@@ -2,6 +2,8 @@ package io.journalq.sim.check;
 
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.shard.partition.ReplicaStatus;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.SortedMap;
 
 /**
@@ -10,6 +12,23 @@ import java.util.SortedMap;
  */
 public final class FailedReplicasAreReplaced {
     private FailedReplicasAreReplaced() {}
+
+    /** A replica with files that its broker cannot write. */
+    public record Failed(ClusterReplicas.Id partition, int broker) {}
+
+    /** The failed replicas that neither lead nor are in sync. */
+    public static Set<Failed> out(ClusterReplicas now) {
+        Set<Failed> out = new HashSet<>();
+        now.open()
+                .forEach((id, open) -> open.forEach((broker, replica) -> {
+                    if (!replica.isWritable()
+                            && !replica.leads()
+                            && !now.partition(id).inSyncReplicas().contains(broker)) {
+                        out.add(new Failed(id, broker));
+                    }
+                }));
+        return out;
+    }
 
     /** Whether no leader and no in-sync replica has files that it cannot write, while another one could lead. */
     public static boolean holds(ClusterReplicas now) {

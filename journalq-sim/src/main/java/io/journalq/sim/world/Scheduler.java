@@ -8,14 +8,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Runs the events of all processes in the order of a simulated time, which moves only from one event to the next. An
- * event that waits runs others meanwhile, as a blocked thread lets other threads run. Clients belong to a process that
- * never crashes.
+ * Runs the events of all processes in the order of a simulated time, which moves only from one event to the next.
+ * Clients belong to a process that never crashes.
  */
 public final class Scheduler {
-    /** Waiting events of one process within each other. */
-    private static final int MAX_NESTING = 20;
-
     private static final int LONGEST_YIELD_NANOS = 500_000;
 
     private final List<SimProcess> processes = new ArrayList<>();
@@ -24,7 +20,6 @@ public final class Scheduler {
     private final Trace trace = new Trace();
     private long nowNanos;
     private long lastNumber;
-    private int nesting;
     /** The process of the running event; null for none. */
     private SimProcess running;
 
@@ -147,7 +142,12 @@ public final class Scheduler {
     public void clear() {
         processes.forEach(SimProcess::clear);
         stopped = false;
-        nesting = 0;
+    }
+
+    /** The simulation is over: ends the threads that wait. */
+    public void end() {
+        stopped = true;
+        List.copyOf(processes).forEach(SimProcess::stop);
     }
 
     public boolean isStopped() {
@@ -184,28 +184,35 @@ public final class Scheduler {
     }
 
     private boolean step(boolean all) {
-        if (stopped || nesting >= MAX_NESTING * (processes.size() - 1)) {
+        if (stopped) {
             return false;
         }
         SimProcess next = next(all);
         if (next == null) {
             return false;
         }
+        run(next, () -> next.runHead(all));
+        if (all) {
+            for (SimProcess process : List.copyOf(processes)) {
+                run(process, process::continueThreads);
+            }
+        }
+        return !stopped;
+    }
+
+    private void run(SimProcess process, Runnable work) {
         SimProcess outer = running;
-        running = next;
-        nesting++;
+        running = process;
         try {
-            next.runHead(all);
+            work.run();
         } catch (SimDisk.Crash gone) {
-            next.stop();
-            if (outer == next) {
+            process.stop();
+            if (outer == process) {
                 throw gone;
             }
         } finally {
-            nesting--;
             running = outer;
         }
-        return !stopped;
     }
 
     void advance(Kind kind, long toNanos) {

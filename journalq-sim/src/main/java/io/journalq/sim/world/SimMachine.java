@@ -4,11 +4,9 @@ import io.journalq.server.broker.BrokerCore;
 import io.journalq.server.control.ControllerOperations;
 import io.journalq.sim.disk.SimDisk.CrashKind;
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 
 /** A broker of a simulated cluster, over all of its lives. */
 public final class SimMachine {
-    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final SimWorld world;
     private final SimNode node;
@@ -61,7 +59,7 @@ public final class SimMachine {
     /** Begins a process. The broker serves clients some time later. */
     public void start() {
         down = false;
-        node.process().after(Scheduler.Kind.POOL, 0, this::run);
+        node.process().begin(0, this::run);
     }
 
     private void run() {
@@ -94,16 +92,9 @@ public final class SimMachine {
      */
     public void stop(Runnable onStopped) {
         leaving = true;
-        leaveAfter(0, broker, node.process(), onStopped);
-    }
-
-    /** A broker that stops waits for its threads, so that none of them may be waiting when it begins. */
-    private void leaveAfter(long nanos, SimBroker stopping, SimProcess process, Runnable onStopped) {
-        process.after(Scheduler.Kind.POOL, nanos, () -> {
-            if (process.isWaiting()) {
-                leaveAfter(RETRY_NANOS, stopping, process, onStopped);
-                return;
-            }
+        SimBroker stopping = broker;
+        SimProcess process = node.process();
+        process.begin(0, () -> {
             try {
                 stopping.leave();
             } catch (IOException | IllegalStateException failure) {

@@ -27,8 +27,10 @@ public final class SimProcess {
     /** By the number of the kind. */
     private final List<PriorityQueue<Event>> queues = new ArrayList<>();
 
+    /** Those that wait. */
+    private final List<SimThread> threads = new ArrayList<>();
+
     private boolean controlRuns;
-    private int waits;
     private boolean stopped;
     private long frozenFromNanos;
     private long frozenTotalNanos;
@@ -92,9 +94,17 @@ public final class SimProcess {
         return TimeUnit.NANOSECONDS.toMillis(late ? frozenFromNanos : scheduler.nowNanos());
     }
 
-    /** The process has crashed. */
+    /** The process has crashed. Its threads end. */
     void stop() {
         stopped = true;
+        for (SimThread thread : List.copyOf(threads)) {
+            threads.remove(thread);
+            try {
+                thread.goOn();
+            } catch (SimDisk.Crash gone) {
+                // It was in the middle of its work.
+            }
+        }
     }
 
     /** Whether the process has crashed. */
@@ -109,28 +119,57 @@ public final class SimProcess {
         stopped = false;
     }
 
-    /** Runs events of all processes until {@code done}. Returns false if no event is left, or after a crash. */
-    public boolean runUntil(BooleanSupplier done) {
-        waits++;
-        try {
-            while (!done.getAsBoolean()) {
-                if (stopped || !scheduler.step()) {
-                    return false;
-                }
-            }
-            return true;
-        } finally {
-            waits--;
+    /** Runs {@code work} after a delay, on a thread of its own that may wait in {@link #join} and {@link #runUntil}. */
+    void begin(long delayNanos, Runnable work) {
+        after(Kind.POOL, delayNanos, () -> {
+            SimThread thread = new SimThread();
+            thread.start(work);
+            keep(thread);
+        });
+    }
+
+    private void keep(SimThread thread) {
+        if (thread.hasEnded()) {
+            return;
+        }
+        threads.add(thread);
+        if (stopped) {
+            stop(); // It has stopped its own process, and waits.
         }
     }
 
-    /** Whether one of its threads waits. It cannot go on before the current event is over. */
-    boolean isWaiting() {
-        return waits > 0;
+    /** Continues the threads for which something has come. */
+    void continueThreads() {
+        if (threads.isEmpty() || isFrozen()) {
+            return;
+        }
+        for (SimThread thread : List.copyOf(threads)) {
+            if (thread.isReady() && threads.remove(thread)) {
+                thread.goOn();
+                keep(thread);
+            }
+        }
     }
 
     /**
-     * Waits for {@code wanted} like a thread: runs other events until it is complete.
+     * Waits until {@code done}. Events of all processes run meanwhile. An event that waits cannot go on before those that wait
+     * within it, so that only short waits are allowed outside of {@link #begin}.
+     *
+     * @return false if no event is left, or after a crash
+     */
+    public boolean runUntil(BooleanSupplier done) {
+        SimThread thread = SimThread.current();
+        if (thread == null) {
+            return scheduler.runUntil(() -> stopped || done.getAsBoolean()) && !stopped;
+        }
+        if (!done.getAsBoolean() && !isStopped()) {
+            thread.await(done);
+        }
+        return !isStopped();
+    }
+
+    /**
+     * Waits for {@code wanted} like a thread: other events run until it is complete.
      *
      * @throws SimDisk.Crash if the process crashes meanwhile
      */

@@ -2,6 +2,7 @@ package io.journalq.sim.world;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.sim.disk.SimDisk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -15,7 +16,7 @@ class SimProcessTest {
     private final CompletableFuture<Void> awaited = new CompletableFuture<>();
 
     private void waitLikeAThread() {
-        process.after(Scheduler.Kind.POOL, 0, () -> {
+        process.begin(0, () -> {
             steps.add("waits");
             process.join(awaited);
             steps.add("goes on");
@@ -32,14 +33,13 @@ class SimProcessTest {
     void shouldGoOnWhenWhatAThreadWaitsForIsComplete() {
         waitLikeAThread();
         scheduler.after(10, () -> {
-            assertThat(process.isWaiting()).isTrue();
+            assertThat(steps).containsExactly("waits");
             awaited.complete(null);
         });
 
         runFor(1_000);
 
         assertThat(steps).containsExactly("waits", "goes on");
-        assertThat(process.isWaiting()).isFalse();
     }
 
     @Test // seed 600219 of 3 brokers
@@ -53,5 +53,51 @@ class SimProcessTest {
         runFor(1_000);
 
         assertThat(steps).containsExactly("waits");
+    }
+
+    @Test // seed 1911712 of 3 brokers
+    void shouldGoOnWhileAThreadThatWaitsLaterStillWaits() {
+        SimProcess other = scheduler.newProcess(new SimClock(scheduler));
+        waitLikeAThread();
+        other.begin(10, () -> {
+            steps.add("waits as well");
+            other.join(new CompletableFuture<>());
+        });
+        scheduler.after(20, () -> awaited.complete(null));
+
+        runFor(1_000);
+
+        assertThat(steps).containsExactly("waits", "waits as well", "goes on");
+    }
+
+    @Test
+    void shouldGoOnOnlyWhenTheProcessIsNotFrozenAnyMore() {
+        waitLikeAThread();
+        scheduler.after(10, () -> {
+            process.freeze(500);
+            awaited.complete(null);
+        });
+        scheduler.after(400, () -> steps.add("is frozen"));
+
+        runFor(1_000);
+
+        assertThat(steps).containsExactly("waits", "is frozen", "goes on");
+    }
+
+    @Test
+    void shouldEndAThreadWhoseProcessCrashesWhileItWaits() {
+        process.begin(0, () -> {
+            try {
+                process.join(awaited);
+            } catch (SimDisk.Crash gone) {
+                steps.add("ends");
+                throw gone;
+            }
+        });
+        scheduler.after(10, process::stop);
+
+        runFor(1_000);
+
+        assertThat(steps).containsExactly("ends");
     }
 }
