@@ -14,7 +14,9 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
@@ -25,12 +27,18 @@ import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.exceptions.ReconfigurationTimeoutException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.util.ProtoUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The voters of a quorum, how far they are, and how they change. A voter is a directory of a broker: a broker whose directory was emptied
  * comes back with another directory id, so it is another voter and cannot vote twice in a term. Any thread.
  */
 public final class QuorumMembers {
+    private static final Logger log = LoggerFactory.getLogger(QuorumMembers.class);
+
     /** Between the node id and the directory id in the id of a peer. Node ids are not negative. */
     private static final char SEPARATOR = '-';
 
@@ -125,6 +133,34 @@ public final class QuorumMembers {
             voters.add(state == null ? voter(peer, -1, 0) : state);
         }
         return new QuorumState(division.getRaftLog().getLastCommittedIndex() + 1, voters);
+    }
+
+    /**
+     * Lets a server ask for votes, although it has a leader. A leader that hands over asks for this in the same way, and
+     * Ratis has no other call for it. Nothing happens if the server leads, or has no entry of the term.
+     */
+    void beginElection(RaftServer server) {
+        try {
+            RaftServer.Division division = server.getDivision(group);
+            RaftPeerId leader = division.getInfo().getLeaderId();
+            TermIndex last = division.getRaftLog().getLastEntryTermIndex();
+            if (leader == null || leader.equals(self) || last == null) {
+                return;
+            }
+            log.warn("asking for votes, because the broker of the leader does not serve yet: leader={}", leader);
+            RaftRpcRequestProto request = RaftRpcRequestProto.newBuilder()
+                    .setRequestorId(leader.toByteString())
+                    .setReplyId(self.toByteString())
+                    .setRaftGroupId(ProtoUtils.toRaftGroupIdProtoBuilder(group))
+                    .setCallId(callIds.getAsLong())
+                    .build();
+            server.startLeaderElection(StartLeaderElectionRequestProto.newBuilder()
+                    .setServerRequest(request)
+                    .setLeaderLastEntry(last.toProto())
+                    .build());
+        } catch (IOException failure) {
+            log.warn("no election begins: reason=\"{}\"", failure.getMessage(), failure);
+        }
     }
 
     private static VoterState voter(RaftPeer peer, long logEndOffset, long silentMs) {

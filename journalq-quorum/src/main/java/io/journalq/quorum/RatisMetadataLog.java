@@ -533,6 +533,14 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
     }
 
+    @Override
+    public void takeOver() {
+        OpenServer now = server;
+        if (now != null) {
+            inBackground(() -> quorum.beginElection(now.ratis), 0);
+        }
+    }
+
     private static CompletableFuture<Void> notOpen() {
         return CompletableFuture.failedFuture(new IOException("the server of the metadata quorum is not open"));
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.quorum.QuorumConfig.LogSizes;
+import io.journalq.server.control.MetadataLog.Role;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -106,6 +107,28 @@ class ThreeVotersTest {
             late.stop();
             late.open();
             late.awaitValues(upTo(630));
+        }
+    }
+
+    @Test
+    void shouldElectAVoterThatAsksForItAlthoughAnotherOneLeads() throws Exception {
+        try (TestQuorum quorum = TestQuorum.ofThree(directory, LogSizes.DEFAULT)) {
+            // given
+            TestVoter first = quorum.awaitLeader();
+            first.proposeAll(0, 100);
+            TestVoter second = quorum.others(first).get(0);
+            second.awaitValues(upTo(100));
+
+            // when
+            second.log.takeOver();
+
+            // then
+            second.awaitLeading();
+            TestVoter.await("the first one follows", () -> first.role == Role.FOLLOWING);
+            second.proposeAll(100, 100);
+            for (TestVoter voter : quorum.voters) {
+                voter.awaitValues(upTo(200));
+            }
         }
     }
 }

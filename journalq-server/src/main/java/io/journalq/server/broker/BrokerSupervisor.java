@@ -32,12 +32,20 @@ final class BrokerSupervisor {
     /** A broker that leaves does not wait longer for a controller. */
     private static final long NO_CONTROLLER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    /** For so long nobody responds to heartbeats before this broker asks to be the controller. */
+    private static final long TAKE_OVER_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private final BrokerLifecycle lifecycle;
     private final MetadataPublisher metadata;
     private final ControllerOperations activeController;
     private final Loop loop;
     private final int intervalMs;
     private final CompletableFuture<Void> left = new CompletableFuture<>();
+
+    /** Null until this broker serves. */
+    private Controller own;
+    /** When the active controller has last responded. */
+    private long heardNanos;
 
     private boolean serving;
     private boolean leaving;
@@ -105,7 +113,9 @@ final class BrokerSupervisor {
         execute(() -> {
             serving = true;
             failed = failedReplicas;
-            drive(controller);
+            own = controller;
+            heardNanos = loop.nanoTime();
+            drive();
             beat();
         });
         return metadata.whenPublished(image -> {
@@ -115,11 +125,11 @@ final class BrokerSupervisor {
                 .thenAccept(image -> log.info("this broker is unfenced"));
     }
 
-    /** Lets the time pass for a controller. It must not miss heartbeats only because nobody can reach it. */
-    private void drive(Controller controller) {
+    /** Lets the time pass for the controller. It must not miss heartbeats only because nobody can reach it. */
+    private void drive() {
         if (!stopped) {
-            controller.tick();
-            after(Controller.TICK_MS, () -> drive(controller));
+            own.tick();
+            after(Controller.TICK_MS, this::drive);
         }
     }
 
@@ -273,10 +283,15 @@ final class BrokerSupervisor {
             log.warn("this broker stops without handing over what it leads: there is no controller");
             left.complete(null);
         }
+        if (!leaving && !disabled && loop.nanoTime() - heardNanos > TAKE_OVER_NANOS) {
+            heardNanos = loop.nanoTime(); // The next attempt is as much later.
+            own.takeOver();
+        }
         beatAfter(RETRY_MS);
     }
 
     private void onResponse(BrokerHeartbeat.Response response, long brokerEpoch, long sentNanos) {
+        heardNanos = loop.nanoTime();
         if (response.error() == ErrorCode.STALE_BROKER_EPOCH) {
             waiting = true;
             registerAgain(brokerEpoch);

@@ -6,6 +6,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.control.OperationQueue.Step;
+import io.journalq.server.metadata.BrokerImage;
 import io.journalq.server.metadata.BrokerRegistration;
 import io.journalq.server.metadata.Decision;
 import io.journalq.server.metadata.MetadataImage;
@@ -117,6 +118,18 @@ public final class Controller implements ControllerOperations, AutoCloseable {
         });
         if (reassignmentRequests != null) {
             reassignmentRequests.onTick();
+        }
+    }
+
+    /**
+     * Called while this broker serves and cannot reach the active controller. If that one belongs to a broker that still
+     * starts, which may take minutes, this broker asks to be elected. Other brokers could not fail over before.
+     */
+    public void takeOver() {
+        int leader = metadataLog.members().leaderId();
+        BrokerImage starting = replica.image().broker(leader);
+        if (leader != replica.nodeId() && starting != null && starting.fenced()) {
+            metadataLog.takeOver();
         }
     }
 

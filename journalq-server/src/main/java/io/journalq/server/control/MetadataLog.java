@@ -114,6 +114,12 @@ public interface MetadataLog extends Closeable {
         return Integer.MAX_VALUE;
     }
 
+    /**
+     * Asks the voters to elect this broker, although they have a leader. Nothing happens if they do not, or if this broker
+     * has not heard from that leader. Any thread.
+     */
+    default void takeOver() {}
+
     /** Changes who votes; null for a log whose voters are fixed, such as that of a broker that is alone. Any thread. */
     default Voters voters() {
         return null;

@@ -10,6 +10,8 @@ import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.ControllerOperations;
+import io.journalq.server.control.MetadataBatch;
+import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.MetadataReplica;
 import io.journalq.server.control.NotControllerException;
@@ -36,6 +38,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +55,7 @@ class BrokerSupervisorTest {
     private final ExecutorService pool = Executors.newFixedThreadPool(1);
     private final MetadataPublisher metadata = new MetadataPublisher(Runnable::run);
     private final ActiveController active = new ActiveController();
+    private final FollowingLog quorum = new FollowingLog();
 
     @TempDir
     Path directory;
@@ -61,6 +65,7 @@ class BrokerSupervisorTest {
         private final List<CompletableFuture<ErrorCode>> reports = new ArrayList<>();
         private int heartbeats;
         private boolean wantsFence;
+        private boolean responds = true;
 
         @Override
         public CompletableFuture<ErrorCode> loseRecords(
@@ -74,6 +79,9 @@ class BrokerSupervisorTest {
         public CompletableFuture<BrokerHeartbeat.Response> heartbeat(BrokerHeartbeat heartbeat) {
             heartbeats++;
             wantsFence = heartbeat.wantsFence();
+            if (!responds) {
+                return CompletableFuture.failedFuture(new NotControllerException("cannot be reached"));
+            }
             return CompletableFuture.completedFuture(new BrokerHeartbeat.Response(ErrorCode.NONE, true, false, false));
         }
 
@@ -99,6 +107,47 @@ class BrokerSupervisorTest {
         }
     }
 
+    /** A metadata log whose leader is the other broker. */
+    private static final class FollowingLog implements MetadataLog {
+        private int elections;
+
+        @Override
+        public Members members() {
+            return new Members(OTHER, 1, List.of(SELF, OTHER));
+        }
+
+        @Override
+        public void takeOver() {
+            elections++;
+        }
+
+        @Override
+        public boolean electsLeader() {
+            return true;
+        }
+
+        @Override
+        public void onRole(Consumer<Role> listener) {}
+
+        @Override
+        public void open(Replica replica) {
+            throw new AssertionError("the log is open");
+        }
+
+        @Override
+        public CompletableFuture<Void> propose(MetadataBatch batch) {
+            throw new AssertionError("nothing is proposed");
+        }
+
+        @Override
+        public void fence(IOException reason) {
+            throw new AssertionError("the log has not failed");
+        }
+
+        @Override
+        public void close() {}
+    }
+
     @AfterEach
     void close() {
         loops.close();
@@ -106,9 +155,17 @@ class BrokerSupervisorTest {
     }
 
     private BrokerSupervisor serveWithFailedReplica() throws ConfigException {
+        return serveWithFailedReplica(false);
+    }
+
+    /** @param otherStarts whether the other broker is fenced */
+    private BrokerSupervisor serveWithFailedReplica(boolean otherStarts) throws ConfigException {
         MetadataMachine.Limits limits = new MetadataMachine.Limits(SELF, 1, 100, 1_000);
         MetadataMachine decider = new MetadataMachine(limits);
         TestBrokers.register(decider, SELF, OTHER);
+        if (otherStarts) {
+            decider.replay(decider.cluster().fence(List.of(OTHER)).records());
+        }
         decider.replay(
                 decider.createTopic(new TopicSpec("orders", -1, -1, List.of(List.of(SELF, OTHER)), Map.of()), ORDERS)
                         .records());
@@ -136,9 +193,50 @@ class BrokerSupervisorTest {
                 null);
         BrokerSupervisor supervisor = new BrokerSupervisor(lifecycle, metadata, active, loop, INTERVAL_MS);
         var unused = supervisor.serve(
-                new Controller(replica, null, () -> ORDERS, pool), new FailedReplicas(shards.offlinePartitions()));
+                new Controller(replica, quorum, () -> ORDERS, pool), new FailedReplicas(shards.offlinePartitions()));
         loop.run();
         return supervisor;
+    }
+
+    /** Heartbeats fail for a while. */
+    private void loseController() {
+        active.responds = false;
+        loop.fireTimers();
+        assertThat(quorum.elections)
+                .as("elections after the first heartbeat that failed")
+                .isZero();
+        for (int i = 0; i < 3; i++) {
+            loop.advance(INTERVAL_MS);
+            loop.fireTimers();
+        }
+    }
+
+    @Test
+    void shouldAskToBeTheControllerWhileThatOfABrokerThatStartsCannotBeReached() throws Exception {
+        serveWithFailedReplica(true);
+
+        loseController();
+
+        assertThat(quorum.elections).as("elections in 1.5 s").isOne();
+    }
+
+    @Test
+    void shouldNotAskToBeTheControllerWhileABrokerThatServesIsIt() throws Exception {
+        serveWithFailedReplica(false);
+
+        loseController();
+
+        assertThat(quorum.elections).isZero();
+    }
+
+    @Test
+    void shouldNotAskToBeTheControllerWhenItLeaves() throws Exception {
+        BrokerSupervisor supervisor = serveWithFailedReplica(true);
+        var unused = supervisor.leave(60_000);
+
+        loseController();
+
+        assertThat(quorum.elections).isZero();
     }
 
     @Test

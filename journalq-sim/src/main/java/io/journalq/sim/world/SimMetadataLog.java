@@ -126,6 +126,11 @@ public final class SimMetadataLog implements MetadataLog {
     }
 
     @Override
+    public void takeOver() {
+        quorum.takeOver(voter);
+    }
+
+    @Override
     public void fence(IOException reason) {
         become(Role.FAILED);
     }

@@ -39,7 +39,8 @@ final class SimPeerControllers implements PeerControllers {
     @Override
     public ControllerOperations of(int nodeId) {
         SimMachine target = world.machine(nodeId);
-        return target == null || target.controller() == null ? null : new Remote(target);
+        // Nobody reaches a broker that still starts.
+        return target == null || target.broker() == null ? null : new Remote(target);
     }
 
     /** The controller of another machine. */

@@ -306,6 +306,13 @@ public final class SimQuorum {
         feed();
     }
 
+    /** A voter asks to be elected, although there is a leader. */
+    void takeOver(Voter voter) {
+        if (leader != voter && hasMajority(voter)) {
+            elect(voter);
+        }
+    }
+
     private void elect(Voter elected) {
         term++;
         leader = elected;
