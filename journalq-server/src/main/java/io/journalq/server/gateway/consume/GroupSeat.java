@@ -248,7 +248,9 @@ public final class GroupSeat {
             return; // the response plans the next one
         }
         boolean joins = epoch == JOIN;
-        if (joins) {
+        if (joins && offsets.commitsAsNoMember()) {
+            beatIn(RETRY_MS); // The coordinator refuses these commits once the group has a member.
+        } else if (joins) {
             heartbeats = true;
             offsets.findCoordinator(() -> {
                 heartbeats = false;

@@ -205,6 +205,11 @@ public final class SeatOffsets {
         return commits.size();
     }
 
+    /** Whether a commit without a result was made before the client became a member. */
+    boolean commitsAsNoMember() {
+        return commits.stream().anyMatch(commit -> !commit.asMember);
+    }
+
     /** Commits nothing any more, and calls nothing for open commits. */
     void close() {
         closed = true;

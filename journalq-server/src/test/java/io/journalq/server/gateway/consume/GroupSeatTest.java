@@ -187,10 +187,12 @@ class GroupSeatTest {
 
         // when the client becomes a member
         seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(2);
         coordinator.loads = false;
         coordinator.runTimers(5);
 
         // then
+        assertThat(coordinator.hasMember).isTrue();
         assertThat(problems).containsExactly((Problem) null);
         assertThat(coordinator.commitEpochs).hasSizeGreaterThan(1).containsOnly(-1);
         assertThat(coordinator.committed).containsOnly(TOPIC);
@@ -212,6 +214,7 @@ class GroupSeatTest {
         private Uuid topicId = TOPIC;
         private Uuid told;
         private boolean loads;
+        private boolean hasMember;
 
         void runTimers(int rounds) {
             for (int i = 0; i < rounds; i++) {
@@ -234,6 +237,7 @@ class GroupSeatTest {
         }
 
         private ConsumerGroupHeartbeatResponse heartbeat(ConsumerGroupHeartbeatRequest request) {
+            hasMember = true;
             ConsumerGroupHeartbeatResponse response = new ConsumerGroupHeartbeatResponse()
                     .setMemberId(request.memberId())
                     .setMemberEpoch(1)
@@ -251,7 +255,11 @@ class GroupSeatTest {
         private OffsetCommitResponse commit(OffsetCommitRequest request) {
             request.topics().forEach(topic -> committed.add(topic.topicId()));
             commitEpochs.add(request.generationIdOrMemberEpoch());
-            ErrorCode error = loads ? ErrorCode.COORDINATOR_LOAD_IN_PROGRESS : ErrorCode.NONE;
+            boolean isStranger = hasMember && request.memberId().isEmpty();
+            ErrorCode error = isStranger ? ErrorCode.UNKNOWN_MEMBER_ID : ErrorCode.NONE;
+            if (loads) {
+                error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS;
+            }
             return new OffsetCommitResponse()
                     .setTopics(List.of(new OffsetCommitResponse.OffsetCommitResponseTopic()
                             .setPartitions(List.of(new OffsetCommitResponse.OffsetCommitResponsePartition()
