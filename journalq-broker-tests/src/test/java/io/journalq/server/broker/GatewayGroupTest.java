@@ -245,6 +245,46 @@ class GatewayGroupTest {
         }
     }
 
+    @Test
+    void shouldCommitWhatWasAcknowledgedWhenOneOfTheTopicsIsEndedAtOnce() throws Exception {
+        String other = topic + "-other";
+        broker.createTopic(topic, 1, Map.of());
+        broker.createTopic(other, 1, Map.of());
+        append(0, 0, 10);
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send("{\"type\":\"subscribe\",\"topic\":\"" + other + "\",\"group\":\"" + group + "\"}");
+            next(socket, "subscribed");
+            next(socket, "assigned");
+            socket.send(subscribe(",\"from\":\"start\",\"credit\":10"));
+            next(socket, "subscribed");
+            next(socket, "assigned");
+            assertThat(socket.values(10)).hasSize(10);
+
+            // when
+            ByteArrayOutputStream messages = new ByteArrayOutputStream();
+            for (String message :
+                    List.of(ack("0:4"), ack("0:6"), "{\"type\":\"unsubscribe\",\"topic\":\"" + topic + "\"}")) {
+                messages.writeBytes(RawWebSocket.frame(RawWebSocket.LAST | RawWebSocket.TEXT, message.getBytes(UTF_8)));
+            }
+            socket.write(messages.toByteArray());
+
+            // then
+            List<String> responses = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                JsonNode message = socket.message();
+                responses.add(
+                        message.path("type").asText() + message.path("cursor").asText());
+            }
+            assertThat(responses).containsExactlyInAnyOrder("unsubscribed", "acked0:4", "acked0:6");
+            assertThat(committed(0)).isEqualTo(6);
+
+            // and the topic can be read again from there
+            socket.send(subscribe(",\"credit\":10"));
+            next(socket, "subscribed");
+            assertThat(next(socket, "assigned").path("cursor").asText()).isEqualTo("0:6");
+        }
+    }
+
     private int members(Admin admin) {
         try {
             return admin.describeConsumerGroups(List.of(group))

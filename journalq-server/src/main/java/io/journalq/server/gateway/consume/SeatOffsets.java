@@ -52,7 +52,8 @@ public final class SeatOffsets {
     /** Commits without a result. The first one is tried. */
     private final Queue<Commit> commits = new ArrayDeque<>();
 
-    private Runnable onCommitted = () -> {};
+    /** By topic: what waits until its offsets are committed. */
+    private final Map<String, Runnable> onCommitted = new HashMap<>();
 
     private boolean closed;
 
@@ -191,12 +192,21 @@ public final class SeatOffsets {
         }
     }
 
-    /** Runs {@code work} when all commits have their results: now, or later. Not after {@link GroupSeat#close}. */
-    public void whenCommitted(Runnable work) {
-        if (commits.isEmpty()) {
-            work.run();
-        } else {
-            onCommitted = work;
+    /**
+     * Runs {@code work} when all commits with offsets of a topic have their results: now, or later. Not after
+     * {@link GroupSeat#close}.
+     */
+    public void whenCommitted(String topic, Runnable work) {
+        onCommitted.put(topic, work);
+        runIfCommitted(topic);
+    }
+
+    private void runIfCommitted(String topic) {
+        if (commits.stream().noneMatch(commit -> commit.topicIds.containsKey(topic))) {
+            Runnable work = onCommitted.remove(topic);
+            if (work != null) {
+                work.run();
+            }
         }
     }
 
@@ -296,17 +306,16 @@ public final class SeatOffsets {
     }
 
     private void finishFirst(Problem problem) {
-        Consumer<Problem> done = commits.remove().done;
+        Commit finished = commits.remove();
         boolean more = !commits.isEmpty();
-        done.accept(problem); // which can commit again
+        finished.done.accept(problem); // which can commit again
         if (closed) {
             return;
         }
         if (more) {
             caller.later(() -> commitFirst(ATTEMPTS));
-        } else if (commits.isEmpty()) {
-            onCommitted.run();
         }
+        finished.topicIds.keySet().forEach(this::runIfCommitted);
     }
 
     private Problem problem(ErrorCode error) {

@@ -9,6 +9,7 @@ import io.journalq.server.gateway.http.JsonOut;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,9 @@ final class GroupReading implements GroupSeat.Reader {
     private final Subscriptions owner;
     private final GroupSeat seat;
     private final Map<String, Topic> topics = new LinkedHashMap<>();
+
+    /** Topics that the client has ended, and that the member has until what was acknowledged is committed. */
+    private final Set<String> ending = new HashSet<>();
 
     /** What the client wants of a topic. */
     private static final class Topic {
@@ -73,18 +77,22 @@ final class GroupReading implements GroupSeat.Reader {
         Start start =
                 Start.of(owner.exchange(), name, command::text, owner.images().get(), Start.END);
         topics.put(start.topic(), new Topic(start, command.id()));
+        giveUp(start.topic()); // Its partitions are assigned again, with their committed offsets.
         seat.add(start.topic());
     }
 
     /**
-     * Ends a topic, without a message. With the last one, the connection leaves the group, but not before what the
-     * client has acknowledged is committed.
+     * Ends a topic, without a message. The member has its partitions until what the client has acknowledged is
+     * committed. With the last topic, the connection leaves the group.
      */
     void end(String topic) {
         topics.remove(topic);
-        if (topics.isEmpty()) {
-            seat.offsets().whenCommitted(() -> seat.remove(topic));
-        } else {
+        ending.add(topic);
+        seat.offsets().whenCommitted(topic, () -> giveUp(topic));
+    }
+
+    private void giveUp(String topic) {
+        if (ending.remove(topic)) {
             seat.remove(topic);
         }
     }
