@@ -29,6 +29,7 @@ final class PartitionMoves {
     private final Admin admin;
     private final Terminal terminal;
     private final List<String> failures = new ArrayList<>();
+    private int failedPartitions;
 
     PartitionMoves(Admin admin, Terminal terminal) {
         this.admin = admin;
@@ -53,7 +54,7 @@ final class PartitionMoves {
             }
         }
         terminal.endProgress();
-        int moved = moves.size() - failures.size();
+        int moved = moves.size() - failedPartitions;
         if (moved > 0) {
             terminal.tell(
                     waits
@@ -64,7 +65,7 @@ final class PartitionMoves {
         }
         if (!failures.isEmpty()) {
             failures.stream().limit(MOST_FAILURES).forEach(failure -> terminal.tell("journalq: " + failure));
-            throw new CommandFailure(Quantity.count(failures.size(), "partition") + " of "
+            throw new CommandFailure(Quantity.count(failedPartitions, "partition") + " of "
                     + Quantity.count(moves.size()) + " cannot move; see above");
         }
     }
@@ -72,11 +73,6 @@ final class PartitionMoves {
     private void start(List<Move> moves) {
         Map<TopicPartition, List<Integer>> targets = new LinkedHashMap<>();
         moves.forEach(move -> targets.put(move.partition(), move.to()));
-        start(targets);
-    }
-
-    /** Begins to move partitions. An empty target cancels a move. */
-    private void start(Map<TopicPartition, List<Integer>> targets) {
         try {
             admin.alterPartitionReassignments(targets);
         } catch (JournalQException failure) {
@@ -84,7 +80,13 @@ final class PartitionMoves {
             for (Throwable other : failure.getSuppressed()) {
                 failures.add(other.getMessage());
             }
+            // A request that fails as a whole has one error, which names no partition.
+            failedPartitions += namesOneOf(moves, failure) ? 1 + failure.getSuppressed().length : moves.size();
         }
+    }
+
+    private static boolean namesOneOf(List<Move> moves, JournalQException failure) {
+        return moves.stream().anyMatch(move -> failure.getMessage().startsWith("partition " + move.partition() + ":"));
     }
 
     private void await(List<Move> moves, long laterBytes, long totalBytes, int laterPartitions)
