@@ -17,6 +17,9 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.buffer.UnpooledHeapByteBuf;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +28,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
@@ -44,6 +48,9 @@ final class SealedSendTest {
     private static final int THREADS = 6;
     private static final int RECORDS = 150;
     private static final int FAULTS = 40;
+    /** Records of this size are sent without a copy. */
+    private static final int LARGE_BYTES = 100_000;
+
     private static final List<Fault> KINDS =
             Stream.of(Fault.values()).filter(kind -> kind != Fault.DEAF).toList();
 
@@ -184,6 +191,113 @@ final class SealedSendTest {
             assertThat(producer.metrics().bufferedBytes()).isZero();
             producer.send(record);
             assertThat(producer.metrics().directSends()).isPositive();
+        }
+    }
+
+    /** A batch that cannot be sent once, as when the stack of the caller has no room left. */
+    private static final class FragileBuf extends UnpooledHeapByteBuf {
+        private final AtomicBoolean fails;
+
+        FragileBuf(ByteBuf content, AtomicBoolean fails) {
+            super(UnpooledByteBufAllocator.DEFAULT, content.readableBytes(), content.readableBytes());
+            this.fails = fails;
+            writeBytes(content);
+        }
+
+        @Override
+        public ByteBuffer nioBuffer(int index, int length) {
+            if (fails.getAndSet(false)) {
+                throw new StackOverflowError("no room left");
+            }
+            return super.nioBuffer(index, length);
+        }
+    }
+
+    @Test
+    void shouldSendABatchAgainWhenTheCallerHasNoStackLeftWhileItSendsIt() throws Exception {
+        PlaceSealer sealer = new PlaceSealer();
+        AtomicBoolean fails = new AtomicBoolean();
+        BatchSealer fragile = new BatchSealer() {
+            @Override
+            public void prepare(String topic) {
+                sealer.prepare(topic);
+            }
+
+            @Override
+            public Place place(TopicPartition partition) {
+                Place place = sealer.place(partition);
+                return batch -> {
+                    ByteBuf sealed = place.seal(batch);
+                    try {
+                        return new FragileBuf(sealed, fails);
+                    } finally {
+                        sealed.release();
+                    }
+                };
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (FakeCluster cluster = new FakeCluster(1).topic("orders", 1);
+                Producer producer = Producer.builder()
+                        .bootstrapServers(cluster.bootstrapServers())
+                        .seal(keys -> fragile)
+                        .build()) {
+            ProducerRecord record = ProducerRecord.of("orders", new byte[LARGE_BYTES]);
+            producer.send(record);
+            producer.send(record);
+            assertThat(producer.metrics().directSends()).isPositive();
+
+            // when
+            fails.set(true);
+            assertThat(producer.send(record).offset()).isEqualTo(2);
+
+            // then
+            assertThat(fails).isFalse();
+            assertThat(producer.metrics().bufferedBytes()).isZero();
+            assertThat(producer.send(record).offset()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void shouldKeepNeitherMemoryNorThePartitionWhenAPlaceCannotBeMade() throws Exception {
+        PlaceSealer sealer = new PlaceSealer();
+        AtomicBoolean fails = new AtomicBoolean();
+        BatchSealer fragile = new BatchSealer() {
+            @Override
+            public void prepare(String topic) {
+                sealer.prepare(topic);
+            }
+
+            @Override
+            public Place place(TopicPartition partition) {
+                if (fails.getAndSet(false)) {
+                    throw new StackOverflowError("no room left");
+                }
+                return sealer.place(partition);
+            }
+
+            @Override
+            public void close() {}
+        };
+        try (FakeCluster cluster = new FakeCluster(1).topic("orders", 1);
+                Producer producer = Producer.builder()
+                        .bootstrapServers(cluster.bootstrapServers())
+                        .seal(keys -> fragile)
+                        .build()) {
+            ProducerRecord record = ProducerRecord.of("orders", new byte[10]);
+            producer.send(record);
+            producer.send(record);
+            assertThat(producer.metrics().directSends()).isPositive();
+
+            // when
+            fails.set(true);
+            assertThatThrownBy(() -> producer.send(record)).isInstanceOf(StackOverflowError.class);
+
+            // then
+            assertThat(producer.metrics().bufferedBytes()).isZero();
+            assertThat(producer.send(record).offset()).isEqualTo(2);
         }
     }
 

@@ -76,7 +76,7 @@ final class DirectSender {
         PendingBatch batch;
         RecordMetadata sent;
         try {
-            if (closed || !connect(lane) || !claim(lane)) {
+            if (closed || !prepare(lane, accountedBytes)) {
                 return null;
             }
             batch = build(lane, record, timestampMs, accountedBytes);
@@ -117,6 +117,16 @@ final class DirectSender {
         }
     }
 
+    /** Connects to the leader, and claims the lane. Returns false if this call had no effect. */
+    private boolean prepare(Lane lane, long accountedBytes) {
+        try {
+            return connect(lane) && claim(lane);
+        } catch (RuntimeException | Error e) {
+            memory.release(accountedBytes);
+            throw e;
+        }
+    }
+
     private boolean connect(Lane lane) {
         ClusterView view = loop.cluster().metadata().view();
         HostAndPort leader = view.brokers().get(view.leader(lane.id.topic(), lane.id.partition()));
@@ -141,7 +151,7 @@ final class DirectSender {
             }
             connectFailures = 0;
             return true;
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException | Error e) {
             // The connection of the event loop determines whether the broker can be reached.
             disconnect();
             connectFailures++;
@@ -171,7 +181,11 @@ final class DirectSender {
         connection = null;
         connectedTo = null;
         if (old != null) {
-            old.close();
+            try {
+                old.close();
+            } catch (ConnectionFailedException unclosed) {
+                // It is not used any more, and what was sent on it still has to be handed over.
+            }
             old.release();
         }
     }
@@ -181,20 +195,36 @@ final class DirectSender {
             // The lane could not be kept, and its place among the sealed batches would stay empty.
             return false;
         }
+        if (!claimPlace(lane)) {
+            return false;
+        }
+        boolean kept = false;
+        try {
+            kept = !config.idempotent() || loop.identity().give(lane);
+            return kept;
+        } finally {
+            if (!kept) {
+                giveBack(lane);
+            }
+        }
+    }
+
+    private boolean claimPlace(Lane lane) {
         lane.lock.lock();
         try {
             if (!lane.claimDirect()) {
                 return false;
             }
-            place = lane.nextPlace();
+            try {
+                place = lane.nextPlace();
+            } catch (RuntimeException | Error e) {
+                lane.releaseDirect(); // Nothing waits for it, because the lock was held.
+                throw e;
+            }
+            return true;
         } finally {
             lane.lock.unlock();
         }
-        if (config.idempotent() && !loop.identity().give(lane)) {
-            giveBack(lane);
-            return false;
-        }
-        return true;
     }
 
     private void giveBack(Lane lane) {
@@ -253,7 +283,8 @@ final class DirectSender {
                     version,
                     ProduceCall.request(
                             List.of(batch), config.acks(), config.client().requestTimeoutMs()));
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException | Error e) {
+            // Also if the stack of the caller is used up: the batch has a sequence number, and nobody else sends it.
             disconnect();
             batch.outcomeUnknown = true;
             handOver(lane, batch, new ConnectionFailedException("the connection broke: " + e.getMessage(), e));
