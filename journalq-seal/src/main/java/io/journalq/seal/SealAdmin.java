@@ -6,6 +6,7 @@ import io.journalq.client.error.SealingException;
 import io.journalq.client.error.TopicExistsException;
 import io.journalq.client.seal.KeyLog;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
@@ -73,7 +74,8 @@ public final class SealAdmin {
      * the registry has failed before, is used.
      *
      * @throws IOException if the vault cannot be written
-     * @throws IllegalStateException if there is a registry, or the root key of the vault has signed one before
+     * @throws IllegalStateException if there is a registry, or the root key of the vault has signed one before, or
+     *     another administrator has published one meanwhile
      */
     public static SealAdmin found(String realm, KeyVault vault, KeyLog keys, TrustPolicy trust) throws IOException {
         Registry first = Registry.create(realm);
@@ -89,8 +91,52 @@ public final class SealAdmin {
         }
         RawKeyPair root = known == null ? vault.makeRoot() : known;
         keys.append(Registry.TOPIC, Registry.RECORD_KEY, first.sign(root));
+        Published counts = published(keys);
+        if (counts == null || !counts.signed.rootFingerprint().equals(Registry.fingerprint(root.publicKey()))) {
+            keepPublished(keys, counts);
+            throw new IllegalStateException(
+                    "the registry was not published: topic " + Registry.TOPIC + " has none of this root key, or another"
+                            + " administrator has published one at the same time, which counts");
+        }
         KeyEvents.registryPublished(null, first);
         return new SealAdmin(vault, keys, trust);
+    }
+
+    /** A version of a registry, and its record. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Published(Registry.Signed signed, byte[] value) {}
+
+    /** The newest version of the root key that was published first, as those see it who trust on first use. */
+    private static Published published(KeyLog keys) {
+        Published[] newest = {null};
+        keys.readAll(Registry.TOPIC, entry -> {
+            Registry.Signed signed =
+                    Arrays.equals(entry.key(), Registry.RECORD_KEY) ? Registry.decode(entry.value()) : null;
+            Published before = newest[0];
+            if (signed != null
+                    && (before == null
+                            || (before.signed.rootFingerprint().equals(signed.rootFingerprint())
+                                    && signed.registry().version()
+                                            > before.signed.registry().version()))) {
+                newest[0] = new Published(signed, entry.value());
+            }
+        });
+        return newest[0];
+    }
+
+    /** As {@link #appendAgain}, for a registry whose root key is in another vault. */
+    private static void keepPublished(KeyLog keys, Published counts) {
+        Published newest = counts;
+        for (int attempt = 0; attempt < MAX_ATTEMPTS && newest != null; attempt++) {
+            keys.append(Registry.TOPIC, Registry.RECORD_KEY, newest.value);
+            Published now = published(keys);
+            if (now == null
+                    || now.signed.registry().version()
+                            == newest.signed.registry().version()) {
+                return;
+            }
+            newest = now;
+        }
     }
 
     /** The newest version of the registry. */

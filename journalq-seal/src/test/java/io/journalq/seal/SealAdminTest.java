@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.error.SealingException;
 import io.journalq.client.seal.KeyLog;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -133,6 +135,43 @@ class SealAdminTest {
         assertThatThrownBy(() -> SealAdmin.found("tests", vault, world.keys, TrustPolicy.onFirstUse(null)))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("has a registry");
+    }
+
+    @Test
+    void shouldFoundOneRegistryWhenTwoAdministratorsDoItAtTheSameTime() throws Exception {
+        // given another administrator who publishes a registry after this one has found none
+        world.keys.topics.clear();
+        KeyVault early = KeyVault.inMemory();
+        KeyVault late = KeyVault.inMemory();
+        AtomicBoolean isFirst = new AtomicBoolean(true);
+        KeyLog keys = new HostileLog() {
+            @Override
+            public long append(String topic, byte[] key, byte[] value) {
+                if (isFirst.getAndSet(false)) {
+                    try {
+                        SealAdmin.found("tests", early, world.keys, TrustPolicy.onFirstUse(null))
+                                .change(registry -> registry.withRole(
+                                        ROLE, 1, RawKeyPair.ofX25519().publicKey()));
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                }
+                return world.keys.append(topic, key, value);
+            }
+        };
+
+        // then
+        assertThatThrownBy(() -> SealAdmin.found("tests", late, keys, TrustPolicy.onFirstUse(null)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("another administrator");
+
+        // and clients trust the first one, also when the topic is compacted
+        List<KeyLog.Entry> entries = world.keys.entries(Registry.TOPIC);
+        entries.subList(0, entries.size() - 1).clear();
+        Registry.Signed kept = Registry.decode(entries.get(0).value());
+        assertThat(kept.rootFingerprint())
+                .isEqualTo(Registry.fingerprint(early.root().publicKey()));
+        assertThat(kept.registry().role(ROLE)).isNotNull();
     }
 
     /** The broker may hide it, or be another one. */
