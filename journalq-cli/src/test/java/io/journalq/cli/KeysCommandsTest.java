@@ -289,6 +289,13 @@ class KeysCommandsTest {
         done("", "keys init production" + keyring);
         assertThat(run("", "keys init production" + keyring).err()).contains("has a root key");
         assertThat(run("", "keys grant orders nobody" + keyring).err()).contains("there is no role nobody");
+        done("", "keys role readers" + keyring);
+        done("", "keys grant prices readers --mode record" + keyring);
+        done("", "keys grant prices readers" + keyring);
+        assertThat(run("", "keys grant prices readers --mode batch" + keyring).err())
+                .contains("the mode of topic prices is record");
+        assertThat(run("", "keys grant prices readers --mode token" + keyring).err())
+                .contains("the mode of topic prices is record");
         assertThat(run("", "keys rotate nobody" + keyring).err()).contains("there is no role nobody");
         assertThat(run("", "keys revoke --sender nobody" + keyring).err()).contains("there is no sender nobody");
         assertThat(run("", "keys revoke --sender a --role b" + keyring).exitCode())

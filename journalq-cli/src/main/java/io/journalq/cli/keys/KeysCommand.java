@@ -305,7 +305,7 @@ public final class KeysCommand extends CommandGroup {
                                 + " tokens, for which the command makes a key that all senders need. With subject, each"
                                 + " record needs the key of its subject as well, which journalq keys shred destroys. It"
                                 + " cannot be changed later.")
-        private SealMode mode = SealMode.BATCH;
+        private SealMode mode;
 
         @Option(
                 names = "--sign-batches",
@@ -326,9 +326,10 @@ public final class KeysCommand extends CommandGroup {
                 Registry.Topic known = registry.topic(topic);
                 List<String> all = new ArrayList<>(known == null ? List.of() : known.roles());
                 roles.stream().filter(role -> !all.contains(role)).forEach(all::add);
+                SealMode standard = known == null ? SealMode.BATCH : known.mode();
                 Registry granted = known == null && tokens != null
                         ? registry.withTokenTopic(topic, all, tokens)
-                        : registry.withTopic(topic, known == null ? mode : known.mode(), all);
+                        : registry.withTopic(topic, mode == null ? standard : mode, all);
                 return signBatches == null ? granted : granted.withSignatures(topic, signBatches);
             });
         }
