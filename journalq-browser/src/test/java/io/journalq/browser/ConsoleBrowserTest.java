@@ -397,6 +397,48 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldAppendARecordOnceWhenItIsSentAgainBeforeTheResponse() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0/produce");
+        find("textarea");
+        browser.executeScript(
+                """
+                window.real = window.fetch;
+                window.sent = [];
+                window.fetch = (path, options) => options?.method === "POST"
+                  ? new Promise((done) => window.sent.push(() => done(window.real(path, options))))
+                  : window.real(path, options);
+                const form = document.querySelector("form");
+                form.requestSubmit();
+                form.requestSubmit();""");
+
+        assertThat(browser.executeScript("return window.sent.length")).isEqualTo(1L);
+        browser.executeScript("window.sent[0]()");
+        awaitText("Appended to partition");
+
+        // and the next one can be sent
+        find("form .main-action").click();
+        assertThat(browser.executeScript("return window.sent.length")).isEqualTo(2L);
+    }
+
+    @Test
+    void shouldShowAndChangeTheLimitOfAnAddress() throws Exception {
+        call(
+                "PATCH",
+                "/v1/quotas",
+                "application/json",
+                "{\"entity\":{\"ip\":\"192.0.2.1\"},\"set\":{\"connection_creation_rate\":7},\"execute\":true}");
+        browser.get(address + "/#/quotas");
+        awaitText("ip 192.0.2.1");
+        awaitText("7/s");
+
+        press("Edit");
+        find("dialog input").sendKeys(Keys.chord(Keys.CONTROL, "a"), "9", Keys.ENTER);
+        awaitText("The quota was saved");
+        awaitText("9/s");
+    }
+
+    @Test
     void shouldAskAgainWhenABooleanIsChangedAfterItsPreview() throws Exception {
         fill(1);
         browser.get(address + "/#/topics/t0/configuration");

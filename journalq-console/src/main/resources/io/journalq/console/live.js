@@ -126,11 +126,16 @@ export function Produce({ topic, partitions, internal }) {
   const [tombstone, setTombstone] = useState(false);
   const [failure, setFailure] = useState();
   const [last, setLast] = useState();
+  const sends = useRef(false);
+  const [busy, setBusy] = useState(false);
   if (internal) {
     return html`<div class="panel"><${Empty} title="The broker writes this topic itself">Choose another topic.</${Empty}></div>`;
   }
   const submit = async (event) => {
     event.preventDefault();
+    if (sends.current) {
+      return; // pressed twice: the first record has no response yet
+    }
     const record = { value: tombstone ? null : value };
     if (key) {
       record.key = key;
@@ -141,6 +146,8 @@ export function Produce({ topic, partitions, internal }) {
     if (headers.length) {
       record.headers = headers.filter(([name]) => name).map(([name, text]) => ({ name, value: text }));
     }
+    sends.current = true;
+    setBusy(true);
     try {
       const result = await change("POST", `${topicPath(topic)}/records`, { records: [record] });
       setFailure();
@@ -149,6 +156,8 @@ export function Produce({ topic, partitions, internal }) {
     } catch (problem) {
       setFailure(problem);
     }
+    sends.current = false;
+    setBusy(false);
   };
   const upload = async (event) => {
     const file = event.target.files[0];
@@ -187,7 +196,7 @@ export function Produce({ topic, partitions, internal }) {
       <label class="wide">Its value <input value=${text} onInput=${(event) =>
         setHeaders(headers.map((one, place) => (place === index ? [name, event.target.value] : one)))} /></label>
       <button type="button" class="btn" onClick=${() => setHeaders(headers.filter((one, place) => place !== index))}>Remove</button></div>`)}
-    <div class="row"><button class="btn main-action">Produce</button>
+    <div class="row"><button class="btn main-action" disabled=${busy}>Produce</button>
       <button type="button" class="btn" onClick=${() => setHeaders([...headers, ["", ""]])}>Add a header</button>
       <span class="hint">Ctrl+Enter produces, too.</span></div></form>
     <div class="panel"><label>Or append a file with a record in each line (NDJSON) <input type="file" onChange=${upload} /></label></div>`;

@@ -118,7 +118,15 @@ const QUOTAS = [
   ["producer_byte_rate", "Produce", "bytes per second"],
   ["consumer_byte_rate", "Fetch", "bytes per second"],
   ["request_percentage", "Loop time", "percent of one loop"],
+  ["connection_creation_rate", "Connections", "new ones per second"],
 ];
+
+/** Addresses have a limit of connections, and users and client ids have the others. */
+const quotasOf = (entity) => QUOTAS.filter(([key]) => (key === "connection_creation_rate") === ("ip" in entity));
+
+function limitText(limit, unit) {
+  return unit.startsWith("bytes") ? `${bytes(limit)}/s` : unit.startsWith("percent") ? `${limit} %` : `${limit}/s`;
+}
 
 const entityText = (entity) => Object.entries(entity)
   .map(([kind, name]) => `${kind === "clientId" ? "client id" : kind} ${name == null ? "(all others)" : name}`).join(", ");
@@ -152,7 +160,7 @@ function QuotaDialog({ entry, onClose, onDone }) {
       <div class="row">${[["user", "User"], ["clientId", "Client id"]].map(([kind, text]) => html`<label class="wide">${text}
         <input value=${entity[kind] || ""} onInput=${(event) => setEntity({ ...entity, [kind]: event.target.value })} />
       </label>`)}</div>`}
-    ${QUOTAS.map(([key, text, unit]) => html`<label>${text}, ${unit}; empty for no limit<input type="number" min="0" step="any"
+    ${quotasOf(entity).map(([key, text, unit]) => html`<label>${text}, ${unit}; empty for no limit<input type="number" min="0" step="any"
       value=${limits[key] ?? ""} onInput=${(event) => setLimits({ ...limits, [key]: event.target.value })} /></label>`)}
     <div class="row end"><button type="button" class="btn" onClick=${onClose}>Cancel</button>
       <button class="btn main-action">Save</button></div></form></${Dialog}>`;
@@ -162,14 +170,14 @@ export function QuotasPage() {
   const [edited, setEdited] = useState();
   const [tick, setTick] = useState(0);
   const add = html`<button class="btn main-action" onClick=${() => setEdited({})}>Add a quota</button>`;
-  return html`<${Page} title="Quotas" lead="Limits of users and client ids. A client that exceeds one is delayed."
+  return html`<${Page} title="Quotas"
+    lead="Limits of users, client ids and addresses. A client that exceeds one is delayed. More connections are closed."
     actions=${add}>
-    <${ServerList} path="/v1/quotas" caption="Quotas" placeholder="Find a user or client id" tick=${tick}
+    <${ServerList} path="/v1/quotas" caption="Quotas" placeholder="Find a user, client id or address" tick=${tick}
       empty=${html`<${Empty} title="No client is limited">Add a quota so that one client cannot use up the broker.</${Empty}>`}
       columns=${[{ label: "Applies to", cell: (entry) => entityText(entry.entity) },
         ...QUOTAS.map(([key, text, unit]) => ({ label: text, num: true, small: key === "request_percentage", cell: (entry) => entry.limits[key] === undefined
-          ? html`<span class="dim">no limit</span>`
-          : unit.startsWith("bytes") ? `${bytes(entry.limits[key])}/s` : `${entry.limits[key]} %` })),
+          ? html`<span class="dim">no limit</span>` : limitText(entry.limits[key], unit) })),
         { label: "", actions: true, cell: (entry) => html`<button class="btn small" onClick=${() => setEdited({ entry })}>Edit</button>` }]} />
     ${edited && html`<${QuotaDialog} entry=${edited.entry} onClose=${() => setEdited()} onDone=${() => {
       setEdited();
