@@ -197,7 +197,9 @@ class ClusterCommandsTest {
                 .contains("moved ");
         assertThat(replicas()).doesNotContain("3");
         assertThat(throttles()).isEmpty();
-        assertThat(done("cluster reassign --unthrottle --execute")).contains("removed the throttles");
+        assertThat(done("cluster reassign --unthrottle --execute"))
+                .contains("removed the throttles of the brokers that are live and of 0 topics");
+        assertThat(run("cluster reassign --unthrottle --execute").err()).contains("brokers that are down stay (3)");
     }
 
     @Test

@@ -137,18 +137,28 @@ final class MoveThrottle {
     }
 
     /**
-     * Removes the throttles of all brokers that are live, and of some topics. What remains of others limits nothing
-     * without replicas. Returns the number of topics that had one.
+     * What was removed.
+     *
+     * @param topics the number of topics that had a throttle
+     * @param down the brokers whose rates remain, because they are down. These limit nothing without replicas
      */
-    int remove(Collection<String> topics) {
+    record Removed(int topics, List<Integer> down) {}
+
+    /** Removes the throttles of all brokers that are live, and of some topics. */
+    Removed remove(Collection<String> topics) {
         List<ConfigResource> throttled = throttled(topics);
         List<ConfigChange> replicas = List.of(ConfigChange.delete(LEADERS), ConfigChange.delete(FOLLOWERS));
         throttled.forEach(topic -> admin.alterConfigs(topic, replicas));
         List<ConfigChange> rates = List.of(ConfigChange.delete(LEADER_RATE), ConfigChange.delete(FOLLOWER_RATE));
-        for (BrokerNode broker : live()) {
-            admin.alterConfigs(ConfigResource.broker(broker.id()), rates);
+        List<Integer> down = new ArrayList<>();
+        for (BrokerNode broker : admin.describeCluster().brokers()) {
+            if (broker.fenced()) {
+                down.add(broker.id());
+            } else {
+                admin.alterConfigs(ConfigResource.broker(broker.id()), rates);
+            }
         }
-        return throttled.size();
+        return new Removed(throttled.size(), down);
     }
 
     private List<ConfigResource> throttled(Collection<String> topics) {

@@ -169,10 +169,19 @@ final class ReassignCommand extends MoveCommand {
             terminal().tell("Nothing was changed. To remove the throttles of all brokers and topics, add --execute.");
             return;
         }
-        int count = new MoveThrottle(admin, terminal()).remove(state.topics().keySet());
+        MoveThrottle.Removed removed =
+                new MoveThrottle(admin, terminal()).remove(state.topics().keySet());
         Map<String, Object> json = new LinkedHashMap<>();
-        json.put("topics", count);
-        report("removed the throttles of all brokers and of " + Quantity.count(count, "topic"), json);
+        json.put("topics", removed.topics());
+        json.put("brokersDown", removed.down());
+        String brokers = removed.down().isEmpty() ? "all brokers" : "the brokers that are live";
+        report("removed the throttles of " + brokers + " and of " + Quantity.count(removed.topics(), "topic"), json);
+        if (!removed.down().isEmpty()) {
+            terminal()
+                    .warn("the rates of brokers that are down stay (" + ClusterState.ids(removed.down())
+                            + "); they limit nothing until other moves are throttled. To remove them, run the command"
+                            + " again when these brokers are live");
+        }
     }
 
     private void cancel(Admin admin, Map<TopicPartition, PartitionReassignment> moving) {
