@@ -7,8 +7,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Makes a method of a bean read topics as a member of a consumer group. The method has one parameter: a {@link
- * io.journalq.client.TypedRecord}, a {@link io.journalq.client.ConsumerRecord}, or the value of the record.
+ * Makes a method of a singleton bean read topics as a member of a consumer group. The method has one parameter: a
+ * {@link io.journalq.client.TypedRecord}, a {@link io.journalq.client.ConsumerRecord}, or the value of the record.
  *
  * <pre>{@code
  * @JournalQListener(topics = "orders", groupId = "billing")

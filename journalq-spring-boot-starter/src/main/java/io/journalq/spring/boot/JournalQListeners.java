@@ -7,7 +7,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
@@ -49,10 +51,20 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
             Map<Method, JournalQListener> methods =
                     MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<JournalQListener>)
                             method -> AnnotatedElementUtils.findMergedAnnotation(method, JournalQListener.class));
+            if (!methods.isEmpty() && !isSingleton(beanName)) {
+                throw new IllegalStateException("the bean " + beanName + " has listeners, so that its scope must be"
+                        + " singleton: consumers of each of its instances would run until the context stops");
+            }
             methods.forEach((method, annotation) ->
                     add(new Found(bean, AopUtils.selectInvocableMethod(method, bean.getClass()), annotation)));
         }
         return bean;
+    }
+
+    /** A bean that is a proxy of one in another scope creates instances of that whenever it is called. */
+    private boolean isSingleton(String beanName) {
+        return Stream.of(beanName, ScopedProxyUtils.getTargetBeanName(beanName))
+                .allMatch(name -> !beans.containsBean(name) || beans.isSingleton(name));
     }
 
     private synchronized void add(Found listener) {

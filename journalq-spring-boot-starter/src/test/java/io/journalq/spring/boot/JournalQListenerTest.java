@@ -2,6 +2,7 @@ package io.journalq.spring.boot;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
@@ -27,6 +28,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
 
 @Timeout(120)
 final class JournalQListenerTest {
@@ -219,6 +222,56 @@ final class JournalQListenerTest {
                                     .filter(thread -> thread.getName().startsWith("DeadLetters.receive-")))
                             .hasSize(1);
                 });
+    }
+
+    static final class Copied {
+        @JournalQListener(topics = "copied", groupId = "copied")
+        void receive(String value) {
+            throw new AssertionError("no consumer runs");
+        }
+    }
+
+    /** Nothing would ever end the consumers of an instance that is not used any more. */
+    @Test
+    void shouldRefuseListenersOfABeanThatIsCreatedAgainAndAgain() {
+        application
+                .withBean(Copied.class, Copied::new, bean -> bean.setScope("prototype"))
+                .run(context -> {
+                    for (int i = 0; i < 2; i++) {
+                        assertThatThrownBy(() -> context.getBean(Copied.class))
+                                .hasRootCauseInstanceOf(IllegalStateException.class)
+                                .hasStackTraceContaining("its scope must be singleton");
+                    }
+                    assertThat(Thread.getAllStackTraces().keySet())
+                            .noneMatch(thread -> thread.getName().startsWith("Copied.receive-"));
+                });
+    }
+
+    static class Proxied {
+        @JournalQListener(topics = "proxied", groupId = "proxied")
+        void receive(String value) {
+            throw new AssertionError("no consumer runs");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ProxiedPrototype {
+        @Bean
+        @Scope(value = "prototype", proxyMode = ScopedProxyMode.TARGET_CLASS)
+        Proxied proxied() {
+            return new Proxied();
+        }
+    }
+
+    /** The proxy is a singleton, and each call of its listener would create an instance with consumers of its own. */
+    @Test
+    void shouldRefuseListenersOfABeanThatAProxyCreatesAgainAndAgain() {
+        application.withUserConfiguration(ProxiedPrototype.class).run(context -> {
+            assertThatThrownBy(() -> context.getBean(Proxied.class))
+                    .hasStackTraceContaining("its scope must be singleton");
+            assertThat(Thread.getAllStackTraces().keySet())
+                    .noneMatch(thread -> thread.getName().startsWith("Proxied.receive-"));
+        });
     }
 
     static final class Slow {
