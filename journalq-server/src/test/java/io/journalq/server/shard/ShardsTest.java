@@ -25,6 +25,7 @@ import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
+import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
 import io.journalq.server.metadata.record.TopicRecord;
@@ -515,10 +516,15 @@ class ShardsTest {
 
     /** Cuts the first partition at its end, so that it is closed and opened again. */
     private void reopen() throws Exception {
+        cut(ask(0, host -> host.journal().writtenOffset()));
+    }
+
+    /** Cuts the first partition, which is closed for that and opened again. */
+    private void cut(long offset) throws Exception {
         Shard shard = shards.shardOf(ID, 0);
         PartitionCuts cuts = new PartitionCuts(shards.partitions(), shard, Runnable::run);
         PartitionHost before = ask(0, host -> host);
-        cuts.cut(before, before.journal().writtenOffset());
+        cuts.cut(before, offset);
         shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
         PartitionHost after = ask(0, host -> host);
         assertThat(after).isNotSameAs(before);
@@ -554,6 +560,23 @@ class ShardsTest {
         damage();
         reopen();
         assertThat(firstEndOffset()).isZero();
+
+        leadAndCrash(log, firstBytes);
+    }
+
+    @Test
+    void shouldNotReplayWritesOfAReplicaThatIsCutAfterItWasOpenedAgainInAnotherMode() throws Exception {
+        // given a topic that has left mode consistent, and a replica that was opened again since
+        Path log = openCovered();
+        ConfigRecord mode =
+                new ConfigRecord().setTopicId(ID).setName("delivery.mode").setValue("eventual");
+        shards.partitions().open(metadata.replay(List.of(mode))).join();
+        reopen();
+        long firstBytes = store.sizeBytes(log);
+
+        // when all records but the first are removed
+        cut(1);
+        assertThat(firstEndOffset()).isEqualTo(1);
 
         leadAndCrash(log, firstBytes);
     }

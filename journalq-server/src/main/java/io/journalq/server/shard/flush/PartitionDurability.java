@@ -76,6 +76,10 @@ public final class PartitionDurability implements Flusher.Target, WalCoverage.Li
             journal.setObserver(null);
             // The flush interval applies from now on, and covered writes may already have waited for longer.
             flushNow();
+        } else if (!consistent && coverage == null && walBuffers.mayHold(journal)) {
+            // It was in mode consistent before it was last opened. A truncation makes those writes void.
+            beginCoverage();
+            journal.setObserver(null);
         }
     }
 

@@ -75,6 +75,11 @@ public final class WalSyncers {
         }
     }
 
+    private boolean mayHold(Path journalDirectory) {
+        WalSyncer syncer = byDirectory.get(journalDirectory.getParent());
+        return syncer != null && syncer.mayHold(String.valueOf(journalDirectory.getFileName()));
+    }
+
     /** Stops all writes in a data directory. Any thread; may block. */
     public void fail(Path dataDirectory, IOException reason) {
         WalSyncer syncer = byDirectory.get(dataDirectory);
@@ -97,6 +102,11 @@ public final class WalSyncers {
         public WalLoopBuffers(WalSyncers syncers, LoopCycle cycle) {
             this.syncers = syncers;
             this.cycle = cycle;
+        }
+
+        /** Whether the write-ahead files may hold writes of a journal, from before it was opened. */
+        boolean mayHold(Journal journal) {
+            return syncers.mayHold(journal.directory());
         }
 
         /** Starts to cover a journal; null if its data directory has no write-ahead files. */
