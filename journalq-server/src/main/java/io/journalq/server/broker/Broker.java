@@ -541,7 +541,7 @@ public final class Broker implements AutoCloseable {
             serving = false;
             opened.handOver();
         });
-        startWaiter.join(opened.serve());
+        opened.awaitServing();
         startWaiter.end();
     }
 

@@ -485,11 +485,20 @@ public final class BrokerCore implements AutoCloseable {
     /**
      * Lets this broker lead partitions, when clients and other brokers can reach it.
      *
-     * @return completed when it may lead; at once for a broker that is alone
+     * @return completed when it may lead; at once for a broker that is alone. Fails if it can never lead
      */
     public CompletableFuture<Void> serve() {
         FailedReplicas failed = new FailedReplicas(shards.offlinePartitions());
         return supervisor == null ? CompletableFuture.completedFuture(null) : supervisor.serve(controller, failed);
+    }
+
+    /**
+     * As {@link #serve}, and waits until it may lead. Blocks.
+     *
+     * @throws IOException if it can never lead
+     */
+    void awaitServing() throws IOException {
+        opener.await(serve());
     }
 
     /** Lets other brokers take over what this one leads, before it stops. Blocks. */

@@ -8,6 +8,7 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.loop.Loop;
 import io.journalq.server.metadata.BrokerImage;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -66,6 +67,8 @@ final class BrokerSupervisor {
     private volatile boolean stopped;
     /** Whether this broker cannot follow the metadata any more, so that others must lead what it leads. */
     private volatile boolean disabled;
+    /** Fails then. */
+    private final CompletableFuture<Void> following = new CompletableFuture<>();
 
     /**
      * Creates a supervisor that sends nothing yet.
@@ -100,6 +103,8 @@ final class BrokerSupervisor {
     /** The metadata of this broker stay as they are until a restart. It asks to be fenced, and stays it. Any thread. */
     void disable() {
         disabled = true;
+        following.completeExceptionally(
+                new IOException("this broker cannot follow the metadata of its cluster any more; its log says why"));
     }
 
     /**
@@ -107,7 +112,7 @@ final class BrokerSupervisor {
      *
      * @param controller of this broker, which other brokers can reach from now on
      * @param failedReplicas are reported to the active controller while others can take over
-     * @return completed when the metadata of this broker says that it is unfenced
+     * @return completed when the metadata of this broker says that it is unfenced; fails if that cannot happen any more
      */
     CompletableFuture<Void> serve(Controller controller, FailedReplicas failedReplicas) {
         execute(() -> {
@@ -118,11 +123,12 @@ final class BrokerSupervisor {
             drive();
             beat();
         });
-        return metadata.whenPublished(image -> {
+        CompletableFuture<Void> unfenced = metadata.whenPublished(image -> {
                     BrokerImage self = lifecycle.registered(image);
                     return self != null && self.isLive();
                 })
                 .thenAccept(image -> log.info("this broker is unfenced"));
+        return CompletableFuture.anyOf(following, unfenced).thenAccept(served -> {});
     }
 
     /** Lets the time pass for the controller. It must not miss heartbeats only because nobody can reach it. */

@@ -27,11 +27,13 @@ import io.journalq.server.metadata.MetadataMachine;
 import io.journalq.server.metadata.TestBrokers;
 import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.partition.InSyncProposal;
+import io.journalq.server.metadata.record.BrokerChangeRecord;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.SteppedLoop;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,6 +58,9 @@ class BrokerSupervisorTest {
     private final MetadataPublisher metadata = new MetadataPublisher(Runnable::run);
     private final ActiveController active = new ActiveController();
     private final FollowingLog quorum = new FollowingLog();
+
+    private CompletableFuture<Void> serving;
+    private boolean registeredFenced;
 
     @TempDir
     Path directory;
@@ -169,6 +174,12 @@ class BrokerSupervisorTest {
         decider.replay(
                 decider.createTopic(new TopicSpec("orders", -1, -1, List.of(List.of(SELF, OTHER)), Map.of()), ORDERS)
                         .records());
+        if (registeredFenced) {
+            decider.replay(List.of(new BrokerChangeRecord()
+                    .setNodeId(SELF)
+                    .setEpoch(decider.image().broker(SELF).epoch())
+                    .setFenced(true)));
+        }
         MetadataReplica replica = new MetadataReplica(new MetadataMachine(limits), metadata);
         replica.restore(decider.snapshot());
         BrokerConfig config = BrokerConfig.defaults()
@@ -192,7 +203,7 @@ class BrokerSupervisorTest {
                 true,
                 null);
         BrokerSupervisor supervisor = new BrokerSupervisor(lifecycle, metadata, active, loop, INTERVAL_MS);
-        var unused = supervisor.serve(
+        serving = supervisor.serve(
                 new Controller(replica, quorum, () -> ORDERS, pool), new FailedReplicas(shards.offlinePartitions()));
         loop.run();
         return supervisor;
@@ -263,6 +274,18 @@ class BrokerSupervisorTest {
         loop.fireTimers();
 
         assertThat(active.wantsFence).isTrue();
+    }
+
+    @Test
+    void shouldEndTheStartWhenItCannotFollowTheMetadataAnyMore() throws Exception {
+        // given a broker that is fenced, as far as it knows
+        registeredFenced = true;
+        BrokerSupervisor supervisor = serveWithFailedReplica();
+        assertThat(serving).isNotDone();
+
+        supervisor.disable();
+
+        assertThat(serving).failsWithin(Duration.ZERO).withThrowableThat().withCauseInstanceOf(IOException.class);
     }
 
     @Test
