@@ -321,9 +321,17 @@ final class BrokerSupervisor {
 
     /** A delayed registration of an earlier process has replaced that of this one. */
     private void registerAgain(long replacedEpoch) {
+        if (disabled) {
+            // It leads nothing, and would take the place of a process that can.
+            waiting = false;
+            if (leaving) {
+                left.complete(null);
+            }
+            beatAfter(intervalMs);
+            return;
+        }
         log.warn("registering this broker again: another process of it has registered");
-        var unused = lifecycle
-                .joinAgain(replacedEpoch)
+        var unused = CompletableFuture.anyOf(following, lifecycle.joinAgain(replacedEpoch))
                 .whenComplete((image, failure) -> execute(() -> {
                     waiting = false;
                     if (failure != null) {

@@ -71,6 +71,7 @@ class BrokerSupervisorTest {
         private int heartbeats;
         private boolean wantsFence;
         private boolean responds = true;
+        private ErrorCode error = ErrorCode.NONE;
 
         @Override
         public CompletableFuture<ErrorCode> loseRecords(
@@ -87,7 +88,7 @@ class BrokerSupervisorTest {
             if (!responds) {
                 return CompletableFuture.failedFuture(new NotControllerException("cannot be reached"));
             }
-            return CompletableFuture.completedFuture(new BrokerHeartbeat.Response(ErrorCode.NONE, true, false, false));
+            return CompletableFuture.completedFuture(new BrokerHeartbeat.Response(error, true, false, false));
         }
 
         @Override
@@ -274,6 +275,24 @@ class BrokerSupervisorTest {
         loop.fireTimers();
 
         assertThat(active.wantsFence).isTrue();
+    }
+
+    @Test
+    void shouldNotRegisterAgainWhenItCannotFollowTheMetadataAnyMore() throws Exception {
+        // given a broker that another process of it has replaced
+        BrokerSupervisor supervisor = serveWithFailedReplica();
+        supervisor.disable();
+        active.error = ErrorCode.STALE_BROKER_EPOCH;
+
+        // when it hears of that, then it leaves the place to that process
+        loop.fireTimers();
+        loop.fireTimers();
+        assertThat(active.wantsFence).isTrue();
+
+        // and has nothing to hand over when it stops
+        CompletableFuture<Void> left = supervisor.leave(60_000);
+        loop.run();
+        assertThat(left).isCompleted();
     }
 
     @Test
