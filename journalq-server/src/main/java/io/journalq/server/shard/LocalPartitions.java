@@ -292,6 +292,8 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             boolean checked = found != null && state.replicas().size() > 1;
             boolean isExpected = state.inSyncReplicas().contains(nodeId)
                     || state.eligibleLeaders().contains(nodeId);
+            // It may have moved away since, and be back.
+            damaged.remove(new PartitionKey(topicId, name.partition()));
             boolean lost = checked && files.findLoss(name, topicId, isExpected);
             RecoveredPartition recovered;
             try {

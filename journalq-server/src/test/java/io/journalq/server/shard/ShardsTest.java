@@ -444,6 +444,29 @@ class ShardsTest {
         assertThat(restart()).as("nobody has to be told").isEmpty();
     }
 
+    @Test
+    void shouldNotOpenAReplicaTwiceThatWasDamagedBeforeItMovedAwayAndCameBack() throws Exception {
+        // given a replica that was damaged, was moved to another broker, and is back
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        stopAndDamage();
+        restart();
+        assertThat(isOffline()).isTrue();
+        shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
+        PartitionState back = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
+        shards.partitions().open(change(0, back.setLeaderEpoch(2))).join();
+        assertThat(isOffline()).isFalse();
+        PartitionHost host = ask(0, open -> open);
+
+        // when its partition changes
+        shards.partitions().open(change(0, back.setLeaderEpoch(3))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        PartitionHost same = ask(0, open -> open);
+        assertThat(same).isSameAs(host);
+    }
+
     /** Appends records to the first partition, and waits until they are in the file. */
     private void write(int count) throws InterruptedException {
         ask(0, host -> appendRecords(host, count));
