@@ -314,7 +314,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                         name,
                         state.inSyncReplicas(),
                         damage.getMessage());
-                files.deleteUnreadable(topicId, name.partition(), checked);
+                deleteUnreadable(topicId, name.partition(), checked);
                 lost = checked;
                 recovered = files.open(name, topicId, settings, state.leaderEpoch(), false);
             }
@@ -334,6 +334,16 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             return recovered;
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
+        }
+    }
+
+    private void deleteUnreadable(Uuid topicId, int partition, boolean notes) throws IOException {
+        try {
+            files.deleteUnreadable(topicId, partition, notes);
+        } catch (IOException notNow) {
+            // Such as write-ahead files without room. The next change of the partition tries again.
+            damaged.add(new PartitionKey(topicId, partition));
+            throw notNow;
         }
     }
 

@@ -79,6 +79,14 @@ class ShardsTest {
         }
 
         @Override
+        public void move(Path from, Path to) throws IOException {
+            if (failsMoves) {
+                throw new IOException("Input/output error");
+            }
+            super.move(from, to);
+        }
+
+        @Override
         public LogFile open(Path file, boolean create) throws IOException {
             return new FilterLogFile(super.open(file, create)) {
                 @Override
@@ -92,6 +100,7 @@ class ShardsTest {
         }
     };
     private volatile boolean failsSyncs;
+    private volatile boolean failsMoves;
     private long writeAheadBytes;
     private Path data;
     private Shards shards;
@@ -465,6 +474,28 @@ class ShardsTest {
         // then
         PartitionHost same = ask(0, open -> open);
         assertThat(same).isSameAs(host);
+    }
+
+    @Test
+    void shouldCopyADamagedReplicaAgainWhenItsFilesCanBeDeletedLater() throws Exception {
+        // given a damaged replica that nobody needs, and whose files cannot be deleted when it is opened
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        stopAndDamage();
+        PartitionState outOfSync = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
+        change(0, outOfSync);
+        failsMoves = true;
+        restart();
+        assertThat(isOffline()).isTrue();
+
+        // when its partition changes
+        failsMoves = false;
+        shards.partitions().open(change(0, outOfSync.setLeaderEpoch(1))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        assertThat(isOffline()).isFalse();
+        assertThat(firstEndOffset()).isZero();
     }
 
     /** Appends records to the first partition, and waits until they are in the file. */
