@@ -192,7 +192,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     /** Deletes the files of a partition whose topic was deleted while this broker did not run. */
     public void deleteRemoved(TopicImage topic, int partition) {
         log.info("deleting a replica of a deleted topic: partition={}-{}", topic.name(), partition);
-        blockingPool.execute(() -> files.delete(topic.id(), partition));
+        blockingPool.execute(() -> files.delete(topic.id(), partition, false));
     }
 
     /** Deletes the partitions of removed topics. */
@@ -262,7 +262,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 .thenAcceptAsync(
                         host -> {
                             log.info("deleting a replica that has moved: partition={}-{}", topic.name(), partition);
-                            deleteFiles(topic.id(), partition, host);
+                            deleteFiles(topic.id(), partition, host, true);
                         },
                         blockingPool)
                 .exceptionally(failure -> {
@@ -464,7 +464,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 var unused = change(key, () -> shards.of(topicId, key.partition())
                         .cycle()
                         .ask(() -> shards.of(topicId, key.partition()).remove(topicId, key.partition()))
-                        .thenAcceptAsync(host -> deleteFiles(topicId, key.partition(), host), blockingPool)
+                        .thenAcceptAsync(host -> deleteFiles(topicId, key.partition(), host, false), blockingPool)
                         .exceptionally(failure -> {
                             log.error("cannot delete: topic={} partition={}", topicId, key.partition(), failure);
                             return null;
@@ -477,7 +477,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             if (!changing.containsKey(new PartitionKey(topicId, partition))) {
                 shard.cycle().execute(() -> {
                     if (shard.host(topicId, partition) == null) {
-                        blockingPool.execute(() -> files.delete(topicId, partition));
+                        blockingPool.execute(() -> files.delete(topicId, partition, false));
                     }
                 });
             }
@@ -488,7 +488,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                     int partition = host.name().partition();
                     // Its files may have failed since the topic was forgotten.
                     offlinePartitions.forget(new PartitionKey(topicId, partition));
-                    blockingPool.execute(() -> deleteFiles(topicId, partition, host));
+                    blockingPool.execute(() -> deleteFiles(topicId, partition, host, false));
                 }
             });
         }
@@ -498,13 +498,14 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
      * Deletes the files of a partition that has left its shard. Blocks.
      *
      * @param host null if it was not open
+     * @param mayReturn as in {@link PartitionFiles#delete}
      */
-    private void deleteFiles(Uuid topicId, int partition, PartitionHost host) {
+    private void deleteFiles(Uuid topicId, int partition, PartitionHost host, boolean mayReturn) {
         if (host != null) {
             host.deleteJournal();
         }
         if (host == null || host.isOffline()) {
-            files.delete(topicId, partition);
+            files.delete(topicId, partition, mayReturn);
         }
     }
 }

@@ -660,6 +660,29 @@ class ShardsTest {
     }
 
     @Test
+    void shouldDeleteAReplicaWithItsTopicWhenItsWritesCannotBeMadeVoid() throws Exception {
+        // given a replica that could not be opened again, and write-ahead files on a bad disk
+        openCovered();
+        broken.add(StoredPartition.directoryName(ID, 0));
+        reopen();
+        broken.clear();
+        failsSyncs = true;
+
+        // when its topic is deleted, whose id no other one gets
+        MetadataImage image = metadata.image();
+        shards.partitions()
+                .deleteGone(
+                        new MetadataDelta(image, MetadataImage.EMPTY, List.of(new TopicChange(image.topic(ID), null))));
+
+        // then
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (store.isDirectory(firstDirectory())) {
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
     void shouldEndWithTheLastChangeWhenAPartitionComesAndGoesWhileItOpens() throws Exception {
         CountDownLatch release = hold(ID, 0);
         List<CompletableFuture<Void>> opened = new ArrayList<>();

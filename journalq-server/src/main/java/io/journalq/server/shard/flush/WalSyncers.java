@@ -75,6 +75,14 @@ public final class WalSyncers {
         }
     }
 
+    /** A journal is deleted that is not open, and no other one gets its directory. Any thread. */
+    public void forgetDeleted(Path journalDirectory) {
+        WalSyncer syncer = byDirectory.get(journalDirectory.getParent());
+        if (syncer != null) {
+            syncer.forget(String.valueOf(journalDirectory.getFileName()));
+        }
+    }
+
     private boolean mayHold(Path journalDirectory) {
         WalSyncer syncer = byDirectory.get(journalDirectory.getParent());
         return syncer != null && syncer.mayHold(String.valueOf(journalDirectory.getFileName()));

@@ -162,7 +162,9 @@ public final class PartitionFiles {
      * @param notes whether to note the loss
      */
     public void deleteUnreadable(Uuid topicId, int partition, boolean notes) throws IOException {
-        deleteVoid(directory(topicId, partition));
+        Path directory = directory(topicId, partition);
+        forgetWrites(directory);
+        DeletedJournal.delete(store, directory);
         if (notes) {
             noteLoss(topicId, partition);
         }
@@ -196,12 +198,22 @@ public final class PartitionFiles {
         return offline.contains(dataDirectory);
     }
 
-    /** Deletes the files of a partition that is not open. */
-    public void delete(Uuid topicId, int partition) {
+    /**
+     * Deletes the files of a partition that is not open.
+     *
+     * @param mayReturn whether the partition can be created here again. After the deletion of its topic, it cannot, and
+     *     what the write-ahead files have of it does no harm
+     */
+    public void delete(Uuid topicId, int partition, boolean mayReturn) {
         Path directory = null;
         try {
             directory = directory(topicId, partition);
-            deleteVoid(directory);
+            if (mayReturn) {
+                forgetWrites(directory);
+            } else {
+                walSyncers.forgetDeleted(directory);
+            }
+            DeletedJournal.delete(store, directory);
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
@@ -216,11 +228,6 @@ public final class PartitionFiles {
      */
     public void forgetWrites(Path directory) throws IOException {
         walSyncers.forgetWrites(directory);
-    }
-
-    private void deleteVoid(Path directory) throws IOException {
-        forgetWrites(directory);
-        DeletedJournal.delete(store, directory);
     }
 
     private Path directory(Uuid topicId, int partition) throws IOException {
