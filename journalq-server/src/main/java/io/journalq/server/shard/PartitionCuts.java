@@ -8,6 +8,7 @@ import io.journalq.server.shard.replica.PartitionRewrites;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -50,25 +51,47 @@ final class PartitionCuts implements PartitionRewrites {
 
     @Override
     public void cut(PartitionHost host, long offset) {
-        ReplicaRole cutting = host.replica().role();
+        begin(host, offset, host.replica().role());
+    }
+
+    private void begin(PartitionHost host, long offset, ReplicaRole cutting) {
+        try {
+            opening.execute(() -> change(host, offset, cutting));
+        } catch (RejectedExecutionException noThread) {
+            log.warn("there is no thread to cut a log, trying again: partition={}", host.name());
+            // It is not fetched until it is cut, so that nobody asks for the cut again.
+            shard.cycle()
+                    .loop()
+                    .schedule(
+                            () -> {
+                                if (isCutting(host, cutting)) {
+                                    begin(host, offset, cutting);
+                                }
+                            },
+                            RETRY_MS);
+        }
+    }
+
+    private void change(PartitionHost host, long offset, ReplicaRole cutting) {
         PartitionKey key = new PartitionKey(host.topicId(), host.name().partition());
-        opening.execute(() -> {
-            var unused = partitions.change(key, () -> shard.cycle()
-                    .ask(() -> leave(host, cutting))
-                    .thenComposeAsync(left -> left ? cutAndOpen(host, offset) : NOTHING, opening)
-                    .exceptionally(failure -> {
-                        log.error("cannot cut: partition={}", host.name(), failure);
-                        return null;
-                    }));
-        });
+        var unused = partitions.change(key, () -> shard.cycle()
+                .ask(() -> leave(host, cutting))
+                .thenComposeAsync(left -> left ? cutAndOpen(host, offset) : NOTHING, opening)
+                .exceptionally(failure -> {
+                    log.error("cannot cut: partition={}", host.name(), failure);
+                    return null;
+                }));
     }
 
     /** Closes a partition that still has to be cut; returns whether it has. */
     private boolean leave(PartitionHost host, ReplicaRole cutting) {
-        int partition = host.name().partition();
-        boolean current =
-                shard.host(host.topicId(), partition) == host && host.replica().role() == cutting;
-        return current && shard.remove(host.topicId(), partition) != null;
+        return isCutting(host, cutting)
+                && shard.remove(host.topicId(), host.name().partition()) != null;
+    }
+
+    private boolean isCutting(PartitionHost host, ReplicaRole cutting) {
+        return shard.host(host.topicId(), host.name().partition()) == host
+                && host.replica().role() == cutting;
     }
 
     private CompletableFuture<Void> cutAndOpen(PartitionHost host, long offset) {

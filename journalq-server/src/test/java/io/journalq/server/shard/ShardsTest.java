@@ -47,7 +47,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -454,6 +456,28 @@ class ShardsTest {
     }
 
     @Test
+    void shouldCopyADamagedReplicaAgainWhenItsFilesCanBeDeletedLater() throws Exception {
+        // given a damaged replica that nobody needs, and whose files cannot be deleted when it is opened
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        stopAndDamage();
+        PartitionState outOfSync = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
+        change(0, outOfSync);
+        failsMoves = true;
+        restart();
+        assertThat(isOffline()).isTrue();
+
+        // when its partition changes
+        failsMoves = false;
+        shards.partitions().open(change(0, outOfSync.setLeaderEpoch(1))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        assertThat(isOffline()).isFalse();
+        assertThat(firstEndOffset()).isZero();
+    }
+
+    @Test
     void shouldNotOpenAReplicaTwiceThatWasDamagedBeforeItMovedAwayAndCameBack() throws Exception {
         // given a replica that was damaged, was moved to another broker, and is back
         shards.partitions().takeIncomplete();
@@ -474,28 +498,6 @@ class ShardsTest {
         // then
         PartitionHost same = ask(0, open -> open);
         assertThat(same).isSameAs(host);
-    }
-
-    @Test
-    void shouldCopyADamagedReplicaAgainWhenItsFilesCanBeDeletedLater() throws Exception {
-        // given a damaged replica that nobody needs, and whose files cannot be deleted when it is opened
-        shards.partitions().takeIncomplete();
-        shards.partitions().open(create(partition(0, OTHER))).join();
-        stopAndDamage();
-        PartitionState outOfSync = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
-        change(0, outOfSync);
-        failsMoves = true;
-        restart();
-        assertThat(isOffline()).isTrue();
-
-        // when its partition changes
-        failsMoves = false;
-        shards.partitions().open(change(0, outOfSync.setLeaderEpoch(1))).join();
-        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
-
-        // then
-        assertThat(isOffline()).isFalse();
-        assertThat(firstEndOffset()).isZero();
     }
 
     /** Appends records to the first partition, and waits until they are in the file. */
@@ -582,6 +584,35 @@ class ShardsTest {
         shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
         PartitionHost after = ask(0, host -> host);
         assertThat(after).isNotSameAs(before);
+    }
+
+    @Test
+    void shouldCutAPartitionWhenAThreadForThatIsFreeLater() throws Exception {
+        // given a partition with two records, and no thread
+        shards.partitions().open(create(partition(0))).join();
+        write(1);
+        write(1);
+        AtomicBoolean refused = new AtomicBoolean();
+        PartitionCuts cuts = new PartitionCuts(shards.partitions(), shards.shardOf(ID, 0), work -> {
+            if (refused.compareAndSet(false, true)) {
+                throw new RejectedExecutionException("planted");
+            }
+            blockingPool.execute(work);
+        });
+
+        // when
+        ask(0, host -> {
+            cuts.cut(host, 1);
+            return null;
+        });
+
+        // then
+        assertThat(refused).isTrue();
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (ask(0, host -> host == null || host.journal().endOffset() != 1)) {
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(1);
+        }
     }
 
     @Test
