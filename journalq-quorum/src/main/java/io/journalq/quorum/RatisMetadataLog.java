@@ -356,6 +356,10 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
 
     private void startServer() throws IOException {
         boolean formatted = isFormatted();
+        if (formatted) {
+            // The server before this one may have failed while it replaced its snapshots.
+            directory.restoreSnapshots(store);
+        }
         store.createDurableDirectories(directory.storage());
         if (VoterDirectory.isUnformatted(store, directory.group())) {
             // Ratis formats no directory that exists.

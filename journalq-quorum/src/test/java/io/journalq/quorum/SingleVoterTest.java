@@ -166,6 +166,27 @@ class SingleVoterTest {
     }
 
     @Test
+    void shouldBringItsSnapshotsBackWhenItsServerIsOpenedAgain() throws Exception {
+        try (TestVoter voter =
+                TestVoter.single(directory, TestVoter.SMALL).open().awaitLeading()) {
+            // given a server that has failed between the two renames with which Ratis replaces its snapshots
+            voter.proposeAll(0, 250);
+            Path group = VoterDirectory.find(voter.store, directory).group();
+            voter.store.move(group.resolve("sm"), group.resolve("sm.tmp20261130_041000.123"));
+
+            // when another server is opened
+            voter.log.ratis().close();
+            TestVoter.await("it leads again", () -> Collections.frequency(voter.roles, Role.LEADING) == 2);
+
+            // then
+            voter.proposeAll(250, 10);
+            voter.stop();
+            voter.open().awaitLeading();
+            assertThat(voter.replica.values()).isEqualTo(upTo(260));
+        }
+    }
+
+    @Test
     void shouldTakeASnapshotWhenBatchesAreLarge() throws Exception {
         LogSizes sizes = new LogSizes(10_000, 4_000, 10, 1 << 20);
         try (TestVoter voter = TestVoter.single(directory, sizes).open().awaitLeading()) {
