@@ -8,7 +8,6 @@ import io.journalq.server.journal.file.FileStore;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Arrays;
 import java.util.List;
@@ -55,9 +54,6 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
 
     /** Holds the journal of applied batches, as for a single broker. */
     static final String METADATA_DIRECTORY = "metadata";
-
-    /** Ratis writes this file last when it formats a directory. */
-    private static final String FORMATTED_FILE = "current/raft-meta";
 
     /**
      * Ratis does not sync the directory in which it stores a vote, so a power loss can take the vote back. A voter that
@@ -310,7 +306,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         applied = new AppliedMetadata(
                 store, config.dataDirectory().resolve(METADATA_DIRECTORY), background, allocator, replica);
         applied.open();
-        boolean formatted = isFormatted();
+        boolean formatted = directory.isComplete(store);
         if (!formatted && applied.hasRecords()) {
             throw new IOException(
                     config.dataDirectory() + " has a metadata log, but no part of a metadata quorum; use a"
@@ -340,11 +336,6 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
     }
 
-    private boolean isFormatted() throws IOException {
-        Path file = directory.group().resolve(FORMATTED_FILE);
-        return store.list(file.getParent()).contains(file.getFileName().toString());
-    }
-
     private static void sleep(int timeMs, String interruption) throws IOException {
         try {
             Thread.sleep(timeMs);
@@ -355,7 +346,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     }
 
     private void startServer() throws IOException {
-        boolean formatted = isFormatted();
+        boolean formatted = directory.isComplete(store);
         if (formatted) {
             // The server before this one may have failed while it replaced its snapshots.
             directory.restoreSnapshots(store);
@@ -370,9 +361,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         try {
             opened.ratis.start();
             if (!formatted) {
-                store.syncDirectory(directory.group().resolve(FORMATTED_FILE).getParent());
-                store.syncDirectory(directory.group());
-                store.syncDirectory(directory.storage());
+                directory.sync(store);
             }
         } catch (IOException | RuntimeException | Error failure) {
             server = null;

@@ -27,6 +27,8 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
     static final long FIRST_INDEX = 0;
 
     /** Only a founder has this file: a voter that joins can have the first snapshot, too. */
+    private static final String FORMATTED_FILE = "current/raft-meta";
+
     private static final String FOUNDER_FILE = "founder";
 
     /** Where Ratis keeps its log, its votes, and the file that it writes first. */
@@ -72,6 +74,19 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
     static boolean isUnformatted(FileStore store, Path group) throws IOException {
         return store.list(group.resolve(LOG_DIRECTORY)).isEmpty()
                 && store.list(group.resolve(SNAPSHOT_DIRECTORY)).isEmpty();
+    }
+
+    /** Whether Ratis has formatted it to the end. */
+    boolean isComplete(FileStore store) throws IOException {
+        Path file = group().resolve(FORMATTED_FILE);
+        return store.list(file.getParent()).contains(file.getFileName().toString());
+    }
+
+    /** Makes a directory durable that Ratis has formatted. */
+    void sync(FileStore store) throws IOException {
+        store.syncDirectory(group().resolve(FORMATTED_FILE).getParent());
+        store.syncDirectory(group());
+        store.syncDirectory(storage);
     }
 
     private static String onlyName(FileStore store, Path directory) throws IOException {
