@@ -1,5 +1,6 @@
 package io.journalq.server.journal;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.server.journal.file.SystemFileStore;
@@ -7,9 +8,14 @@ import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 class SegmentLimitsTest {
     private static final long WRITTEN_MS = 1_000;
     private static final long MAX_AGE_MS = 100_000;
+    private static final long DELAY_MS = 100;
+    private static final JournalConfig RETAINS_NOTHING =
+            JournalConfig.DEFAULT.withSegmentSizeBytes(1_000).withRetention(JournalConfig.UNLIMITED, 0);
 
     @TempDir
     Path directory;
@@ -79,31 +88,81 @@ class SegmentLimitsTest {
 
     @Test
     void shouldKeepDeletedFilesUntilTheDelayIsOver() throws Exception {
-        JournalConfig config = JournalConfig.DEFAULT
-                .withSegmentSizeBytes(1_000)
-                .withRetention(JournalConfig.UNLIMITED, 0)
-                .withDeleteDelayMs(1_000);
-        try (Journal journal = open("delayed", config)) {
+        // given a delay that does not end during the test
+        JournalConfig endless =
+                RETAINS_NOTHING.withDeleteDelayMs(Duration.ofDays(1).toMillis());
+        Path kept = directory.resolve("kept");
+        try (Journal journal = open("kept", endless)) {
             append(journal, 50);
             journal.flush();
+
+            // when segments are deleted
             assertThat(journal.applyRetention(WRITTEN_MS, Long.MAX_VALUE)).isGreaterThan(3);
 
-            assertThat(deletedFiles()).hasSizeGreaterThan(3);
-            awaitNoDeletedFiles();
+            // then their files are renamed, and remain
+            assertThat(deletedFiles(kept)).hasSizeGreaterThan(3);
+
+            // when the journal is deleted
             journal.delete();
         }
-        assertThat(deletedFiles()).containsExactly("delayed.deleted");
-        awaitNoDeletedFiles();
+
+        // then its directory is renamed, and remains
+        assertThat(kept).doesNotExist();
+        assertThat(directory.resolve("kept.deleted")).isDirectory();
     }
 
-    private void awaitNoDeletedFiles() throws Exception {
-        for (int i = 0; i < 1_000 && !deletedFiles().isEmpty(); i++) {
-            Thread.sleep(10);
+    @Test
+    void shouldDeleteFilesWhenTheDelayIsOver() throws Exception {
+        // given
+        DeletionTimes deletions = new DeletionTimes();
+        JournalConfig config = RETAINS_NOTHING.withDeleteDelayMs(DELAY_MS);
+        Path delayed = directory.resolve("delayed");
+        try (Journal journal = Journal.open(new SystemFileStore(), delayed, config, deletions)) {
+            append(journal, 50);
+            journal.flush();
+
+            // when, then
+            long retainedNs = System.nanoTime();
+            assertThat(journal.applyRetention(WRITTEN_MS, Long.MAX_VALUE)).isGreaterThan(3);
+            assertThat(deletions.awaitNext() - retainedNs).isGreaterThanOrEqualTo(MILLISECONDS.toNanos(DELAY_MS));
+            assertThat(deletedFiles(delayed)).isEmpty();
+
+            // when, then
+            long deletedNs = System.nanoTime();
+            journal.delete();
+            assertThat(deletions.awaitNext() - deletedNs).isGreaterThanOrEqualTo(MILLISECONDS.toNanos(DELAY_MS));
         }
-        assertThat(deletedFiles()).isEmpty();
+        assertThat(deletedFiles(directory)).isEmpty();
     }
 
-    private List<String> deletedFiles() throws IOException {
+    /**
+     * Runs background work at once, and remembers when work began that another thread than the test's passed on. That is
+     * only work with a delay.
+     */
+    private static final class DeletionTimes implements Executor {
+        private final Thread test = Thread.currentThread();
+        private final BlockingQueue<Long> begunNs = new LinkedBlockingQueue<>();
+
+        @Override
+        public void execute(Runnable work) {
+            long nowNs = System.nanoTime();
+            work.run();
+            if (Thread.currentThread() != test) {
+                begunNs.add(nowNs);
+            }
+        }
+
+        /** Waits until the next delayed work is done, and returns when it began. */
+        long awaitNext() throws InterruptedException {
+            Long nextNs = begunNs.poll(1, TimeUnit.MINUTES);
+            if (nextNs == null) {
+                throw new AssertionError("nothing was deleted");
+            }
+            return nextNs;
+        }
+    }
+
+    private static List<String> deletedFiles(Path directory) throws IOException {
         try (Stream<Path> files = Files.walk(directory)) {
             return files.map(file -> file.getFileName().toString())
                     .filter(name -> name.endsWith(".deleted"))
