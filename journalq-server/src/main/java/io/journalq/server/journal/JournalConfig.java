@@ -2,6 +2,7 @@ package io.journalq.server.journal;
 
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.segment.Segment;
+import java.util.function.Consumer;
 
 /**
  * Settings of one journal. Immutable: a changed topic configuration is a new value, passed to
@@ -61,153 +62,96 @@ public record JournalConfig(
     }
 
     public JournalConfig withSegmentSizeBytes(int value) {
-        return new JournalConfig(
-                value,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                compaction,
-                segmentJitterMs,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> copy.segmentSizeBytes = value);
     }
 
     public JournalConfig withSegmentMaxAgeMs(long value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                value,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                compaction,
-                segmentJitterMs,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> copy.segmentMaxAgeMs = value);
     }
 
     public JournalConfig withIndexIntervalBytes(int value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                value,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                compaction,
-                segmentJitterMs,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> copy.indexIntervalBytes = value);
     }
 
     /** Sets both limits together, because they form one policy. */
     public JournalConfig withRetention(long ms, long sizeBytes) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                ms,
-                sizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                compaction,
-                segmentJitterMs,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> {
+            copy.retentionMs = ms;
+            copy.retentionSizeBytes = sizeBytes;
+        });
     }
 
     public JournalConfig withWarmSizeBytes(int value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                value,
-                checkpointIntervalBytes,
-                compaction,
-                segmentJitterMs,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> copy.warmSizeBytes = value);
     }
 
     public JournalConfig withCheckpointIntervalBytes(int value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                value,
-                compaction,
-                segmentJitterMs,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> copy.checkpointIntervalBytes = value);
     }
 
     public JournalConfig withCompaction(CompactionConfig value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                value,
-                segmentJitterMs,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> copy.compaction = value);
     }
 
     public JournalConfig withSegmentJitterMs(long value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                compaction,
-                value,
-                segmentIndexBytes,
-                deleteDelayMs);
+        return with(copy -> copy.segmentJitterMs = value);
     }
 
     public JournalConfig withSegmentIndexBytes(int value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                compaction,
-                segmentJitterMs,
-                value,
-                deleteDelayMs);
+        return with(copy -> copy.segmentIndexBytes = value);
     }
 
     public JournalConfig withDeleteDelayMs(long value) {
-        return new JournalConfig(
-                segmentSizeBytes,
-                segmentMaxAgeMs,
-                indexIntervalBytes,
-                retentionMs,
-                retentionSizeBytes,
-                warmSizeBytes,
-                checkpointIntervalBytes,
-                compaction,
-                segmentJitterMs,
-                segmentIndexBytes,
-                value);
+        return with(copy -> copy.deleteDelayMs = value);
+    }
+
+    private JournalConfig with(Consumer<Copy> change) {
+        Copy copy = new Copy(this);
+        change.accept(copy);
+        return copy.toConfig();
+    }
+
+    /** The settings while one of them is replaced. The only place that passes all of them by their order. */
+    private static final class Copy {
+        private int segmentSizeBytes;
+        private long segmentMaxAgeMs;
+        private int indexIntervalBytes;
+        private long retentionMs;
+        private long retentionSizeBytes;
+        private int warmSizeBytes;
+        private int checkpointIntervalBytes;
+        private CompactionConfig compaction;
+        private long segmentJitterMs;
+        private int segmentIndexBytes;
+        private long deleteDelayMs;
+
+        Copy(JournalConfig from) {
+            segmentSizeBytes = from.segmentSizeBytes;
+            segmentMaxAgeMs = from.segmentMaxAgeMs;
+            indexIntervalBytes = from.indexIntervalBytes;
+            retentionMs = from.retentionMs;
+            retentionSizeBytes = from.retentionSizeBytes;
+            warmSizeBytes = from.warmSizeBytes;
+            checkpointIntervalBytes = from.checkpointIntervalBytes;
+            compaction = from.compaction;
+            segmentJitterMs = from.segmentJitterMs;
+            segmentIndexBytes = from.segmentIndexBytes;
+            deleteDelayMs = from.deleteDelayMs;
+        }
+
+        JournalConfig toConfig() {
+            return new JournalConfig(
+                    segmentSizeBytes,
+                    segmentMaxAgeMs,
+                    indexIntervalBytes,
+                    retentionMs,
+                    retentionSizeBytes,
+                    warmSizeBytes,
+                    checkpointIntervalBytes,
+                    compaction,
+                    segmentJitterMs,
+                    segmentIndexBytes,
+                    deleteDelayMs);
+        }
     }
 }
