@@ -5,10 +5,7 @@ import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.problem.Problem;
 import io.netty.buffer.ByteBuf;
-import java.util.ArrayDeque;
-import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * One read of a topic: finds the ends of its partitions, fetches from one partition after the other, and writes what it
@@ -17,25 +14,16 @@ import java.util.TreeMap;
 final class ReadStream implements RequestBody {
     static final String NDJSON = "application/x-ndjson";
 
-    /** A fetch finds nothing before the end if the pool of cold reads is full, or if compaction removed everything. */
-    private static final int MAX_EMPTY_FETCHES = 3;
-
     private final HttpExchange exchange;
     private final Start start;
     private final int limit;
     private final int waitMs;
     private final StartLookup lookup;
     private final Tail tail;
+    private final UnreadPartitions unread;
     private final RecordLines lines;
 
-    /** The ends of the partitions when the request arrived. */
-    private final Map<Integer, Long> ends = new TreeMap<>();
-
-    /** The partitions that have records to read, in the order of their turns. */
-    private final ArrayDeque<Integer> unread = new ArrayDeque<>();
-
     private int written;
-    private int emptyFetches;
     private boolean begun;
     private boolean waited;
 
@@ -46,6 +34,7 @@ final class ReadStream implements RequestBody {
         this.waitMs = waitMs;
         this.lookup = new StartLookup(exchange, start.topic(), waitMs, this::end);
         this.tail = new Tail(exchange, start.topic(), Tail.FETCH_BYTES);
+        this.unread = new UnreadPartitions(tail);
         this.lines = new RecordLines(exchange.allocator());
     }
 
@@ -60,12 +49,7 @@ final class ReadStream implements RequestBody {
     }
 
     private void begin(StartLookup.Positions found) {
-        tail.begin(found.offsets());
-        tail.endAt(found.ends());
-        ends.putAll(found.ends());
-        found.offsets().keySet().stream()
-                .filter(partition -> !tail.isAtEnd(partition))
-                .forEach(unread::add);
+        unread.begin(found);
         readOn();
     }
 
@@ -74,14 +58,8 @@ final class ReadStream implements RequestBody {
         if (exchange.isClosed()) {
             return;
         }
-        while (!unread.isEmpty() && tail.isAtEnd(unread.peek())) {
-            unread.remove();
-        }
-        if (!unread.isEmpty() && written < limit) {
-            // Behind the others, so that each has its turn.
-            int next = unread.remove();
-            unread.add(next);
-            tail.fetch(List.of(next), 0, this::write);
+        if (unread.hasNext() && written < limit) {
+            unread.fetchNext(this::write);
         } else if (written == 0 && waitMs > 0 && limit > 0 && !waited) {
             waited = true;
             tail.endAt(Map.of());
@@ -105,8 +83,8 @@ final class ReadStream implements RequestBody {
                         lines.add(tail.partition(), tail.record());
                         written++;
                     }
-                    case PARTITION -> onPartition();
-                    case END -> unread.remove(tail.partition());
+                    case PARTITION -> unread.onPartition();
+                    case END -> unread.onEnd();
                     case OUT_OF_RANGE -> {
                         lookup.findStart(tail.partition(), this::onStart);
                         return;
@@ -139,23 +117,12 @@ final class ReadStream implements RequestBody {
         }
     }
 
-    private void onPartition() {
-        if (tail.hasRecords()) {
-            emptyFetches = 0;
-            return;
-        }
-        emptyFetches++;
-        if (emptyFetches >= MAX_EMPTY_FETCHES) {
-            unread.remove(tail.partition());
-        }
-    }
-
     /** Retention has removed the records at the position. */
     private void onStart(long first) {
         int partition = tail.partition();
         long position = tail.positions().get(partition);
         if (start.exact() && written == 0) {
-            end(StartLookup.outOfRange(partition, position, ends.get(partition)));
+            end(StartLookup.outOfRange(partition, position, unread.end(partition)));
         } else if (first <= position) {
             end(StartLookup.problem(tail.error(), partition));
         } else {
@@ -192,18 +159,10 @@ final class ReadStream implements RequestBody {
             return;
         }
         if (problem != null) {
-            lines.addObject(json -> {
-                json.writeObjectFieldStart("error");
-                problem.writeMembers(json);
-                json.writeEndObject();
-            });
+            lines.addError(problem);
         }
-        boolean atEnd = problem == null
-                && ends.entrySet().stream().allMatch(end -> tail.positions().get(end.getKey()) >= end.getValue());
-        lines.addObject(json -> {
-            json.writeStringField("cursor", start.cursor(tail.positions()));
-            json.writeBooleanField("atEnd", atEnd);
-        });
+        boolean atEnd = problem == null && unread.remainingOffsets() == 0;
+        lines.addEnd(start.cursor(tail.positions()), atEnd);
         sendPart();
         exchange.endStream();
     }

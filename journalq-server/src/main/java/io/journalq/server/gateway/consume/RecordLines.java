@@ -2,6 +2,7 @@ package io.journalq.server.gateway.consume;
 
 import io.journalq.common.record.BatchReader;
 import io.journalq.server.gateway.http.JsonOut;
+import io.journalq.server.gateway.problem.Problem;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.charset.StandardCharsets;
@@ -52,6 +53,28 @@ final class RecordLines {
         beginPart();
         JsonOut.write(part, members);
         part.writeByte('\n');
+    }
+
+    /** Adds a line that says why the reading ends early. */
+    void addError(Problem problem) {
+        addObject(json -> {
+            json.writeObjectFieldStart("error");
+            problem.writeMembers(json);
+            json.writeEndObject();
+        });
+    }
+
+    /**
+     * Adds the last line.
+     *
+     * @param cursor where another request can continue
+     * @param atEnd whether everything up to the ends of the partitions was read
+     */
+    void addEnd(String cursor, boolean atEnd) {
+        addObject(json -> {
+            json.writeStringField("cursor", cursor);
+            json.writeBooleanField("atEnd", atEnd);
+        });
     }
 
     /** Adds text that is not JSON. */

@@ -5,10 +5,6 @@ import io.journalq.server.gateway.http.HttpExchange;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.problem.Problem;
 import io.netty.buffer.ByteBuf;
-import java.util.ArrayDeque;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -27,9 +23,6 @@ final class SearchStream implements RequestBody {
 
     private static final int BYTES_PER_LOOK = 64 * 1024;
 
-    /** A fetch finds nothing before the end if the pool of cold reads is full, or if compaction removed everything. */
-    private static final int MAX_EMPTY_FETCHES = 3;
-
     private final HttpExchange exchange;
     private final Start start;
     private final RecordFilter filter;
@@ -37,13 +30,11 @@ final class SearchStream implements RequestBody {
     private final Runnable onClosed;
     private final StartLookup lookup;
     private final Tail tail;
+    private final UnreadPartitions unread;
     private final RecordLines lines;
-    private final Map<Integer, Long> ends = new TreeMap<>();
-    private final ArrayDeque<Integer> unread = new ArrayDeque<>();
     private long totalOffsets;
     private long scanned;
     private int matched;
-    private int emptyFetches;
     private long progressNanos;
     private boolean begun;
 
@@ -56,6 +47,7 @@ final class SearchStream implements RequestBody {
         this.onClosed = onClosed;
         this.lookup = new StartLookup(exchange, start.topic(), 0, this::end);
         this.tail = new Tail(exchange, start.topic(), FETCH_BYTES);
+        this.unread = new UnreadPartitions(tail);
         this.lines = new RecordLines(exchange.allocator());
     }
 
@@ -70,13 +62,8 @@ final class SearchStream implements RequestBody {
     }
 
     private void begin(StartLookup.Positions found) {
-        tail.begin(found.offsets());
-        tail.endAt(found.ends());
-        ends.putAll(found.ends());
-        found.offsets().keySet().stream()
-                .filter(partition -> !tail.isAtEnd(partition))
-                .forEach(unread::add);
-        totalOffsets = remainingOffsets();
+        unread.begin(found);
+        totalOffsets = unread.remainingOffsets();
         begun = true;
         exchange.beginStream(ReadStream.NDJSON);
         progressNanos = nanoTime();
@@ -89,29 +76,16 @@ final class SearchStream implements RequestBody {
         return exchange.cycle().loop().nanoTime();
     }
 
-    private long remainingOffsets() {
-        long remaining = 0;
-        for (Map.Entry<Integer, Long> end : ends.entrySet()) {
-            remaining += Math.max(0, end.getValue() - tail.positions().getOrDefault(end.getKey(), end.getValue()));
-        }
-        return remaining;
-    }
-
     /** Fetches what comes next, or ends. */
     private void readOn() {
         if (exchange.isClosed()) {
             return;
         }
-        while (!unread.isEmpty() && tail.isAtEnd(unread.peek())) {
-            unread.remove();
-        }
-        if (unread.isEmpty() || matched >= limit) {
+        if (!unread.hasNext() || matched >= limit) {
             end(null);
             return;
         }
-        int next = unread.remove();
-        unread.add(next);
-        tail.fetch(List.of(next), 0, this::search);
+        unread.fetchNext(this::search);
     }
 
     /** Compares records while the client reads the lines and the turn lasts. */
@@ -137,8 +111,8 @@ final class SearchStream implements RequestBody {
                             lines.add(tail.partition(), tail.record());
                         }
                     }
-                    case PARTITION -> onPartition();
-                    case END -> unread.remove(tail.partition());
+                    case PARTITION -> unread.onPartition();
+                    case END -> unread.onEnd();
                     case OUT_OF_RANGE -> {
                         lookup.findStart(tail.partition(), this::onStart);
                         return;
@@ -184,17 +158,6 @@ final class SearchStream implements RequestBody {
         }
     }
 
-    private void onPartition() {
-        if (tail.hasRecords()) {
-            emptyFetches = 0;
-            return;
-        }
-        emptyFetches++;
-        if (emptyFetches >= MAX_EMPTY_FETCHES) {
-            unread.remove(tail.partition());
-        }
-    }
-
     /** Retention has removed the records at the position. */
     private void onStart(long first) {
         int partition = tail.partition();
@@ -207,7 +170,7 @@ final class SearchStream implements RequestBody {
     }
 
     private void addProgress() {
-        long remaining = remainingOffsets();
+        long remaining = unread.remainingOffsets();
         lines.addObject(json -> {
             json.writeObjectFieldStart("progress");
             json.writeNumberField("scanned", scanned);
@@ -237,18 +200,11 @@ final class SearchStream implements RequestBody {
         }
         addProgress();
         if (problem != null) {
-            lines.addObject(json -> {
-                json.writeObjectFieldStart("error");
-                problem.writeMembers(json);
-                json.writeEndObject();
-            });
+            lines.addError(problem);
         }
         // The broker may stop, or a partition may have been given up because its disk is busy.
-        boolean atEnd = problem == null && matched < limit && remainingOffsets() == 0;
-        lines.addObject(json -> {
-            json.writeStringField("cursor", start.cursor(tail.positions()));
-            json.writeBooleanField("atEnd", atEnd);
-        });
+        boolean atEnd = problem == null && matched < limit && unread.remainingOffsets() == 0;
+        lines.addEnd(start.cursor(tail.positions()), atEnd);
         send();
         exchange.endStream();
     }
