@@ -44,6 +44,8 @@ class CommandLinesTest {
                 "consume a --format %v | is not a format; use value, json, or a template",
                 "consume a --format {valeu} | {valeu} is not a placeholder; use {topic},",
                 "consume a --max-messages 0 | --max-messages must be 1 or more",
+                "produce a --max-line-size 0 | '0' is too small; use 1 or more",
+                "produce a --max-line-size 2147483647 | --max-line-size must be at most 2147467263",
                 "consume a --timeout 5 | is not a duration; use a number with one of the units ms, s, m, h, d",
                 "produce a --acks 2 | is not one of 0, 1, all",
                 "produce a --format xml | --format must be value or json",

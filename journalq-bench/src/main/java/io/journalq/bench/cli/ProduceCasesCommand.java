@@ -21,6 +21,7 @@ import io.journalq.bench.produce.ProduceSettings;
 import io.journalq.bench.produce.ProduceSettings.Workload;
 import io.journalq.bench.produce.Tuning;
 import io.journalq.common.commandline.DurationOption;
+import io.journalq.common.commandline.SizeOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -89,7 +90,7 @@ final class ProduceCasesCommand implements Callable<Integer> {
             names = "--message-size",
             defaultValue = "1024",
             paramLabel = "SIZE",
-            converter = OptionTypes.MessageSize.class,
+            converter = SizeOption.InMemory.class,
             description = "Size of a message (default: ${DEFAULT-VALUE}).")
     private int messageSizeBytes;
 

@@ -4,6 +4,7 @@ import io.journalq.bench.BenchException;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.payload.PayloadSource;
 import io.journalq.bench.payload.Stamp;
+import io.journalq.common.commandline.SizeOption;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -15,7 +16,7 @@ public final class MessageOptions {
             names = "--message-size",
             defaultValue = "1024",
             paramLabel = "SIZE",
-            converter = OptionTypes.MessageSize.class,
+            converter = SizeOption.InMemory.class,
             description = "Size of a message (default: ${DEFAULT-VALUE}).")
     private int sizeBytes;
 

@@ -1,7 +1,6 @@
 package io.journalq.bench.option;
 
 import io.journalq.bench.peer.PubSubDrivers;
-import io.journalq.common.unit.Units;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.stream.Collectors;
@@ -44,34 +43,6 @@ public final class OptionTypes {
         @Override
         public Long convert(String text) {
             return number(text, 0, Long.MAX_VALUE);
-        }
-    }
-
-    /** A size in bytes of 1 or more. */
-    public static final class Size implements ITypeConverter<Long> {
-        @Override
-        public Long convert(String text) {
-            try {
-                long sizeBytes = Units.parseSizeBytes(text);
-                if (sizeBytes > 0) {
-                    return sizeBytes;
-                }
-            } catch (IllegalArgumentException wrong) {
-                throw new TypeConversionException(wrong.getMessage());
-            }
-            throw new TypeConversionException("'" + text + "' is too small; use 1 or more");
-        }
-    }
-
-    /** The size of a message in bytes. */
-    public static final class MessageSize implements ITypeConverter<Integer> {
-        @Override
-        public Integer convert(String text) {
-            long sizeBytes = new Size().convert(text);
-            if (sizeBytes > Integer.MAX_VALUE) {
-                throw new TypeConversionException("'" + text + "' is too large for a message");
-            }
-            return (int) sizeBytes;
         }
     }
 

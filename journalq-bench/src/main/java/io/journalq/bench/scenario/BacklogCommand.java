@@ -17,6 +17,7 @@ import io.journalq.bench.payload.Stamp;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.peer.PubSubDriver.Subscriber;
 import io.journalq.bench.traffic.Traffic;
+import io.journalq.common.commandline.SizeOption;
 import java.io.File;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -67,7 +68,7 @@ public final class BacklogCommand implements Callable<Integer> {
     @Option(
             names = "--size",
             paramLabel = "SIZE",
-            converter = OptionTypes.Size.class,
+            converter = SizeOption.class,
             description = "Size of the backlog (default: 10GiB, or a quarter of the free disk if that is less).")
     private Long sizeBytes;
 

@@ -14,6 +14,7 @@ import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.PubSubDriver;
 import io.journalq.bench.traffic.Traffic;
 import io.journalq.common.commandline.DurationOption;
+import io.journalq.common.commandline.SizeOption;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -61,7 +62,7 @@ public final class CatchUpCommand implements Callable<Integer> {
             names = "--size",
             defaultValue = "1GiB",
             paramLabel = "SIZE",
-            converter = OptionTypes.Size.class,
+            converter = SizeOption.class,
             description = "What the broker misses (default: ${DEFAULT-VALUE}).")
     private long sizeBytes;
 

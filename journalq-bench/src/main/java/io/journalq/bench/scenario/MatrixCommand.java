@@ -18,6 +18,7 @@ import io.journalq.bench.traffic.Traffic;
 import io.journalq.bench.traffic.TrafficResult;
 import io.journalq.bench.traffic.TrafficRun;
 import io.journalq.common.commandline.DurationOption;
+import io.journalq.common.commandline.SizeOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -74,7 +75,7 @@ public final class MatrixCommand implements Callable<Integer> {
             split = ",",
             defaultValue = "100,1024,4096",
             paramLabel = "SIZE",
-            converter = OptionTypes.MessageSize.class,
+            converter = SizeOption.InMemory.class,
             description = "Message sizes (default: ${DEFAULT-VALUE}).")
     private List<Integer> sizes;
 

@@ -10,6 +10,7 @@ import io.journalq.bench.option.TopicOptions;
 import io.journalq.bench.output.OutputOptions;
 import io.journalq.bench.output.ResultDirectory;
 import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.common.commandline.SizeOption;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,7 +75,7 @@ public final class TransferCommand implements Callable<Integer> {
             names = "--message-size",
             defaultValue = "256",
             paramLabel = "SIZE",
-            converter = OptionTypes.MessageSize.class,
+            converter = SizeOption.InMemory.class,
             description = "Size of a generated document (default: ${DEFAULT-VALUE}).")
     private int sizeBytes;
 

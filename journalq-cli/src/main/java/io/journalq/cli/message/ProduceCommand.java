@@ -10,6 +10,7 @@ import io.journalq.client.Producer;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
+import io.journalq.common.commandline.SizeOption;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Header;
 import java.io.IOException;
@@ -46,6 +47,8 @@ import picocli.CommandLine.TypeConversionException;
 public final class ProduceCommand extends ClientCommand {
     private static final int DEFAULT_MAX_LINE_BYTES = 1024 * 1024;
     private static final int LINE_OVERHEAD_BYTES = 16 * 1024;
+
+    private static final int MAX_LINE_BYTES = Integer.MAX_VALUE - LINE_OVERHEAD_BYTES;
     /** Lines of a file fill batches within this time. Lines that a person types are sent immediately. */
     private static final int LINGER_MS = 5;
 
@@ -98,7 +101,7 @@ public final class ProduceCommand extends ClientCommand {
     @Option(
             names = "--max-line-size",
             paramLabel = "SIZE",
-            converter = SizeOption.class,
+            converter = SizeOption.InMemory.class,
             description = "Maximum size of a line, such as 4MiB (default: 1MiB).")
     private int maxLineBytes = DEFAULT_MAX_LINE_BYTES;
 
@@ -117,8 +120,8 @@ public final class ProduceCommand extends ClientCommand {
         if (format.equals("json") && keySeparator != null) {
             throw wrongUsage("--key-separator requires --format value; JSON objects contain their keys");
         }
-        if (maxLineBytes < 1 || maxLineBytes > Integer.MAX_VALUE - LINE_OVERHEAD_BYTES) {
-            throw wrongUsage("--max-line-size must be 1 or more");
+        if (maxLineBytes > MAX_LINE_BYTES) {
+            throw wrongUsage("--max-line-size must be at most " + MAX_LINE_BYTES);
         }
         // Who waits for the acknowledgements of a few messages would never see them in the buffer.
         acknowledgements = new Acknowledgements(wantsJson() ? this::show : null, terminal()::flush);
