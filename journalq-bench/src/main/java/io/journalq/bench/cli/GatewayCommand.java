@@ -348,8 +348,8 @@ final class GatewayCommand implements Callable<Integer> {
                                     partitions,
                                     format,
                                     deliveryMode);
-                        case NATS, JETSTREAM -> new NatsGateway(name, shape, own);
-                        case WEB_STOMP -> new StompGateway(shape, own);
+                        case NATS, JETSTREAM -> WebSocketGateway.nats(name, shape, own);
+                        case WEB_STOMP -> WebSocketGateway.stomp(shape, own);
                     };
             if (broker.missing().isPresent()) {
                 String reason = BrokerTurns.unavailable(broker.missing().get());

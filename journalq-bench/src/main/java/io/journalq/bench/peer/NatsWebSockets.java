@@ -8,7 +8,7 @@ import java.util.TreeMap;
 /**
  * A NATS server that this program starts and that also listens for WebSockets, with or without JetStream. One thread.
  */
-public final class NatsWebSockets implements AutoCloseable {
+public final class NatsWebSockets implements WebSocketServer {
     /** The server disconnects a subscriber that is further behind than this. */
     private static final long MAX_PENDING_BYTES = 1L << 30;
     /** The subjects of a message and of its acknowledgement count as well. */
@@ -42,48 +42,55 @@ public final class NatsWebSockets implements AutoCloseable {
         jetStream = stores ? (JetStreamDriver) driver : null;
     }
 
-    /** The command that installs the server, if it is missing. */
+    @Override
     public Optional<String> missing() {
         return driver.missing();
     }
 
-    /** The server's version and its settings that differ from the defaults. */
+    @Override
     public String about() {
         Map<String, String> about = driver.about();
         return about.get("broker") + " " + about.get("broker_settings");
     }
 
-    /** The {@code host:port} of the WebSockets. */
+    @Override
     public String address() {
         return address;
     }
 
+    @Override
     public void start() {
         driver.start();
     }
 
+    @Override
     public long pid() {
         return driver.nodes().get(0).pid();
     }
 
-    /** Creates the stream, if there is JetStream. Returns the subject from which a subscriber receives every message. */
+    /** Creates the stream, if there is JetStream. */
+    @Override
     public String createTopic(String topic) {
         driver.createTopic(topic, 1);
         return jetStream == null ? topic : jetStream.push(topic);
     }
 
+    @Override
     public void deleteTopic(String topic) {
         driver.deleteTopic(topic);
     }
 
+    @Override
     public void settle() {
         driver.settle();
     }
 
+    @Override
     public void freeze() {
         driver.freeze();
     }
 
+    @Override
     public void thaw() {
         driver.thaw();
     }

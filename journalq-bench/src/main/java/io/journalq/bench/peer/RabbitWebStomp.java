@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  * A RabbitMQ server that this program starts, with the plugin for STOMP over WebSockets. Its queues are streams, which are
  * its fastest kind of queue that is on disk. One thread.
  */
-public final class RabbitWebStomp implements AutoCloseable {
+public final class RabbitWebStomp implements WebSocketServer {
     private static final int START_TIMEOUT_S = 60;
     /** What the packages of Debian run, without the wrapper that changes the user. */
     private static final String PROGRAM = "/usr/lib/rabbitmq/bin/rabbitmq-server";
@@ -46,7 +46,7 @@ public final class RabbitWebStomp implements AutoCloseable {
         settings.putAll(extra);
     }
 
-    /** The command that installs the server, if it is missing. */
+    @Override
     public Optional<String> missing() {
         return Files.isExecutable(program()) ? Optional.empty() : Optional.of(RabbitQuorumDriver.INSTALL);
     }
@@ -55,16 +55,17 @@ public final class RabbitWebStomp implements AutoCloseable {
         return Path.of(System.getenv().getOrDefault("RABBITMQ_SERVER", PROGRAM));
     }
 
-    /** The server's version and its settings that differ from the defaults. */
+    @Override
     public String about() {
         return "RabbitMQ " + admin.getServerProperties().get("version") + ", streams " + settings;
     }
 
-    /** The {@code host:port} of the WebSockets. */
+    @Override
     public String address() {
         return "localhost:" + webPort;
     }
 
+    @Override
     public void start() {
         names = new ChildProcess("epmd");
         names.start(List.of("epmd", "-port", Integer.toString(epmdPort)), () -> listens(epmdPort), START_TIMEOUT_S);
@@ -119,19 +120,23 @@ public final class RabbitWebStomp implements AutoCloseable {
         }
     }
 
+    @Override
     public long pid() {
         return process.pid();
     }
 
     /** Creates a stream. */
-    public void createTopic(String topic) {
+    @Override
+    public String createTopic(String topic) {
         try (Channel channel = admin.createChannel()) {
             channel.queueDeclare(topic, true, false, false, Map.of("x-queue-type", "stream"));
+            return topic;
         } catch (IOException | TimeoutException e) {
             throw RabbitServer.failed("create queue " + topic, e);
         }
     }
 
+    @Override
     public void deleteTopic(String topic) {
         try (Channel channel = admin.createChannel()) {
             channel.queueDelete(topic);
@@ -140,14 +145,17 @@ public final class RabbitWebStomp implements AutoCloseable {
         }
     }
 
+    @Override
     public void settle() {
         process.settle();
     }
 
+    @Override
     public void freeze() {
         process.signal("STOP");
     }
 
+    @Override
     public void thaw() {
         process.signal("CONT");
     }
