@@ -44,11 +44,6 @@ final class ReplicaPlan {
         placed.forEach(nodes -> count(nodes, 1));
     }
 
-    /** Number of brokers that may get replicas. */
-    int usableBrokers() {
-        return usable.size();
-    }
-
     private void count(List<Integer> nodes, int change) {
         nodes.forEach(node -> replicas.merge(node, change, Integer::sum));
         if (!nodes.isEmpty()) {
@@ -62,7 +57,7 @@ final class ReplicaPlan {
      * @param before its brokers now, the preferred leader first
      * @param keep those of them that may keep their replicas
      * @param inSync those that have all acknowledged records; if there are too many replicas, these stay
-     * @param factor number of replicas in the end, at most {@link #usableBrokers}
+     * @param factor number of replicas in the end, at most the number of brokers that may get replicas
      */
     List<Integer> place(List<Integer> before, Collection<Integer> keep, Collection<Integer> inSync, int factor) {
         List<Integer> after =

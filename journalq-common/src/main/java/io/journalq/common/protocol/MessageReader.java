@@ -135,34 +135,6 @@ public final class MessageReader {
         return value | (last << 28);
     }
 
-    /** Reads a signed number in zigzag encoding, at most 5 bytes. */
-    public int readVarint() {
-        long value = readUnsignedBits(Integer.SIZE);
-        return (int) (value >>> 1) ^ -(int) (value & 1);
-    }
-
-    /** Reads a signed number in zigzag encoding, at most 10 bytes. */
-    public long readVarlong() {
-        long value = readUnsignedBits(Long.SIZE);
-        return (value >>> 1) ^ -(value & 1);
-    }
-
-    private long readUnsignedBits(int bits) {
-        long value = 0;
-        for (int shift = 0; shift < bits; shift += 7) {
-            byte next = readByte();
-            int used = next & 0x7F;
-            if (bits - shift < 7 && used >>> (bits - shift) != 0) {
-                break;
-            }
-            value |= (long) used << shift;
-            if (next >= 0) {
-                return value;
-            }
-        }
-        throw new BadFrameException("a variable-length number exceeds " + bits + " bits");
-    }
-
     /** Reads the byte that precedes a nullable struct. Returns false for null. */
     public boolean readPresent() {
         byte marker = readByte();

@@ -221,21 +221,6 @@ public final class MessageWriter {
         buffer.writeByte(rest);
     }
 
-    /** Writes a signed number in zigzag encoding. */
-    public void writeVarint(int value) {
-        writeUnsignedVarint((value << 1) ^ (value >> 31));
-    }
-
-    /** Writes a signed number in zigzag encoding. */
-    public void writeVarlong(long value) {
-        long rest = (value << 1) ^ (value >> 63);
-        while ((rest & ~0x7FL) != 0) {
-            buffer.writeByte((int) rest | 0x80);
-            rest >>>= 7;
-        }
-        buffer.writeByte((int) rest);
-    }
-
     /** Writes the byte that precedes a nullable struct. */
     public void writePresent(boolean present) {
         buffer.writeByte(present ? 1 : -1);

@@ -86,11 +86,6 @@ public final class BatchBuilder implements AutoCloseable {
         return recordCount == 0 ? RecordBatch.HEADER_SIZE_BYTES : records.writerIndex();
     }
 
-    /** The timestamp of the first record in milliseconds, or {@link RecordBatch#NO_TIMESTAMP} if empty. */
-    public long baseTimestampMs() {
-        return recordCount == 0 ? RecordBatch.NO_TIMESTAMP : baseTimestampMs;
-    }
-
     /** The largest timestamp in milliseconds, or {@link RecordBatch#NO_TIMESTAMP} if empty. */
     public long maxTimestampMs() {
         return recordCount == 0 ? RecordBatch.NO_TIMESTAMP : maxTimestampMs;

@@ -56,11 +56,6 @@ public final class RefusalLog {
         warn(context, kind, name, error + " (" + part.setting() + ")");
     }
 
-    /** A request asks for something that this broker does not serve. Logs a line. */
-    public void notServed(RequestContext context, String kind, String name, String why) {
-        warn(context, kind, name, why);
-    }
-
     private void warn(RequestContext context, String kind, String name, String why) {
         String shown = name.length() <= MAX_NAME_LENGTH ? name : name.substring(0, MAX_NAME_LENGTH) + "...";
         throttle.warn("request refused", context.remoteAddress(), kind + " " + shown + ": " + why);

@@ -101,11 +101,6 @@ public final class EventLoops implements AutoCloseable {
         return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    /** Whether the loops use epoll. */
-    public boolean usesEpoll() {
-        return epoll;
-    }
-
     /** Stops the loops after their queued tasks. Blocks until they have ended. */
     @Override
     public void close() {

@@ -134,10 +134,6 @@ public final class BrokerConnection {
         return nodeId;
     }
 
-    public HostAndPort address() {
-        return address;
-    }
-
     public boolean isReady() {
         return state == State.READY;
     }
@@ -150,17 +146,6 @@ public final class BrokerConnection {
     /** Whether the outbound buffer has room. Calls can be sent even if it has none. */
     public boolean isWritable() {
         return state == State.READY && channel.isWritable();
-    }
-
-    /** The number of calls that have been sent and wait for their responses. */
-    public int inFlightCalls() {
-        return inFlight.size();
-    }
-
-    /** Returns the version to use for a call, or -1 if there is none or the connection is not ready. Any thread. */
-    public short versionFor(Call call) {
-        VersionTable agreed = versions;
-        return agreed == null ? VersionTable.NONE : agreed.choose(call.apiKey(), call.newestVersion());
     }
 
     /**

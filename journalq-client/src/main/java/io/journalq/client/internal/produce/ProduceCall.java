@@ -110,10 +110,6 @@ final class ProduceCall extends Call {
         return sizeBytes;
     }
 
-    int batchCount() {
-        return batches.size();
-    }
-
     @Override
     protected short newestVersion() {
         return newestVersion;

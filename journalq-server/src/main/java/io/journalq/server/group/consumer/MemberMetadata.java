@@ -3,7 +3,6 @@ package io.journalq.server.group.consumer;
 import io.journalq.server.group.model.GroupSize;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * The metadata of a member. Immutable; the byte arrays of protocols are not modified.
@@ -70,10 +69,6 @@ record MemberMetadata(
 
     boolean isClassic() {
         return classic != null;
-    }
-
-    boolean subscribesLike(MemberMetadata other) {
-        return topicNames.equals(other.topicNames) && Objects.equals(topicRegex, other.topicRegex);
     }
 
     /** A hash of the member and its subscription. For a static member it does not depend on the member id. */

@@ -29,13 +29,5 @@ public record SegmentState(SegmentExtent extent, SegmentTimes times, int[] badRa
     public record SegmentTimes(long firstMs, long maxMs, long maxBatchOffset) {
         /** Of a segment without batches. */
         public static final SegmentTimes NONE = new SegmentTimes(-1, -1, -1);
-
-        SegmentTimes with(long batchMaxMs, long batchOffset) {
-            long first = firstMs < 0 ? batchMaxMs : firstMs;
-            if (batchMaxMs > maxMs) {
-                return new SegmentTimes(first, batchMaxMs, batchOffset);
-            }
-            return first == firstMs ? this : new SegmentTimes(first, maxMs, maxBatchOffset);
-        }
     }
 }
