@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
@@ -30,9 +31,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A data directory disappears while the broker runs. Open files still accept writes, but nothing is acknowledged. */
 class LostDirectoryTest {
     private static final String TOPIC = "orders";
+    private static final String IDENTITY = "journalq.identity";
     private static final byte[] VALUE = "value".getBytes(StandardCharsets.UTF_8);
 
-    /** Half of it is the interval of the check, the other half allows for a busy machine. */
+    /** Far longer than {@link DirectoryWatch#INTERVAL_MS}: it ends a test that fails, and does not measure. */
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
     @TempDir
@@ -170,7 +172,7 @@ class LostDirectoryTest {
         Path moved = directory.resolve("moved");
         Files.move(directories[1], moved);
         Files.createDirectories(directories[1]);
-        Files.writeString(directories[1].resolve("journalq.identity"), "another's");
+        Files.writeString(directories[1].resolve(IDENTITY), "another's");
 
         // when
         assertThat(awaitHealth("replaced")).contains("degraded");
@@ -179,7 +181,7 @@ class LostDirectoryTest {
 
         // then
         try (Stream<Path> names = Files.list(directories[1])) {
-            assertThat(names.map(path -> path.getFileName().toString())).containsExactly("journalq.identity");
+            assertThat(names.map(path -> path.getFileName().toString())).containsExactly(IDENTITY);
         }
 
         // and with the right one in its place, all data is there
@@ -233,7 +235,9 @@ class LostDirectoryTest {
 
         // when
         store.noneOpens = true;
-        Thread.sleep(2 * DirectoryWatch.INTERVAL_MS);
+        // The second check begins after the first one has had its effect.
+        assertThat(store.failedChecks.tryAcquire(2, LIMIT_NANOS, TimeUnit.NANOSECONDS))
+                .isTrue();
         store.noneOpens = false;
 
         // then
@@ -244,6 +248,7 @@ class LostDirectoryTest {
     private static final class ReadOnlyStore extends FilterFileStore {
         private volatile boolean readOnly;
         private volatile boolean noneOpens;
+        private final Semaphore failedChecks = new Semaphore(0);
 
         ReadOnlyStore() {
             super(new SystemFileStore());
@@ -263,6 +268,9 @@ class LostDirectoryTest {
         @Override
         public byte[] read(Path file, int maxSizeBytes) throws IOException {
             if (noneOpens) {
+                if (file.endsWith(IDENTITY)) {
+                    failedChecks.release();
+                }
                 throw new FileSystemException(file.toString(), null, "Too many open files");
             }
             return super.read(file, maxSizeBytes);
