@@ -285,7 +285,7 @@ final class SecuredBroker implements AutoCloseable {
                 0,
                 round.warmup(),
                 plan.duration());
-        // Who reads back must be able to open what was sealed.
+        // A client that does not seal could not open sealed messages.
         ClientDriver reader =
                 seals ? client : new KafkaClientsDriver(via == broker ? ConnectionSecurity.NONE : broker.tls());
         ProduceResult result = new ProduceRun(via, client, reader, settings, pool, line -> {}).run();

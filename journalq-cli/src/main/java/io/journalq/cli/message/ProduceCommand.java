@@ -123,7 +123,7 @@ public final class ProduceCommand extends ClientCommand {
         if (maxLineBytes > MAX_LINE_BYTES) {
             throw wrongUsage("--max-line-size must be at most " + MAX_LINE_BYTES);
         }
-        // Who waits for the acknowledgements of a few messages would never see them in the buffer.
+        // Without a flush, the acknowledgements of a few messages stay in the buffer of the terminal.
         acknowledgements = new Acknowledgements(wantsJson() ? this::show : null, terminal()::flush);
         if (terminal().readsFromPerson()) {
             terminal().tell("Type messages, one per line. Ctrl-D ends.");

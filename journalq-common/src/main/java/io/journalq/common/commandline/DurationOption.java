@@ -16,7 +16,7 @@ public final class DurationOption implements ITypeConverter<Duration> {
         }
     }
 
-    /** Converts an option that is a duration of more than 0 and at most {@link #MAX_DAYS}. Stateless. */
+    /** Converts an option that is a duration of more than 0 and at most 365 days. Stateless. */
     public static final class Positive implements ITypeConverter<Duration> {
         private static final int MAX_DAYS = 365;
 

@@ -61,7 +61,7 @@ final class JournalRecovery {
     private boolean cutOff;
     /** A sync failed in the previous process. */
     private boolean fenced;
-    /** Whether there is no file. */
+
     JournalRecovery(
             FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, boolean endsAtDamage) {
         this.endsAtDamage = endsAtDamage;

@@ -46,11 +46,14 @@ public final class Tail {
     private static final byte READ_COMMITTED = 1;
     private static final int NO_SESSION = -1;
 
-    /** The same, if the last fetch found records in files: they use no memory, and are often in several partitions. */
-    private static final int FILE_FETCH_BYTES = 2 * 1024 * 1024;
-
     /** Size of a fetch for records that become JSON, unless a single batch is larger. */
     public static final int FETCH_BYTES = 64 * 1024;
+
+    /**
+     * Minimum size of a fetch if the last one found records in files: they use no memory, and are often in several
+     * partitions.
+     */
+    private static final int FILE_FETCH_BYTES = 2 * 1024 * 1024;
 
     /** Larger batches are not decompressed on the loop. */
     private static final int MAX_DECOMPRESSED_BYTES = 16 * 1024 * 1024;
