@@ -35,7 +35,7 @@ final class TransferRun {
     private static final int BATCHES_IN_FLIGHT = 8;
     private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(60);
     /** A message that comes again comes soon after the last one. */
-    private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
+    static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
 
     private static final long POLL_MS = 10;
 

@@ -2,15 +2,11 @@ package io.journalq.bench.traffic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.journalq.bench.driver.ClientDriver.Publisher;
 import io.journalq.bench.payload.PayloadPool;
-import io.journalq.bench.peer.PubSubDriver;
+import io.journalq.bench.peer.FakePubSub;
 import io.journalq.bench.peer.PubSubDriver.Subscriber;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -23,64 +19,34 @@ class TrafficRunTest {
 
     private static final int STALL_ENDS_MS = 2_000;
 
-    private final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
-    private volatile long openedNs;
+    /** A broker that delivers no message between two times. */
+    private static final class StallingPubSub extends FakePubSub {
+        private volatile long openedNs;
 
-    /** A broker that confirms each message at once, and delivers none between two times. */
-    private PubSubDriver broker() {
-        return (PubSubDriver) Proxy.newProxyInstance(
-                PubSubDriver.class.getClassLoader(),
-                new Class<?>[] {PubSubDriver.class},
-                (proxy, method, arguments) -> switch (method.getName()) {
-                    case "name" -> "fake";
-                    case "openPublisher" -> publisher();
-                    case "openSubscriber" -> subscriber();
-                    default -> throw new AssertionError("no test calls " + method);
-                });
-    }
+        @Override
+        protected void onSubscriber() {
+            openedNs = System.nanoTime();
+        }
 
-    private Publisher publisher() {
-        return new Publisher() {
-            @Override
-            public void publish(byte[] value, Confirmation confirmation) {
-                queue.add(value);
-                confirmation.onConfirmed(null);
+        @Override
+        protected void poll(Subscriber.Visitor visitor) throws InterruptedException {
+            byte[] value = isStalled() ? null : next();
+            if (value == null) {
+                TimeUnit.MILLISECONDS.sleep(1);
+            } else {
+                visitor.onMessage(value);
             }
+        }
 
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-    }
-
-    private Subscriber subscriber() {
-        openedNs = System.nanoTime();
-        return new Subscriber() {
-            @Override
-            public void poll(Duration timeout, Visitor visitor) throws InterruptedException {
-                byte[] value = isStalled() ? null : queue.poll(1, TimeUnit.MILLISECONDS);
-                if (value == null) {
-                    TimeUnit.MILLISECONDS.sleep(1);
-                } else {
-                    visitor.onMessage(value);
-                }
-            }
-
-            @Override
-            public void close() {}
-        };
-    }
-
-    private boolean isStalled() {
-        long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - openedNs);
-        return ms >= STALL_BEGINS_MS && ms < STALL_ENDS_MS;
+        private boolean isStalled() {
+            long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - openedNs);
+            return ms >= STALL_BEGINS_MS && ms < STALL_ENDS_MS;
+        }
     }
 
     @Test
     void shouldCountTheLatencyOfMessagesThatComeWhenTheTimeIsOver() throws InterruptedException {
-        TrafficResult result = new TrafficRun(broker(), WARM_UP, DURATION, false)
+        TrafficResult result = new TrafficRun(new StallingPubSub().driver(), WARM_UP, DURATION, false)
                 .run(
                         "topic",
                         new Traffic.Settings(1, 1, PER_SECOND, 0, Integer.MAX_VALUE, 0, 1),
