@@ -224,7 +224,7 @@ final class JournalQListenerTest {
                 });
     }
 
-    static final class Copied {
+    static class Copied {
         @JournalQListener(topics = "copied", groupId = "copied")
         void receive(String value) {
             throw new AssertionError("no consumer runs");
