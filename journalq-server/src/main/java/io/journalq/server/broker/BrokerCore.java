@@ -252,6 +252,7 @@ public final class BrokerCore implements AutoCloseable {
         this.watch = new DirectoryWatch(
                 directories,
                 config.dataDirectories().size(),
+                config.get(ReplicationSettings.DISK_FREE_MIN_BYTES),
                 environment.cycles().get(0).loop(),
                 environment.blockingPool(),
                 this::takeOffline);
@@ -489,7 +490,9 @@ public final class BrokerCore implements AutoCloseable {
      */
     public CompletableFuture<Void> serve() {
         FailedReplicas failed = new FailedReplicas(shards.offlinePartitions());
-        return supervisor == null ? CompletableFuture.completedFuture(null) : supervisor.serve(controller, failed);
+        return supervisor == null
+                ? CompletableFuture.completedFuture(null)
+                : supervisor.serve(controller, failed, watch::full);
     }
 
     /**

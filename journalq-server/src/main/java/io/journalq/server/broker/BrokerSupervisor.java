@@ -60,6 +60,8 @@ final class BrokerSupervisor {
     private volatile Supplier<CompletableFuture<Void>> onReported;
     /** Null until this broker serves. */
     private FailedReplicas failed;
+    /** The data directories without room. Null until this broker serves. */
+    private Supplier<List<Uuid>> full;
 
     /** Whether the controller has not responded to a report of failed replicas yet. */
     private boolean reporting;
@@ -112,12 +114,15 @@ final class BrokerSupervisor {
      *
      * @param controller of this broker, which other brokers can reach from now on
      * @param failedReplicas are reported to the active controller while others can take over
+     * @param fullDirectories ids of the data directories without room
      * @return completed when the metadata of this broker says that it is unfenced; fails if that cannot happen any more
      */
-    CompletableFuture<Void> serve(Controller controller, FailedReplicas failedReplicas) {
+    CompletableFuture<Void> serve(
+            Controller controller, FailedReplicas failedReplicas, Supplier<List<Uuid>> fullDirectories) {
         execute(() -> {
             serving = true;
             failed = failedReplicas;
+            full = fullDirectories;
             own = controller;
             heardNanos = loop.nanoTime();
             drive();
@@ -235,7 +240,7 @@ final class BrokerSupervisor {
         long sentNanos = loop.nanoTime();
         var unused = activeController
                 .heartbeat(new BrokerHeartbeat(
-                        self.nodeId(), self.epoch(), metadata.current().version(), disabled, leaving))
+                        self.nodeId(), self.epoch(), metadata.current().version(), disabled, leaving, full.get()))
                 .whenComplete((response, failure) -> execute(() -> {
                     waiting = false;
                     if (failure != null) {

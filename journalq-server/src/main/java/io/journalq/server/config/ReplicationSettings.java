@@ -53,6 +53,16 @@ public final class ReplicationSettings {
                     + "replicas lead its partitions. If the connection of the broker has ended, it waits for two "
                     + "heartbeats only. Use the same value on all brokers, and at least twice broker.heartbeat.interval.ms.");
 
+    public static final ConfigKey<Long> DISK_FREE_MIN_BYTES = ConfigKey.ofLong(
+            "disk.free.min.bytes",
+            ConfigUnit.BYTES,
+            64L << 20,
+            0L,
+            Long.MAX_VALUE / 2,
+            "In a cluster, usable space of the file system of a data directory. With less, other in-sync replicas lead the "
+                    + "partitions of the broker, if theirs have room. The broker leads again when twice as much is free. "
+                    + "With 0, it leads until its disk is full, and appends are refused then.");
+
     public static final ConfigKey<Long> LEADER_THROTTLED_RATE = ConfigKey.ofLong(
             "leader.replication.throttled.rate",
             ConfigUnit.BYTES,
@@ -89,7 +99,8 @@ public final class ReplicationSettings {
             LEADER_THROTTLED_RATE,
             FOLLOWER_THROTTLED_RATE,
             BROKER_HEARTBEAT_INTERVAL_MS,
-            BROKER_SESSION_TIMEOUT_MS);
+            BROKER_SESSION_TIMEOUT_MS,
+            DISK_FREE_MIN_BYTES);
 
     private ReplicationSettings() {}
 

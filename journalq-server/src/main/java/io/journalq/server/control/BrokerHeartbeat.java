@@ -1,6 +1,8 @@
 package io.journalq.server.control;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ErrorCode;
+import java.util.List;
 
 /**
  * What a broker tells the active controller regularly, so that it stays unfenced. Immutable.
@@ -9,9 +11,10 @@ import io.journalq.common.protocol.ErrorCode;
  * @param metadataOffset number of metadata records that it has applied
  * @param wantsFence whether it cannot lead partitions now
  * @param wantsShutdown whether it is about to stop
+ * @param full ids of the data directories that have no room for records
  */
 public record BrokerHeartbeat(
-        int nodeId, long brokerEpoch, long metadataOffset, boolean wantsFence, boolean wantsShutdown) {
+        int nodeId, long brokerEpoch, long metadataOffset, boolean wantsFence, boolean wantsShutdown, List<Uuid> full) {
     /**
      * The controller's response. Immutable.
      *

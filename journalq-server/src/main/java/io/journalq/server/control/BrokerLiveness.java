@@ -112,6 +112,11 @@ final class BrokerLiveness {
                     ? CompletableFuture.completedFuture(unchanged)
                     : fence(broker, new BrokerHeartbeat.Response(ErrorCode.NONE, caughtUp, true, false));
         }
+        boolean full = !heartbeat.full().isEmpty();
+        if (broker.full() != full) {
+            log.warn("event=broker-{} broker={} directories={}", full ? "full" : "not-full", nodeId, heartbeat.full());
+            return change(nodeId, decider -> decider.setFull(nodeId, broker.epoch(), full), unchanged);
+        }
         return caughtUp && !broker.stays()
                 ? change(
                         nodeId,

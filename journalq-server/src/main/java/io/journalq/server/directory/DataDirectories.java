@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * the metadata has a cluster id. A directory with an identity therefore had durable metadata at some time. Older
  * releases wrote no identity; their directories get one at the first start.
  *
- * <p>{@link #lossOf} can be called on any thread once the broker runs, everything else only on the thread that starts
- * the broker. All methods block.
+ * <p>{@link #lossOf}, {@link #usableBytes} and {@link #idOf} can be called on any thread once the broker runs, everything
+ * else only on the thread that starts the broker. All methods block.
  */
 public final class DataDirectories {
     private static final Logger log = LoggerFactory.getLogger(DataDirectories.class);
@@ -326,15 +326,34 @@ public final class DataDirectories {
                 .toList();
     }
 
+    /** The id of a directory, one of {@link #identified}. */
+    public Uuid idOf(Path directory) {
+        return find(directory).identity.directoryId();
+    }
+
+    private Found find(Path directory) {
+        return all.stream()
+                .filter(found -> found.path.equals(directory))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** The usable space of a directory in bytes; {@link Long#MAX_VALUE} if it cannot be read. */
+    public long usableBytes(Path directory) {
+        try {
+            return store.usableBytes(directory);
+        } catch (IOException unknown) {
+            log.debug("cannot read the free space: directory={} reason=\"{}\"", directory, unknown.toString());
+            return Long.MAX_VALUE;
+        }
+    }
+
     /**
      * Checks whether {@code directory}, one of {@link #identified}, is still the one that the broker was started with.
      * Returns the reason if it is not, and null if it is or if the check itself failed.
      */
     public String lossOf(Path directory) {
-        Found one = all.stream()
-                .filter(found -> found.path.equals(directory))
-                .findFirst()
-                .orElseThrow();
+        Found one = find(directory);
         Path file = directory.resolve(DirectoryIdentity.FILE_NAME);
         try {
             byte[] content = store.read(file, DirectoryIdentity.MAX_FILE_BYTES);

@@ -1,8 +1,10 @@
 package io.journalq.server.directory;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.server.loop.Loop;
 import java.nio.file.Path;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
@@ -14,7 +16,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Checks every second whether the data directories are still those that the broker was started with. Writes to and
  * fsyncs of open files succeed long after their directory is gone, so they cannot detect the loss. A lost directory
- * stays offline until the broker is restarted.
+ * stays offline until the broker is restarted. A directory without room is one until twice as much space is free.
  *
  * <p>The loop schedules the checks, and the blocking pool runs them. Results can be read on any thread.
  */
@@ -26,6 +28,7 @@ public final class DirectoryWatch {
 
     private final DataDirectories directories;
     private final int directoryCount;
+    private final long minFreeBytes;
     private final Loop loop;
     private final Executor blockingPool;
     private final BiConsumer<Path, String> onLost;
@@ -33,22 +36,28 @@ public final class DirectoryWatch {
     /** Replaced as a whole, so that its size fits its entries. Written by one check at a time. */
     private volatile Map<Path, String> lost = Map.of();
 
+    /** The ids of the directories without room. Replaced as a whole, by one check at a time. */
+    private volatile Map<Path, Uuid> full = Map.of();
+
     private volatile boolean stopped;
 
     /**
      * Creates a watch; {@link #start} starts it.
      *
+     * @param minFreeBytes a directory has no room if its file system has less usable space
      * @param onLost receives the path of a directory and the reason, on a thread that may block; after it returns,
      *     nothing more is acknowledged there
      */
     public DirectoryWatch(
             DataDirectories directories,
             int directoryCount,
+            long minFreeBytes,
             Loop loop,
             Executor blockingPool,
             BiConsumer<Path, String> onLost) {
         this.directories = directories;
         this.directoryCount = directoryCount;
+        this.minFreeBytes = minFreeBytes;
         this.loop = loop;
         this.blockingPool = blockingPool;
         this.onLost = onLost;
@@ -80,11 +89,16 @@ public final class DirectoryWatch {
 
     private void checkAll() {
         try {
+            Map<Path, Uuid> nowFull = new TreeMap<>();
             for (Path directory : directories.identified()) {
                 if (!stopped && !lost.containsKey(directory)) {
                     check(directory);
+                    if (isFull(directory)) {
+                        nowFull.put(directory, directories.idOf(directory));
+                    }
                 }
             }
+            full = Collections.unmodifiableMap(nowFull);
         } finally {
             start();
         }
@@ -102,6 +116,23 @@ public final class DirectoryWatch {
             more.put(directory, reason);
             lost = Collections.unmodifiableMap(more);
         }
+    }
+
+    private boolean isFull(Path directory) {
+        long freeBytes = directories.usableBytes(directory);
+        boolean before = full.containsKey(directory);
+        boolean now = freeBytes < (before ? 2 * minFreeBytes : minFreeBytes);
+        if (now && !before) {
+            log.warn("a data directory has no room: directory={} freeBytes={}", directory, freeBytes);
+        } else if (before && !now) {
+            log.info("a data directory has room again: directory={} freeBytes={}", directory, freeBytes);
+        }
+        return now;
+    }
+
+    /** The ids of the directories that have no room, but are not lost. */
+    public List<Uuid> full() {
+        return List.copyOf(full.values());
     }
 
     /** The offline directories, with reasons. Nothing more is acknowledged in any of them. */

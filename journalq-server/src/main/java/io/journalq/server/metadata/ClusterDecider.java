@@ -143,6 +143,26 @@ public final class ClusterDecider {
                 : change(broker.stays() ? List.of(broker.in(false, true)) : List.of());
     }
 
+    /**
+     * A data directory of a broker has no room, or all have room again. Others lead what they can lead, as long as they
+     * have room themselves. The broker stays in sync: it has everything up to now, and can have room again soon.
+     */
+    public Decision setFull(int nodeId, long epoch, boolean full) {
+        BrokerImage broker = state.brokers().find(nodeId);
+        if (broker == null || broker.epoch() != epoch) {
+            return Decision.refuseStale(nodeId, epoch);
+        }
+        if (broker.full() == full) {
+            return Decision.append(List.of());
+        }
+        BrokerImage changed = broker.withFull(full);
+        // The broker first: it does not matter which of the elections are committed, because any later one goes on.
+        List<Message> records = new ArrayList<>();
+        records.add(changeRecord(changed));
+        records.addAll(elections(new KnownBrokers(state.brokers(), List.of(changed))));
+        return Decision.appendInParts(records);
+    }
+
     /** Removes a broker that does not run and has no replicas, with its settings. Its id can be used again. */
     public Decision unregister(int nodeId) {
         BrokerImage broker = state.brokers().find(nodeId);
@@ -212,7 +232,8 @@ public final class ClusterDecider {
                 .setNodeId(broker.nodeId())
                 .setEpoch(broker.epoch())
                 .setFenced(broker.fenced())
-                .setLeaving(broker.leaving());
+                .setLeaving(broker.leaving())
+                .setFull(broker.full());
     }
 
     /** What changes in the partitions that have a replica on one of the changed brokers. */

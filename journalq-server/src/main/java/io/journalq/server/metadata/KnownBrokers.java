@@ -62,6 +62,12 @@ final class KnownBrokers implements LeaderElection.Brokers {
     }
 
     @Override
+    public boolean hasRoom(int nodeId) {
+        BrokerImage broker = find(nodeId);
+        return broker != null && !broker.full();
+    }
+
+    @Override
     public boolean keepsRecords(int nodeId) {
         return kept == Kept.ALL || !changed.containsKey(nodeId);
     }

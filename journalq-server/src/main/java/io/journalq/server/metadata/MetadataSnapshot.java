@@ -102,6 +102,7 @@ final class MetadataSnapshot {
                 .setLogDirectories(registration.logDirectories())
                 .setFenced(broker.fenced())
                 .setLeaving(broker.leaving())
+                .setFull(broker.full())
                 .setServedEpoch(broker.servedEpoch() == broker.epoch() ? OWN_EPOCH : broker.servedEpoch());
     }
 
@@ -120,7 +121,8 @@ final class MetadataSnapshot {
                         .toList(),
                 record.logDirectories());
         long servedEpoch = record.servedEpoch() < 0 ? record.epoch() : record.servedEpoch();
-        return new BrokerImage(registration, record.epoch(), servedEpoch, record.fenced(), record.leaving());
+        return new BrokerImage(
+                registration, record.epoch(), servedEpoch, record.fenced(), record.leaving(), record.full());
     }
 
     /**

@@ -292,7 +292,7 @@ final class MetadataState {
         if (broker == null || broker.epoch() != record.epoch()) {
             throw new IllegalArgumentException("a record changes a registration that does not exist: " + record);
         }
-        brokers = brokers.with(broker.in(record.fenced(), record.leaving()));
+        brokers = brokers.with(broker.in(record.fenced(), record.leaving()).withFull(record.full()));
     }
 
     private void replayBrokerRemoval(RemoveBrokerRecord record) {

@@ -55,7 +55,7 @@ public final class RegistrationDecider {
             return Decision.refuseStale(registration.nodeId(), noted(previousEpoch));
         }
         long servedEpoch = inCluster && known != null ? known.servedEpoch() : state.version();
-        BrokerImage registered = new BrokerImage(registration, state.version(), servedEpoch, inCluster, false);
+        BrokerImage registered = new BrokerImage(registration, state.version(), servedEpoch, inCluster, false, false);
         return inCluster
                 ? new ClusterDecider(state)
                         .register(registered, known == null ? Kept.ALL : kept(known, registration, previousEpoch))

@@ -59,6 +59,7 @@ class BrokerSupervisorTest {
     private final ActiveController active = new ActiveController();
     private final FollowingLog quorum = new FollowingLog();
 
+    private List<Uuid> full = List.of();
     private CompletableFuture<Void> serving;
     private boolean registeredFenced;
 
@@ -205,7 +206,9 @@ class BrokerSupervisorTest {
                 null);
         BrokerSupervisor supervisor = new BrokerSupervisor(lifecycle, metadata, active, loop, INTERVAL_MS);
         serving = supervisor.serve(
-                new Controller(replica, quorum, () -> ORDERS, pool), new FailedReplicas(shards.offlinePartitions()));
+                new Controller(replica, quorum, () -> ORDERS, pool),
+                new FailedReplicas(shards.offlinePartitions()),
+                () -> full);
         loop.run();
         return supervisor;
     }

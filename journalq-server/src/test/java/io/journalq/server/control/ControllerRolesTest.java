@@ -257,7 +257,7 @@ class ControllerRolesTest {
             for (int id : others) {
                 long epoch = publisher.newest().broker(id).epoch();
                 controller
-                        .heartbeat(new BrokerHeartbeat(id, epoch, epoch, false, false))
+                        .heartbeat(new BrokerHeartbeat(id, epoch, epoch, false, false, List.of()))
                         .get(20, TimeUnit.SECONDS);
             }
             controller.tick();
@@ -265,10 +265,10 @@ class ControllerRolesTest {
         // The response follows what the tick has begun.
         long epoch = publisher.newest().broker(SELF).epoch();
         controller
-                .heartbeat(new BrokerHeartbeat(SELF, epoch, epoch, false, false))
+                .heartbeat(new BrokerHeartbeat(SELF, epoch, epoch, false, false, List.of()))
                 .get(20, TimeUnit.SECONDS);
         controller
-                .heartbeat(new BrokerHeartbeat(SELF, epoch, epoch, false, false))
+                .heartbeat(new BrokerHeartbeat(SELF, epoch, epoch, false, false, List.of()))
                 .get(20, TimeUnit.SECONDS);
         assertThat(publisher.newest().broker(silent).fenced())
                 .as("broker " + silent)
@@ -318,7 +318,7 @@ class ControllerRolesTest {
                 .isFalse();
         controller
                 .heartbeat(new BrokerHeartbeat(
-                        OTHER, epochOfOther, publisher.current().version(), false, false))
+                        OTHER, epochOfOther, publisher.current().version(), false, false, List.of()))
                 .get(20, TimeUnit.SECONDS);
         assertThat(heartbeat(epoch, publisher.current().version(), true))
                 .isEqualTo(new BrokerHeartbeat.Response(ErrorCode.NONE, true, true, true));
@@ -330,10 +330,41 @@ class ControllerRolesTest {
         assertThat(partition().leader()).isEqualTo(OTHER);
     }
 
+    @Test
+    void shouldLetOthersLeadWhileABrokerHasNoRoom() throws Exception {
+        // given a partition that another broker can lead
+        controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
+        start();
+        commitOfOther(other.registrations().register(TestBrokers.registration(OTHER), -1));
+        begin(3);
+        TopicSpec spec = new TopicSpec("orders", -1, -1, List.of(List.of(SELF, OTHER)), Map.of());
+        controller.createTopics(List.of(spec), false).get(20, TimeUnit.SECONDS);
+        long epoch = publisher.current().broker(SELF).epoch();
+
+        // when
+        BrokerHeartbeat full =
+                new BrokerHeartbeat(SELF, epoch, publisher.current().version(), false, false, List.of(new Uuid(1, 1)));
+        assertThat(controller.heartbeat(full).get(20, TimeUnit.SECONDS).fenced())
+                .isFalse();
+
+        // then
+        assertThat(partition().leader()).isEqualTo(OTHER);
+        assertThat(partition().inSyncReplicas()).containsExactly(SELF, OTHER);
+
+        // and repeated heartbeats change nothing
+        long version = publisher.current().version();
+        controller.heartbeat(full).get(20, TimeUnit.SECONDS);
+        assertThat(publisher.current().version()).isEqualTo(version);
+
+        // and it has room again
+        heartbeat(epoch, version, false);
+        assertThat(publisher.current().broker(SELF).full()).isFalse();
+    }
+
     private BrokerHeartbeat.Response heartbeat(long epoch, long metadataOffset, boolean wantsShutdown)
             throws Exception {
         return controller
-                .heartbeat(new BrokerHeartbeat(SELF, epoch, metadataOffset, false, wantsShutdown))
+                .heartbeat(new BrokerHeartbeat(SELF, epoch, metadataOffset, false, wantsShutdown, List.of()))
                 .get(20, TimeUnit.SECONDS);
     }
 

@@ -105,8 +105,8 @@ class DividedOperationsTest {
 
     private CompletableFuture<BrokerHeartbeat.Response> heartbeat(int nodeId, boolean wantsFence) {
         MetadataImage image = publisher.current();
-        return controller.heartbeat(
-                new BrokerHeartbeat(nodeId, image.broker(nodeId).epoch(), image.version(), wantsFence, false));
+        return controller.heartbeat(new BrokerHeartbeat(
+                nodeId, image.broker(nodeId).epoch(), image.version(), wantsFence, false, List.of()));
     }
 
     private void fence(int nodeId) throws Exception {

@@ -128,7 +128,7 @@ class ReassignmentRequestsTest {
     private void hear(long version, int... nodes) throws Exception {
         for (int node : nodes) {
             long epoch = publisher.current().broker(node).epoch();
-            await(controller.heartbeat(new BrokerHeartbeat(node, epoch, version, false, false)));
+            await(controller.heartbeat(new BrokerHeartbeat(node, epoch, version, false, false, List.of())));
         }
     }
 

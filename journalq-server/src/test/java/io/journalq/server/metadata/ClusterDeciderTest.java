@@ -511,4 +511,50 @@ class ClusterDeciderTest {
         assertThat(partition().leader()).isEqualTo(1);
         assertThat(partition(1).leader()).isEqualTo(2);
     }
+
+    @Test
+    void shouldElectAReplicaWithRoomWhenTheDiskOfTheLeaderIsFull() {
+        apply(machine.cluster().setFull(1, epoch(1), true));
+
+        // then another one leads, and this one stays in sync
+        assertThat(machine.image().broker(1).full()).isTrue();
+        assertThat(machine.image().broker(1).isLive()).isTrue();
+        assertThat(partition().leader()).isEqualTo(2);
+        assertThat(partition().inSyncReplicas()).containsExactly(1, 2, 3);
+
+        // and leaderships are not given back to it
+        assertThat(machine.cluster().balanceLeaders(10).records()).isEmpty();
+
+        // and the next one follows
+        apply(machine.cluster().setFull(2, epoch(2), true));
+        assertThat(partition(0).leader()).isEqualTo(3);
+        assertThat(partition(1).leader()).isEqualTo(3);
+
+        // and the last one leads on when none has room, until one has room again
+        apply(machine.cluster().setFull(3, epoch(3), true));
+        assertThat(partition().leader()).isEqualTo(3);
+        apply(machine.cluster().setFull(1, epoch(1), false));
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(machine.cluster().setFull(1, epoch(1), false).records()).isEmpty();
+        assertThat(machine.cluster().setFull(1, epoch(1) + 1, true).error()).isEqualTo(ErrorCode.STALE_BROKER_EPOCH);
+    }
+
+    @Test
+    void shouldLetABrokerWithoutRoomLeadWhatNoOtherOneCanLead() {
+        apply(machine.cluster().setFull(1, epoch(1), true));
+        apply(machine.cluster().fence(List.of(2, 3)));
+
+        assertThat(partition().leader()).isEqualTo(1);
+        assertThat(partition().inSyncReplicas()).containsExactly(1);
+    }
+
+    @Test
+    void shouldKeepInASnapshotWhichBrokersHaveNoRoom() {
+        apply(machine.cluster().setFull(2, epoch(2), true));
+
+        MetadataMachine restored = new MetadataMachine(new MetadataMachine.Limits(1, 1, 100, 1_000));
+        restored.restore(machine.snapshot());
+
+        assertThat(restored.image().brokers()).extracting(BrokerImage::full).containsExactly(false, true, false);
+    }
 }

@@ -402,7 +402,7 @@ class MetadataMachineTest {
         apply(machine.registrations().register(registration, -1));
         BrokerImage registered = machine.image().liveBroker(NODE + 1);
         assertThat(registered)
-                .isEqualTo(new BrokerImage(registration, registered.epoch(), registered.epoch(), false, false));
+                .isEqualTo(new BrokerImage(registration, registered.epoch(), registered.epoch(), false, false, false));
         assertThat(registered.epoch())
                 .as("offset of the record")
                 .isEqualTo(machine.image().version() - 1);

@@ -27,7 +27,7 @@ public final class TestBrokers {
 
     /** A live broker in a rack. */
     static BrokerImage image(int nodeId, String rack) {
-        return new BrokerImage(registration(nodeId, rack), 0, 0, false, false);
+        return new BrokerImage(registration(nodeId, rack), 0, 0, false, false, false);
     }
 
     /** Registers brokers. */

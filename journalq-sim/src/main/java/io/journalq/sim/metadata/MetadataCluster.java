@@ -204,7 +204,7 @@ final class MetadataCluster {
                 ? appliedOffset
                 : broker.observer().image().version();
         var unused = quorum.controller()
-                .heartbeat(new BrokerHeartbeat(broker.nodeId(), broker.epoch(), offset, false, false));
+                .heartbeat(new BrokerHeartbeat(broker.nodeId(), broker.epoch(), offset, false, false, List.of()));
     }
 
     /** The first election. */

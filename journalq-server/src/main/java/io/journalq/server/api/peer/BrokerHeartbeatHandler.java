@@ -12,6 +12,7 @@ import io.journalq.server.control.BrokerHeartbeat;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Outcome;
 import io.journalq.server.security.Right;
+import java.util.List;
 
 /**
  * Another broker shows the controller that it is alive. Version 2. If the connection over which it does so ends, its
@@ -62,7 +63,8 @@ public final class BrokerHeartbeatHandler implements Handler<BrokerHeartbeatRequ
                 request.brokerEpoch(),
                 request.currentMetadataOffset(),
                 request.wantFence(),
-                request.wantShutDown());
+                request.wantShutDown(),
+                request.cordonedLogDirs() == null ? List.of() : request.cordonedLogDirs());
         DeferredResponse.within(
                 TIMEOUT_MS,
                 controller.heartbeat(heartbeat),

@@ -125,7 +125,8 @@ public final class RemoteControllers implements PeerControllers {
                     .setBrokerEpoch(heartbeat.brokerEpoch())
                     .setCurrentMetadataOffset(heartbeat.metadataOffset())
                     .setWantFence(heartbeat.wantsFence())
-                    .setWantShutDown(heartbeat.wantsShutdown());
+                    .setWantShutDown(heartbeat.wantsShutdown())
+                    .setCordonedLogDirs(heartbeat.full());
             return ask(request, HEARTBEAT_VERSION, HEARTBEAT_TIMEOUT_MS).thenApply(message -> {
                 BrokerHeartbeatResponse response = (BrokerHeartbeatResponse) message;
                 return new BrokerHeartbeat.Response(

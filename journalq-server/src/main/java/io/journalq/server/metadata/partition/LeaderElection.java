@@ -30,13 +30,16 @@ public final class LeaderElection {
         /** Whether a live broker is not about to stop. */
         boolean stays(int nodeId);
 
+        /** Whether the disks of a broker have room for records. */
+        boolean hasRoom(int nodeId);
+
         /** Whether a broker still has everything that it has acknowledged. */
         boolean keepsRecords(int nodeId);
     }
 
     /**
      * The change that the brokers require. In-sync replicas that are fenced leave, and so do those that are about to stop
-     * and need not lead. The leader stays if it can. Otherwise an in-sync replica leads, if none can an eligible one, in
+     * and need not lead. The leader stays if it can, and if it has room or no other one has. Otherwise an in-sync replica leads, if none can an eligible one, in
      * the order of the replicas. A broker that is about to stop leads only if no other one can.
      *
      * @param requiredSize number of in-sync replicas without which nothing is acknowledged
@@ -94,13 +97,13 @@ public final class LeaderElection {
 
     private static int leader(PartitionImage partition, List<Integer> live, Brokers brokers) {
         int before = partition.leader();
-        if (live.contains(before) && brokers.stays(before)) {
-            return before;
+        int withRoom = leader(partition, node -> live.contains(node) && brokers.stays(node) && brokers.hasRoom(node));
+        if (withRoom != PartitionImage.NO_LEADER) {
+            return withRoom;
         }
-        for (int node : partition.replicas()) {
-            if (live.contains(node) && brokers.stays(node)) {
-                return node;
-            }
+        int staying = leader(partition, node -> live.contains(node) && brokers.stays(node));
+        if (staying != PartitionImage.NO_LEADER) {
+            return staying;
         }
         if (!live.isEmpty()) {
             return live.contains(before) ? before : live.get(0);
@@ -117,13 +120,28 @@ public final class LeaderElection {
         return last;
     }
 
+    /** The current leader if it can lead, otherwise the first replica that can. */
+    private static int leader(PartitionImage partition, IntPredicate canLead) {
+        if (canLead.test(partition.leader())) {
+            return partition.leader();
+        }
+        for (int node : partition.replicas()) {
+            if (canLead.test(node)) {
+                return node;
+            }
+        }
+        return PartitionImage.NO_LEADER;
+    }
+
     /**
      * The change that gives the leadership to the preferred leader; empty if it already leads or must not lead.
      */
     public static PartitionChange electPreferred(PartitionImage partition, int requiredSize, Brokers brokers) {
         int preferred = partition.preferredLeader();
-        boolean canLead =
-                partition.inSyncReplicas().contains(preferred) && brokers.isLive(preferred) && brokers.stays(preferred);
+        boolean canLead = partition.inSyncReplicas().contains(preferred)
+                && brokers.isLive(preferred)
+                && brokers.stays(preferred)
+                && (brokers.hasRoom(preferred) || !brokers.hasRoom(partition.leader()));
         return change(
                 partition, canLead ? preferred : partition.leader(), partition.inSyncReplicas(), requiredSize, brokers);
     }
