@@ -31,6 +31,7 @@ final class ClusterFaults {
     private static final int RESET_ODDS = 3;
     private static final int FAILED_SYNC_ODDS = 6;
     private static final int FAILED_WRITE_AHEAD_ODDS = 8;
+    private static final int FULL_ODDS = 8;
     private static final int KINDS = 11;
     /** Without freezes and stops. */
     private static final int PLAIN_KINDS = 9;
@@ -90,6 +91,7 @@ final class ClusterFaults {
         network.heal();
         for (SimMachine machine : world.machines()) {
             machine.node().disk().crashNever();
+            machine.node().disk().setUsableBytes(Long.MAX_VALUE);
             restart(machine);
         }
         spareDisks();
@@ -116,6 +118,9 @@ final class ClusterFaults {
             failSync();
         }
         int brokers = world.machines().size();
+        if (random.nextInt(FULL_ODDS) == 0) {
+            fill(1 + random.nextInt(brokers), random.nextBoolean());
+        }
         int one = 1 + random.nextInt(brokers);
         int other = 1 + random.nextInt(brokers);
         switch (random.nextInt(kinds)) {
@@ -136,6 +141,11 @@ final class ClusterFaults {
         if (random.nextInt(3) == 0) {
             network.heal();
         }
+    }
+
+    /** The disk of a machine is almost full, or has room again. */
+    void fill(int one, boolean full) {
+        world.machine(one).node().disk().setUsableBytes(full ? 0 : Long.MAX_VALUE);
     }
 
     private void damage() {

@@ -2,6 +2,7 @@ package io.journalq.sim;
 
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.sim.check.BrokersShowTheSameMetadata;
+import io.journalq.sim.check.BrokersWithRoomLead;
 import io.journalq.sim.check.ClusterReplicas;
 import io.journalq.sim.check.FailedReplicasAreReplaced;
 import io.journalq.sim.check.LastStableOffsetMovesOn;
@@ -48,6 +49,9 @@ public final class ClusterSimulation {
 
     /** A broker that could not heal a segment tries again after 1 s, 2 s, 4 s and so on. */
     private static final long LONGEST_HEALING_MS = 20_000;
+
+    /** In one of so many seeds, a disk is full in the end. */
+    private static final int FULL_ODDS = 4;
 
     /** All requests have ended this long after the clients have stopped. */
     private static final long QUIET_MS = 3_000;
@@ -170,6 +174,9 @@ public final class ClusterSimulation {
                 return;
             }
         }
+        if (!leadsWithRoom()) {
+            return;
+        }
         runFor(afterwardsMs);
         if (!completesQuietly(this::showsTheSame)) {
             metadata.check();
@@ -224,6 +231,21 @@ public final class ClusterSimulation {
         }
         // A leader may have been the only one in sync until now.
         return replacesFailed();
+    }
+
+    /** Waits until others lead what a broker has led whose disk is almost full; in some seeds only, because it takes time. */
+    private boolean leadsWithRoom() {
+        if (seed % FULL_ODDS != 0) {
+            return true;
+        }
+        int full = 1 + (int) (seed / FULL_ODDS % world.machines().size());
+        faults.fill(full, true);
+        boolean led = completes(
+                "BrokersWithRoomLead",
+                () -> BrokersWithRoomLead.holds(
+                        promises.metadata(), id -> machine(id).node().disk().hasRoom()));
+        faults.fill(full, false);
+        return led;
     }
 
     private boolean hasReplaced() {

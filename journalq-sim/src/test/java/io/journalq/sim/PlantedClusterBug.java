@@ -253,6 +253,16 @@ enum PlantedClusterBug implements Interference {
             }
         }
     },
+    NOBODY_LOOKS_WHETHER_A_DISK_HAS_ROOM("BrokersWithRoomLead") {
+        @Override
+        public BrokerConfig config(BrokerConfig config) {
+            try {
+                return config.with("disk.free.min.bytes", "0", ConfigOrigin.COMMAND_LINE);
+            } catch (ConfigException wrong) {
+                throw new IllegalStateException(wrong);
+            }
+        }
+    },
     NOBODY_SCRUBS("DamageIsHealed") {
         @Override
         public BrokerConfig config(BrokerConfig config) {

@@ -34,6 +34,7 @@ public final class SimDisk implements FileStore {
     /** The directories in which the next fsync fails. */
     private Set<Path> failing = Set.of();
 
+    private long usableBytes = Long.MAX_VALUE;
     private boolean dead;
     private boolean harmed;
     private boolean lying;
@@ -111,6 +112,21 @@ public final class SimDisk implements FileStore {
     /** The next fsync of a file in one of these directories fails. */
     public void failSyncIn(Set<Path> directories) {
         failing = Set.copyOf(directories);
+    }
+
+    /** Says from now on that there is this much room. Writes succeed all the same. */
+    public void setUsableBytes(long bytes) {
+        usableBytes = bytes;
+    }
+
+    @Override
+    public long usableBytes(Path directory) {
+        return usableBytes;
+    }
+
+    /** Whether there is room for records. */
+    public boolean hasRoom() {
+        return usableBytes > 0;
     }
 
     /** Cancels {@link #crashAfter}. */
