@@ -159,7 +159,7 @@ final class ClusterFaults {
     private void failSync() {
         SimMachine machine = world.machine(1 + random.nextInt(world.machines().size()));
         if (machine.broker() == null) {
-            return; // A broker whose disk fails at its start does not start.
+            return;
         }
         Set<Path> directories = new HashSet<>();
         if (scenario.writesAhead() && random.nextInt(FAILED_WRITE_AHEAD_ODDS) == 0) {
@@ -259,6 +259,8 @@ final class ClusterFaults {
             if (machine.node().id() == loser) {
                 loseFiles(machine);
             }
+            // A broker whose disk fails at its start does not start.
+            machine.node().disk().failSyncIn(Set.of());
             machine.node().forgetFailedSyncs();
             machine.start();
         }
