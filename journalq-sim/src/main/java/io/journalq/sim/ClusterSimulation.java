@@ -50,7 +50,7 @@ public final class ClusterSimulation {
     /** A broker that could not heal a segment tries again after 1 s, 2 s, 4 s and so on. */
     private static final long LONGEST_HEALING_MS = 20_000;
 
-    /** In one of so many seeds, a disk is full in the end. */
+    /** One seed in this number has a full disk in the end. */
     private static final int FULL_ODDS = 4;
 
     /** All requests have ended this long after the clients have stopped. */
