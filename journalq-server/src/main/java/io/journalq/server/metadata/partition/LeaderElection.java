@@ -39,8 +39,9 @@ public final class LeaderElection {
 
     /**
      * The change that the brokers require. In-sync replicas that are fenced leave, and so do those that are about to stop
-     * and need not lead. The leader stays if it can, and if it has room or no other one has. Otherwise an in-sync replica leads, if none can an eligible one, in
-     * the order of the replicas. A broker that is about to stop leads only if no other one can.
+     * and need not lead. The leader stays if it can, and has room or no other one has. Otherwise an in-sync replica leads,
+     * if none can an eligible one, in the order of the replicas. A broker that is about to stop leads only if no other one
+     * can.
      *
      * @param requiredSize number of in-sync replicas without which nothing is acknowledged
      * @return empty if nothing changes
