@@ -192,7 +192,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     /** Deletes the files of a partition whose topic was deleted while this broker did not run. */
     public void deleteRemoved(TopicImage topic, int partition) {
         log.info("deleting a replica of a deleted topic: partition={}-{}", topic.name(), partition);
-        blockingPool.execute(() -> files.delete(topic.id(), partition, false));
+        blockingPool.execute(() -> deleteFiles(topic.id(), partition, null, false));
     }
 
     /** Deletes the partitions of removed topics. */
@@ -386,7 +386,10 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 blockingPool);
     }
 
-    /** Completed with a closed partition when no write-ahead file brings its records back. */
+    /**
+     * Completed with a closed partition when no write-ahead file brings its records back, or after some attempts: the files
+     * of the partition then make room, and {@link PartitionFiles#open} tries again if it comes back.
+     */
     private CompletableFuture<PartitionHost> whenForgotten(Shard shard, PartitionHost host, int attempts) {
         if (host == null) {
             return CompletableFuture.completedFuture(null);
@@ -404,7 +407,8 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                         return settled;
                     } catch (IOException failure) {
                         if (attempts == 1) {
-                            return CompletableFuture.failedFuture(failure);
+                            log.warn("its writes cannot be made void: partition={}", closed.name(), failure);
+                            return settled;
                         }
                         CompletableFuture<PartitionHost> later = new CompletableFuture<>();
                         shard.cycle()
@@ -477,7 +481,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             if (!changing.containsKey(new PartitionKey(topicId, partition))) {
                 shard.cycle().execute(() -> {
                     if (shard.host(topicId, partition) == null) {
-                        blockingPool.execute(() -> files.delete(topicId, partition, false));
+                        blockingPool.execute(() -> deleteFiles(topicId, partition, null, false));
                     }
                 });
             }
@@ -498,14 +502,18 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
      * Deletes the files of a partition that has left its shard. Blocks.
      *
      * @param host null if it was not open
-     * @param mayReturn as in {@link PartitionFiles#delete}
+     * @param mayReturn whether the partition can be created here again, which it cannot after the deletion of its
+     *     topic
      */
     private void deleteFiles(Uuid topicId, int partition, PartitionHost host, boolean mayReturn) {
         if (host != null) {
             host.deleteJournal();
         }
         if (host == null || host.isOffline()) {
-            files.delete(topicId, partition, mayReturn);
+            files.delete(topicId, partition);
+        }
+        if (!mayReturn) {
+            files.forgetDeleted(topicId, partition);
         }
     }
 }

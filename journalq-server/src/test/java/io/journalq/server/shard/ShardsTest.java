@@ -16,6 +16,7 @@ import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadScan;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
@@ -92,6 +93,14 @@ class ShardsTest {
         public LogFile open(Path file, boolean create) throws IOException {
             return new FilterLogFile(super.open(file, create)) {
                 @Override
+                public void write(ByteBuffer source, long position) throws IOException {
+                    if (failsWriteAhead && file.getParent().endsWith(WriteAheadLog.DIRECTORY_NAME)) {
+                        throw new IOException("No space left on device");
+                    }
+                    super.write(source, position);
+                }
+
+                @Override
                 public void sync() throws IOException {
                     if (failsSyncs) {
                         throw new IOException("Input/output error");
@@ -102,6 +111,7 @@ class ShardsTest {
         }
     };
     private volatile boolean failsSyncs;
+    private volatile boolean failsWriteAhead;
     private volatile boolean failsMoves;
     private long writeAheadBytes;
     private Path data;
@@ -523,10 +533,15 @@ class ShardsTest {
 
     /** Opens a replica with records in the write-ahead files, and returns its log. */
     private Path openCovered() throws Exception {
+        return openCovered(partition(0));
+    }
+
+    /** The same, of the first of several partitions. */
+    private Path openCovered(PartitionState... states) throws Exception {
         shards.close().join();
         writeAheadBytes = 1 << 20;
         start();
-        shards.partitions().open(create(partition(0))).join();
+        shards.partitions().open(create(states)).join();
         long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
         while (!hasWriteAheadRecord() && System.nanoTime() < deadlineNanos) {
             write(1);
@@ -675,19 +690,54 @@ class ShardsTest {
     }
 
     @Test
-    void shouldForgetAnOfflinePartitionWhoseWritesCannotBeMadeVoid() throws Exception {
+    void shouldDeleteAnOfflineReplicaThatHasMovedWhenItsWritesCannotBeMadeVoid() throws Exception {
         // given an offline replica, and write-ahead files on a bad disk
-        Path log = openCovered();
+        openCovered();
         takeOffline();
         failsSyncs = true;
 
-        // when it moves away
+        moveAway();
+
+        assertThat(store.isDirectory(firstDirectory())).isFalse();
+        assertThat(isOffline()).isFalse();
+    }
+
+    private void moveAway() throws Exception {
         shards.partitions().open(change(0, partition(OTHER).setLeaderEpoch(1))).join();
         shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+    }
 
-        // then its files stay until the next start
-        assertThat(store.sizeBytes(log)).isPositive();
-        assertThat(isOffline()).isFalse();
+    @Test
+    void shouldDeleteAReplicaThatHasMovedAndNotReplayItsWritesWhenTheyCannotBeMadeVoidYet() throws Exception {
+        // given write-ahead files that another replica needs as well, and no room in them
+        Path log = openCovered(partition(0), partition(0));
+        ask(1, host -> appendRecords(host, 1));
+        ask(1, host -> appendRecords(host, 1));
+        long firstBytes = store.sizeBytes(log);
+        failsWriteAhead = true;
+
+        // when a replica moves away, and comes back when there is room again
+        moveAway();
+        assertThat(store.isDirectory(firstDirectory())).isFalse();
+        failsWriteAhead = false;
+
+        leadAndCrash(log, firstBytes);
+    }
+
+    @Test
+    void shouldNotOpenAReplicaThatHasComeBackWhenItsWritesCannotBeMadeVoid() throws Exception {
+        // given a replica that was deleted, whose writes the write-ahead files still have
+        openCovered();
+        failsWriteAhead = true;
+        moveAway();
+
+        // when
+        shards.partitions().open(change(0, partition(0).setLeaderEpoch(2))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        assertThat(isOffline()).isTrue();
+        assertThat(store.isDirectory(firstDirectory())).isFalse();
     }
 
     @Test

@@ -25,7 +25,7 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     /** Number of staged writes whose commit has not ended. */
     private int uncommitted;
 
-    /** Whether the write-ahead files may hold writes of the journal, also those from before it was last opened. */
+    /** Whether the write-ahead files may hold writes of the journal that are not void, also from before it was last opened. */
     private boolean staged;
 
     private volatile boolean gone;
@@ -89,6 +89,7 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
         }
         if (staged) {
             buffer.cut(this, directoryName, offset);
+            staged = false;
         }
     }
 
@@ -157,7 +158,6 @@ final class WalCoverage implements JournalWrites, WalLoopBuffer.Staging {
     /** Called when the journal was deleted. Any thread. */
     void forget() {
         gone = true;
-        buffer.forget(directoryName);
     }
 
     @Override

@@ -90,7 +90,7 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
         syncer.cut(journal, directoryName, offset);
     }
 
-    /** Whether the write-ahead files may hold writes of a journal, perhaps from before it was opened. Any thread. */
+    /** As {@link WalSyncer#mayHold}. Any thread. */
     boolean mayHold(String directoryName) {
         return syncer.mayHold(directoryName);
     }
@@ -98,11 +98,6 @@ final class WalLoopBuffer implements WalSyncer.Submitter {
     /** A journal is about to stage its first write. */
     void onFirstWrite(String directoryName) {
         syncer.onFirstWrite(directoryName);
-    }
-
-    /** A journal is deleted. Any thread. */
-    void forget(String directoryName) {
-        syncer.forget(directoryName);
     }
 
     private void submit() {

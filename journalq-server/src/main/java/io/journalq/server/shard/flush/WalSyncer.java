@@ -32,7 +32,7 @@ final class WalSyncer {
     private final Executor blockingPool;
     private final Clock clock;
     private final List<Submission> submitted = new ArrayList<>();
-    /** The names of the directories of the journals whose writes the files may hold. */
+    /** The names of the directories of the journals of which the files may hold writes that are not void. */
     private final Set<String> written = ConcurrentHashMap.newKeySet();
 
     private boolean runs;
@@ -68,7 +68,7 @@ final class WalSyncer {
         return files.failure();
     }
 
-    /** Whether the files may hold writes of a journal, perhaps from before it was last opened. */
+    /** Whether the files may hold writes of a journal that are not void, perhaps from before it was last opened. */
     boolean mayHold(String directoryName) {
         return written.contains(directoryName);
     }
@@ -78,7 +78,7 @@ final class WalSyncer {
         written.add(directoryName);
     }
 
-    /** A journal is deleted: its writes are void, or no other journal gets its directory. */
+    /** A journal was deleted, and no other one gets its directory. */
     void forget(String directoryName) {
         written.remove(directoryName);
     }
@@ -94,6 +94,7 @@ final class WalSyncer {
         if (!frames.addCut(journal, directoryName.getBytes(StandardCharsets.UTF_8), offset) || !commitNow(frames)) {
             throw new IOException("a truncation cannot be recorded in the write-ahead files now");
         }
+        written.remove(directoryName);
     }
 
     /** Commits {@code frames}, which are then returned to {@code from}. */

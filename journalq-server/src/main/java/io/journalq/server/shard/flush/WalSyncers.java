@@ -71,19 +71,16 @@ public final class WalSyncers {
         String name = String.valueOf(journalDirectory.getFileName());
         if (syncer != null && syncer.mayHold(name)) {
             syncer.cut(CLOSED, name, 0);
-            syncer.forget(name);
         }
     }
 
-    /** A journal is deleted that is not open, and no other one gets its directory. Any thread. */
-    public void forgetDeleted(Path journalDirectory) {
-        WalSyncer syncer = byDirectory.get(journalDirectory.getParent());
-        if (syncer != null) {
-            syncer.forget(String.valueOf(journalDirectory.getFileName()));
-        }
+    /** A journal was deleted, and no other one gets its directory. Any thread. */
+    public void forgetDeleted(String directoryName) {
+        byDirectory.values().forEach(syncer -> syncer.forget(directoryName));
     }
 
-    private boolean mayHold(Path journalDirectory) {
+    /** Whether the files may hold writes of a journal that is or was in this directory, and that are not void. Any thread. */
+    public boolean mayHold(Path journalDirectory) {
         WalSyncer syncer = byDirectory.get(journalDirectory.getParent());
         return syncer != null && syncer.mayHold(String.valueOf(journalDirectory.getFileName()));
     }

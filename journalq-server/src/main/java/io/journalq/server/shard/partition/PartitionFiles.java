@@ -84,7 +84,11 @@ public final class PartitionFiles {
         // In mode consistent, this replica can lead after a power loss, so it keeps what may be on the disk nowhere
         // else.
         boolean endsAtDamage = !alone && mode != DeliveryMode.CONSISTENT;
-        boolean isNew = !alone && Set.of(LOSS_FILE).containsAll(store.list(directory));
+        if (walSyncers.mayHold(directory) && isEmpty(directory)) {
+            // An earlier replica was deleted while this was not possible.
+            forgetWrites(directory);
+        }
+        boolean isNew = !alone && isEmpty(directory);
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, endsAtDamage, background);
         try {
             if (isNew) {
@@ -101,6 +105,11 @@ public final class PartitionFiles {
             journal.close();
             throw failure;
         }
+    }
+
+    /** Whether there is no journal in a directory. */
+    private boolean isEmpty(Path directory) throws IOException {
+        return Set.of(LOSS_FILE).containsAll(store.list(directory));
     }
 
     /**
@@ -199,24 +208,22 @@ public final class PartitionFiles {
     }
 
     /**
-     * Deletes the files of a partition that is not open.
-     *
-     * @param mayReturn whether the partition can be created here again. After the deletion of its topic, it cannot, and
-     *     what the write-ahead files have of it does no harm
+     * Deletes the files of a partition that is not open. The write-ahead files may still have writes of it, until another
+     * journal is created by {@link #open}.
      */
-    public void delete(Uuid topicId, int partition, boolean mayReturn) {
+    public void delete(Uuid topicId, int partition) {
         Path directory = null;
         try {
             directory = directory(topicId, partition);
-            if (mayReturn) {
-                forgetWrites(directory);
-            } else {
-                walSyncers.forgetDeleted(directory);
-            }
             DeletedJournal.delete(store, directory);
         } catch (IOException failure) {
             log.error("cannot delete: directory={} reason=\"{}\"", directory, failure.getMessage(), failure);
         }
+    }
+
+    /** A partition was deleted with its topic, so that no journal is created in its directory again. */
+    public void forgetDeleted(Uuid topicId, int partition) {
+        walSyncers.forgetDeleted(StoredPartition.directoryName(topicId, partition));
     }
 
     /**
