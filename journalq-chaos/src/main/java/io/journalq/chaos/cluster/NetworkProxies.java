@@ -22,8 +22,8 @@ import java.util.stream.Stream;
  * TCP proxies in front of the listeners of all brokers. Brokers and clients know only the addresses of the proxies, so
  * all connections pass them. A link carries what one broker sends to another one, or to the clients, in all connections
  * between the two, whichever of them has opened a connection. It can be cut or slow. A cut link keeps what was sent: it
- * arrives when the link is healed, unless the connection was closed. Where a link is cut in any direction, no new
- * connection opens.
+ * arrives when the link is healed, unless the connection was closed. Where a link is cut in any direction, nothing passes
+ * through a new connection.
  *
  * <p>A proxy finds out which broker has opened a connection from the files of the process that holds the other end, on
  * Linux only. Any thread.
@@ -36,6 +36,9 @@ public final class NetworkProxies implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 << 10;
     private static final int CONNECT_TIMEOUT_MS = 5_000;
     private static final int STACK_BYTES = 128 << 10;
+
+    /** The connections of this machine. Those of brokers are in the first one. */
+    private static final List<Path> TABLES = List.of(Path.of("/proc/net/tcp6"), Path.of("/proc/net/tcp"));
 
     private volatile IntToLongFunction pidOf = broker -> 0;
     private final List<ServerSocket> proxies = new ArrayList<>();
@@ -163,19 +166,21 @@ public final class NetworkProxies implements AutoCloseable {
     }
 
     private void connect(Socket accepted, int to, int port) throws IOException, InterruptedException {
-        int from = opener(accepted);
-        link(from, to).awaitHealed();
-        link(to, from).awaitHealed();
         Socket forwarded = new Socket();
-        Connection connection = new Connection(from, to, accepted, forwarded);
+        int from;
         try {
             forwarded.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), CONNECT_TIMEOUT_MS);
             accepted.setTcpNoDelay(true);
             forwarded.setTcpNoDelay(true);
+            from = opener(accepted);
         } catch (IOException refused) {
-            connection.reset();
+            // This happens often while a broker is down, and to look for the opener takes milliseconds.
+            new Connection(CLIENTS, to, accepted, forwarded).reset();
             return;
         }
+        link(from, to).awaitHealed();
+        link(to, from).awaitHealed();
+        Connection connection = new Connection(from, to, accepted, forwarded);
         connections.add(connection);
         begin("from broker " + to, () -> pump(connection, forwarded, accepted, link(to, from)));
         pump(connection, accepted, forwarded, link(from, to));
@@ -218,15 +223,12 @@ public final class NetworkProxies implements AutoCloseable {
     private static String inode(Socket accepted) throws IOException {
         String ends = String.format("%04X", accepted.getPort());
         String peer = String.format("%04X", accepted.getLocalPort());
-        List<String> tables = new ArrayList<>();
-        tables.addAll(Files.readAllLines(Path.of("/proc/net/tcp")));
-        if (Files.exists(Path.of("/proc/net/tcp6"))) {
-            tables.addAll(Files.readAllLines(Path.of("/proc/net/tcp6")));
-        }
-        for (String line : tables) {
-            String[] fields = line.strip().split("\\s+", -1);
-            if (fields.length > 9 && fields[1].endsWith(":" + ends) && fields[2].endsWith(":" + peer)) {
-                return fields[9];
+        for (Path table : TABLES) {
+            for (String line : Files.exists(table) ? Files.readAllLines(table) : List.<String>of()) {
+                String[] fields = line.strip().split("\\s+", -1);
+                if (fields.length > 9 && fields[1].endsWith(":" + ends) && fields[2].endsWith(":" + peer)) {
+                    return fields[9];
+                }
             }
         }
         return null;

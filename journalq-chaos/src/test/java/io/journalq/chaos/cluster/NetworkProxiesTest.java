@@ -37,6 +37,9 @@ class NetworkProxiesTest {
         accepted = broker.accept();
         accepted.setSoTimeout(WAIT_MS);
         opened.setSoTimeout(WAIT_MS);
+        // The proxy looks at its links only after the broker has accepted.
+        opened.getOutputStream().write(1);
+        assertThat(accepted.getInputStream().read()).isEqualTo(1);
     }
 
     @AfterEach
