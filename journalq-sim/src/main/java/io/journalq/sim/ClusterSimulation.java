@@ -227,7 +227,7 @@ public final class ClusterSimulation {
         Set<FailedReplicasAreReplaced.Failed> out = FailedReplicasAreReplaced.out(replicasNow());
         runFor(STAYS_OUT_MS);
         if (!FailedReplicasAreReplaced.out(replicasNow()).containsAll(out)) {
-            report("FailedReplicasAreReplaced");
+            report("FailedReplicasAreReplaced", "what has failed is back:");
         }
         // A leader may have been the only one in sync until now.
         return replacesFailed();
@@ -305,6 +305,7 @@ public final class ClusterSimulation {
         return world.machines().stream()
                         .allMatch(machine -> machine.broker() != null
                                 && machine.broker().isRunning()
+                                && !machine.isLeaving()
                                 && newest.liveBroker(machine.node().id()) != null)
                 && newest.topics().stream().allMatch(topic -> topic.partitions().stream()
                         .allMatch(partition -> partition.hasLeader()
@@ -333,19 +334,19 @@ public final class ClusterSimulation {
     private boolean completes(String invariant, long withinMs, BooleanSupplier done) {
         boolean complete = completesQuietly(withinMs, done);
         if (!complete && violations.isEmpty()) {
-            report(invariant);
+            report(invariant, "not soon after healing:");
         }
         return complete && violations.isEmpty();
     }
 
-    private void report(String invariant) {
-        StringBuilder state = new StringBuilder();
+    private void report(String invariant, String what) {
+        StringBuilder state = new StringBuilder(what);
         for (SimMachine machine : world.machines()) {
             state.append(" broker ")
                     .append(machine.node().id())
                     .append(machine.broker() != null ? " serves," : machine.isDown() ? " is down," : " starts,");
         }
-        violations.report(invariant, "not soon after healing:" + state + clients.unread() + replicasNow());
+        violations.report(invariant, state + clients.unread() + replicasNow());
     }
 
     private boolean completesQuietly(BooleanSupplier done) {
