@@ -63,9 +63,10 @@ final class ReplicaPlan {
         List<Integer> after =
                 new ArrayList<>(before.stream().filter(keep::contains).toList());
         while (after.size() > factor) {
-            List<Integer> others = after.subList(1, after.size());
-            others.remove(others.stream()
+            Integer leader = after.get(0);
+            after.remove(after.stream()
                     .max(Comparator.<Integer>comparingInt(node -> inSync.contains(node) ? 0 : 1)
+                            .thenComparingInt(node -> node.equals(leader) ? 0 : 1)
                             .thenComparingInt(node -> replicas.getOrDefault(node, 0))
                             .thenComparing(Comparator.naturalOrder()))
                     .orElseThrow());

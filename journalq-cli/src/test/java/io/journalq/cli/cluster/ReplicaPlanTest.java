@@ -61,6 +61,17 @@ class ReplicaPlanTest {
     }
 
     @Test
+    void shouldGiveUpThePreferredLeaderWhenItIsNotInSync() {
+        ReplicaPlan plan = new ReplicaPlan(BROKERS.subList(1, 3), List.of(List.of(1, 2, 3)));
+
+        assertThat(plan.place(List.of(1, 2, 3), List.of(1, 2, 3), List.of(2, 3), 2))
+                .containsExactlyInAnyOrder(2, 3);
+        assertThat(plan.place(List.of(1, 2, 3), List.of(1, 2, 3), List.of(3), 1))
+                .containsExactly(3);
+        assertThat(plan.place(List.of(1, 2, 3), List.of(1, 2, 3), List.of(), 1)).containsExactly(1);
+    }
+
+    @Test
     void shouldChangeNothingWhenThePartitionIsWhereItShallBe() {
         List<Integer> before = new ArrayList<>(List.of(3, 1));
         ReplicaPlan plan = new ReplicaPlan(BROKERS, List.of(before));
