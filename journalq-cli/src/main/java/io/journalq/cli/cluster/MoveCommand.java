@@ -94,10 +94,16 @@ abstract class MoveCommand extends ClientCommand {
         try {
             partitionMoves.run(moves, !noWait);
         } catch (CommandFailure some) {
-            moveThrottle.end(moved);
+            endUnlessMoving(moveThrottle, moved);
             throw some;
         }
-        if (!noWait) {
+        endUnlessMoving(moveThrottle, moved);
+    }
+
+    private void endUnlessMoving(MoveThrottle moveThrottle, List<TopicPartition> moved) {
+        if (noWait) {
+            terminal().tell("The throttle stays; to remove it after the moves, run " + MoveThrottle.REMOVAL);
+        } else {
             moveThrottle.end(moved);
         }
     }

@@ -32,6 +32,9 @@ final class MoveThrottle {
     private static final String PER_SECOND = "/s";
     private static final String ALL = "*";
 
+    /** The command that removes all throttles. */
+    static final String REMOVAL = "journalq cluster reassign --unthrottle --execute";
+
     private final Admin admin;
     private final Terminal terminal;
 
@@ -66,6 +69,9 @@ final class MoveThrottle {
      * @param state the cluster before the moves
      */
     void begin(ClusterState state, List<Move> moves, long bytesPerSecond) {
+        // First: if one of the changes fails, those before it stay.
+        terminal.tell("each broker copies at most " + Quantity.size(bytesPerSecond)
+                + "/s for these moves. If this command is interrupted, run " + REMOVAL);
         Map<String, Collection<String>> leaders = new LinkedHashMap<>();
         Map<String, Collection<String>> followers = new LinkedHashMap<>();
         for (Move move : moves) {
@@ -89,9 +95,6 @@ final class MoveThrottle {
                     ConfigResource.broker(broker.id()),
                     List.of(ConfigChange.set(LEADER_RATE, rate), ConfigChange.set(FOLLOWER_RATE, rate)));
         }
-        terminal.tell(
-                "each broker copies at most " + Quantity.size(bytesPerSecond) + "/s for these moves. If this command"
-                        + " is interrupted, run journalq cluster reassign --unthrottle --execute");
     }
 
     /** Only these can change their settings. A broker that is down does not copy. */
@@ -129,8 +132,8 @@ final class MoveThrottle {
         // The broker that was asked may not know yet that these have ended.
         moving.removeAll(ended);
         if (!moving.isEmpty()) {
-            terminal.tell("throttles stay, because other partitions move (" + moving.size()
-                    + "); to remove them, run journalq cluster reassign --unthrottle --execute");
+            terminal.tell("throttles stay, because other partitions move (" + moving.size() + "); to remove them, run "
+                    + REMOVAL);
             return;
         }
         remove(ended.stream().map(TopicPartition::topic).distinct().toList());
