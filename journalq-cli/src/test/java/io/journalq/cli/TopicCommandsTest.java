@@ -107,6 +107,33 @@ class TopicCommandsTest {
     }
 
     @Test
+    void shouldChangeNoConfigWhenTheNumberOfPartitionsWouldShrink() {
+        broker.done("topics", "create", "shrunk", "--partitions", "3");
+
+        CommandRun alter = broker.run("topics", "alter", "shrunk", "--partitions=2", "--config=retention.ms=1000");
+
+        assertThat(alter.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(alter.errLines())
+                .containsExactly("journalq: topic shrunk has 3 partitions, and their number can"
+                        + " only grow; nothing was changed");
+        assertThat(broker.done("topics", "describe", "shrunk").out()).doesNotContain("retention.ms");
+    }
+
+    @Test
+    void shouldSayThatConfigsWereChangedWhenPartitionsCannotBeAdded() {
+        broker.done("topics", "create", "limited", "--partitions", "1");
+
+        CommandRun alter =
+                broker.run("topics", "alter", "limited", "--partitions=2000000000", "--config=retention.ms=1000");
+
+        assertThat(alter.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(alter.err())
+                .startsWith("journalq: the configurations were changed, but not the number of partitions:"
+                        + " topic limited: ");
+        assertThat(broker.done("topics", "describe", "limited").out()).contains("1 partition ", "retention.ms=1000");
+    }
+
+    @Test
     void shouldRefuseToUnsetAKeyThatDoesNotExist() {
         // given
         broker.done("topics", "create", "misspelt", "--config", "flush.ms=1000");

@@ -1,9 +1,12 @@
 package io.journalq.cli.topic;
 
 import io.journalq.cli.shell.ClientCommand;
+import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Quantity;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.ConfigChange;
 import io.journalq.client.admin.ConfigResource;
+import io.journalq.client.error.JournalQException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -49,16 +52,41 @@ final class AlterTopicCommand extends ClientCommand {
         List<ConfigChange> changes = ConfigsCommand.changes(configs, unset);
         try (Admin admin = openAdmin()) {
             if (!changes.isEmpty()) {
+                refuseFewerPartitions(admin);
                 ConfigsCommand.checkKeys(admin, ConfigResource.topic(name), unset);
                 admin.alterConfigs(ConfigResource.topic(name), changes);
             }
             if (partitionCount != null) {
-                admin.createPartitions(name, partitionCount);
+                createPartitions(admin, !changes.isEmpty());
             }
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("topic", name);
         json.put("altered", true);
         report("altered topic " + name, json);
+    }
+
+    /** Before anything is changed: a shorter retention, for example, deletes messages at once. */
+    private void refuseFewerPartitions(Admin admin) {
+        if (partitionCount == null) {
+            return;
+        }
+        int count = admin.describeTopics(List.of(name)).get(name).partitions().size();
+        if (partitionCount <= count) {
+            throw new CommandFailure("topic " + name + " has " + Quantity.count(count, "partition")
+                    + ", and their number can only grow; nothing was changed");
+        }
+    }
+
+    private void createPartitions(Admin admin, boolean afterConfigs) {
+        try {
+            admin.createPartitions(name, partitionCount);
+        } catch (JournalQException failed) {
+            if (!afterConfigs) {
+                throw failed;
+            }
+            throw new CommandFailure(
+                    "the configurations were changed, but not the number of partitions: " + failed.getMessage());
+        }
     }
 }
