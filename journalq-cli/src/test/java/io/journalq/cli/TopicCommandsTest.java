@@ -134,6 +134,17 @@ class TopicCommandsTest {
     }
 
     @Test
+    void shouldShowTheSameJsonWhenThereIsNoLeaderToElect() {
+        broker.done("topics", "create", "led");
+
+        assertThat(broker.done("cluster", "elect", "led", "--execute", "--output", "json")
+                        .out())
+                .isEqualToIgnoringWhitespace("{\"elected\":0}");
+        assertThat(broker.done("cluster", "elect", "led", "--execute").out())
+                .isEqualTo("Each partition has its preferred leader.\n");
+    }
+
+    @Test
     void shouldRefuseToUnsetAKeyThatDoesNotExist() {
         // given
         broker.done("topics", "create", "misspelt", "--config", "flush.ms=1000");

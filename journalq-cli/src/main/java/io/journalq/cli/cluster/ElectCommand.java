@@ -61,16 +61,25 @@ final class ElectCommand extends ClientCommand {
                     .removeIf(partition -> unclean
                             ? partition.leader() >= 0
                             : partition.leader() == partition.replicas().get(0));
-            if (!execute || partitions.isEmpty()) {
+            if (!execute) {
                 show(partitions);
                 return;
             }
-            Set<TopicPartition> elected =
-                    admin.electLeaders(unclean ? ElectionType.UNCLEAN : ElectionType.PREFERRED, partitions.keySet());
+            Set<TopicPartition> elected = partitions.isEmpty()
+                    ? Set.of()
+                    : admin.electLeaders(unclean ? ElectionType.UNCLEAN : ElectionType.PREFERRED, partitions.keySet());
             Map<String, Object> json = new LinkedHashMap<>();
             json.put("elected", elected.size());
-            report("elected leaders of " + Quantity.count(elected.size(), "partition"), json);
+            report(
+                    partitions.isEmpty()
+                            ? nothingToDo()
+                            : "elected leaders of " + Quantity.count(elected.size(), "partition"),
+                    json);
         }
+    }
+
+    private String nothingToDo() {
+        return unclean ? "Each partition has a leader." : "Each partition has its preferred leader.";
     }
 
     private void show(Map<TopicPartition, PartitionDescription> partitions) {
@@ -89,7 +98,7 @@ final class ElectCommand extends ClientCommand {
             return;
         }
         if (partitions.isEmpty()) {
-            terminal().printLine(unclean ? "Each partition has a leader." : "Each partition has its preferred leader.");
+            terminal().printLine(nothingToDo());
             return;
         }
         Table table = new Table("TOPIC", "PARTITION", "LEADER", "REPLICAS", "IN-SYNC");
