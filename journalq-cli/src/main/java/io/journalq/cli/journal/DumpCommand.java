@@ -71,8 +71,7 @@ final class DumpCommand extends ClientCommand {
                         + "00000000000000000000.log, or its directory");
             }
             terminal().printLine(log.toString());
-            boolean isMetadata = JournalDirectory.METADATA.equals(
-                    log.toAbsolutePath().getParent().getFileName().toString());
+            boolean mayHaveKeys = mayHaveKeys(log);
             try (BatchReader reader =
                     new BatchReader(ByteBufAllocator.DEFAULT, BatchReader.DEFAULT_MAX_DECOMPRESSED_SIZE_BYTES, false)) {
                 SegmentScan.read(store, log, baseOffset, new SegmentScan.Visitor() {
@@ -80,7 +79,7 @@ final class DumpCommand extends ClientCommand {
                     public void onBatch(int position, ByteBuf header, SegmentScan.Reader whole) throws IOException {
                         printBatch(position, header);
                         if (showRecords) {
-                            printRecords(reader, whole.read(), isMetadata);
+                            printRecords(reader, whole.read(), mayHaveKeys);
                         }
                     }
 
@@ -91,6 +90,14 @@ final class DumpCommand extends ClientCommand {
                 });
             }
         }
+    }
+
+    /** Whether a segment can be one of the metadata. A copy of these can have any name, but not that of a partition. */
+    private static boolean mayHaveKeys(Path log) {
+        Path directory = log.toAbsolutePath().normalize().getParent();
+        return !VerifyCommand.PARTITION_DIRECTORY
+                .matcher(String.valueOf(directory.getFileName()))
+                .matches();
     }
 
     private void printWriteAheadFile(FileStore store) throws IOException {
@@ -157,7 +164,7 @@ final class DumpCommand extends ClientCommand {
         return "unknown " + id;
     }
 
-    private void printRecords(BatchReader reader, ByteBuf batch, boolean isMetadata) {
+    private void printRecords(BatchReader reader, ByteBuf batch, boolean mayHaveKeys) {
         try {
             reader.reset(batch);
             while (reader.nextBatch()) {
@@ -165,7 +172,7 @@ final class DumpCommand extends ClientCommand {
                     terminal()
                             .printLine("    offset " + reader.offset() + "  time "
                                     + Instant.ofEpochMilli(reader.timestampMs()) + "  key " + text(reader.key())
-                                    + "  value " + value(reader.value(), isMetadata) + headers(reader));
+                                    + "  value " + value(reader.value(), mayHaveKeys) + headers(reader));
                 }
             }
         } catch (InvalidBatchException bad) {
@@ -180,8 +187,8 @@ final class DumpCommand extends ClientCommand {
     }
 
     /** The keys of users are not shown, because the password can be guessed with them. */
-    private static String value(ByteBuf value, boolean isMetadata) {
-        return isMetadata && MetadataLogCodec.isSecret(value) ? "(not shown: the keys of a user)" : text(value);
+    private static String value(ByteBuf value, boolean mayHaveKeys) {
+        return mayHaveKeys && MetadataLogCodec.isSecret(value) ? "(not shown: the keys of a user)" : text(value);
     }
 
     /** Returns the beginning of the text, on one line. */

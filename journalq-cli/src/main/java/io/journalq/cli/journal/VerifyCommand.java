@@ -36,7 +36,7 @@ import picocli.CommandLine.Parameters;
         footerHeading = "%nExamples:%n",
         footer = {"  journalq journal verify data", "  journalq journal verify data/metadata --output json"})
 final class VerifyCommand extends ClientCommand {
-    private static final Pattern PARTITION_DIRECTORY = Pattern.compile("([A-Za-z0-9_-]{22})-(\\d{1,9})");
+    static final Pattern PARTITION_DIRECTORY = Pattern.compile("([A-Za-z0-9_-]{22})-(\\d{1,9})");
 
     @Parameters(paramLabel = "DIR", description = "A data directory, or one journal in it.")
     private Path directory;

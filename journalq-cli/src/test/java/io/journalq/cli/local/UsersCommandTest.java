@@ -128,6 +128,27 @@ class UsersCommandTest {
     }
 
     @Test
+    void shouldShowNoKeysInADumpWhateverTheDirectoryIsCalled() throws IOException {
+        add("lovelace");
+        Path metadata = data.resolve("metadata");
+        Path copy = Files.createDirectory(directory.resolve("copy"));
+        try (Stream<Path> files = Files.list(metadata)) {
+            for (Path file : files.toList()) {
+                Files.copy(file, copy.resolve(file.getFileName()));
+            }
+        }
+
+        for (Path named : new Path[] {metadata.resolve("."), copy}) {
+            CommandRun dump = CommandRun.journalq("journal", "dump", named.toString(), "--records");
+
+            assertThat(dump.out())
+                    .as("%s", named)
+                    .contains("value (not shown: the keys of a user)")
+                    .doesNotContain("lovelace");
+        }
+    }
+
+    @Test
     void shouldRefuseAnEmptyPasswordAndABadName() throws IOException {
         Files.writeString(passwordFile, "\n");
         assertThat(add("ada").err()).contains("the password in " + passwordFile + " is empty");
