@@ -271,4 +271,17 @@ class AccessCommandsTest {
                         "event 8c00 at 2026-11-24T20:00:00Z: login refused (SaslAuthenticate, SCRAM-SHA-256)",
                         "the client at 10.0.0.7 claimed to be User:ada: the password is wrong");
     }
+
+    @Test
+    void shouldShowNoControlCharactersThatAClientHasSent() throws Exception {
+        String line = "{\"audit\":1,\"seq\":1,\"previous\":\"\",\"time\":\"2026-11-24T20:00:00Z\",\"event\":\"8c01\","
+                + "\"result\":\"DENIED\",\"principal\":\"User:a\\u001b[2Jb\\n\",\"host\":\"10.0.0.7\",\"api\":"
+                + "\"SaslAuthenticate\",\"correlationId\":3,\"mechanism\":\"PLAIN\","
+                + "\"reason\":\"there is no such user\",\"hash\":\"00\"}";
+        Path file = Files.write(directory.resolve("audit.log"), List.of(line));
+
+        assertThat(CommandRun.journalq("access", "explain", "--event", "8c01", "--audit-log", file.toString())
+                        .outLines())
+                .endsWith("the client at 10.0.0.7 claimed to be User:a.[2Jb.: there is no such user");
+    }
 }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonToken;
 import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Json;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.AclBinding;
 import io.journalq.client.admin.AclBinding.Operation;
@@ -99,11 +100,15 @@ final class ExplainCommand extends ClientCommand {
             return;
         }
         if (logged != null) {
-            terminal()
-                    .printLine("event " + event + " at " + logged.get("time") + ": " + logged.get("result") + " by "
-                            + logged.get("rule") + " (" + logged.get("api") + ")");
+            print("event " + event + " at " + logged.get("time") + ": " + logged.get("result") + " by "
+                    + logged.get("rule") + " (" + logged.get("api") + ")");
         }
-        explanation.lines().forEach(terminal()::printLine);
+        explanation.lines().forEach(this::print);
+    }
+
+    /** Prints a line, which can contain what a client has sent. */
+    private void print(String line) {
+        terminal().printLine(Terminal.printable(line));
     }
 
     /** Says why a login was refused. There is nothing to compute. */
@@ -112,12 +117,10 @@ final class ExplainCommand extends ClientCommand {
             terminal().printLine(Json.document(Map.of("event", logged)));
             return;
         }
-        terminal()
-                .printLine("event " + event + " at " + logged.get("time") + ": login refused (" + logged.get("api")
-                        + ", " + logged.get("mechanism") + ")");
-        terminal()
-                .printLine("the client at " + logged.get("host") + " claimed to be " + logged.get("principal") + ": "
-                        + logged.get("reason"));
+        print("event " + event + " at " + logged.get("time") + ": login refused (" + logged.get("api") + ", "
+                + logged.get("mechanism") + ")");
+        print("the client at " + logged.get("host") + " claimed to be " + logged.get("principal") + ": "
+                + logged.get("reason"));
     }
 
     /** The settings of one broker; null if this client may not see them. */

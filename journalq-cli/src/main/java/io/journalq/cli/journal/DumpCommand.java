@@ -2,6 +2,7 @@ package io.journalq.cli.journal;
 
 import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.InvalidBatchException;
@@ -104,7 +105,7 @@ final class DumpCommand extends ClientCommand {
         try (WriteAheadScan scan = WriteAheadScan.open(store, path)) {
             for (WriteAheadRecord record = scan.next(); record != null; record = scan.next()) {
                 String line = "  byte " + scan.recordPosition() + "  sequence " + record.sequence() + "  journal "
-                        + printable(record.directory());
+                        + Terminal.printable(record.directory());
                 terminal()
                         .printLine(
                                 record.isCut()
@@ -182,7 +183,7 @@ final class DumpCommand extends ClientCommand {
 
     private static String headers(BatchReader reader) {
         StringBuilder text = new StringBuilder();
-        reader.headers().forEach(header -> text.append("  header ").append(printable(header.key())));
+        reader.headers().forEach(header -> text.append("  header ").append(Terminal.printable(header.key())));
         return text.toString();
     }
 
@@ -197,13 +198,7 @@ final class DumpCommand extends ClientCommand {
             return "null";
         }
         int shown = Math.min(SHOWN_VALUE_BYTES, bytes.readableBytes());
-        String text = printable(bytes.toString(bytes.readerIndex(), shown, StandardCharsets.UTF_8));
+        String text = Terminal.printable(bytes.toString(bytes.readerIndex(), shown, StandardCharsets.UTF_8));
         return '"' + text + '"' + (shown < bytes.readableBytes() ? " (of " + bytes.readableBytes() + " bytes)" : "");
-    }
-
-    private static String printable(String text) {
-        StringBuilder printable = new StringBuilder(text.length());
-        text.codePoints().forEach(point -> printable.appendCodePoint(Character.isISOControl(point) ? '.' : point));
-        return printable.toString();
     }
 }

@@ -18,7 +18,7 @@ public final class Table {
     public Table row(Object... cells) {
         List<String> row = new ArrayList<>(cells.length);
         for (Object cell : cells) {
-            row.add(cell == null || cell.toString().isEmpty() ? "-" : cell.toString());
+            row.add(cell == null || cell.toString().isEmpty() ? "-" : Terminal.printable(cell.toString()));
         }
         rows.add(row);
         return this;

@@ -80,6 +80,16 @@ public final class Terminal {
         return writesToPerson;
     }
 
+    /**
+     * Text of others on one line, such as the name of a group or what a client has sent. A terminal would obey control
+     * characters in it.
+     */
+    public static String printable(String text) {
+        StringBuilder printable = new StringBuilder(text.length());
+        text.codePoints().forEach(point -> printable.appendCodePoint(Character.isISOControl(point) ? '.' : point));
+        return printable.toString();
+    }
+
     /** Writes a line of the result. */
     public void printLine(String line) {
         print(line + "\n");
