@@ -113,6 +113,9 @@ class ClusterScriptsTest {
             assertThat(up.exitCode()).isEqualTo(2);
             assertThat(up.err()).contains("--brokers must be a number from 1 to 7, but is '" + count + "'");
         }
+        ScriptRun comma = run(Map.of(), "", "cluster-up", "--directory", cluster + ",2");
+        assertThat(comma.exitCode()).isEqualTo(2);
+        assertThat(comma.err()).contains("--directory must not contain quotes, backslashes or commas");
         assertThat(cluster).doesNotExist();
 
         Files.createDirectories(cluster.resolve("broker-1"));
