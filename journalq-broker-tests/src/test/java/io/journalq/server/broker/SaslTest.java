@@ -16,7 +16,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
@@ -299,6 +301,29 @@ class SaslTest {
                 assertThatThrownBy(() -> metadata(client)).isInstanceOf(IOException.class);
             }
         }
+    }
+
+    @Test
+    void shouldNotSayWhetherThePasswordOfAnotherUserIsRightWhenAClientLogsInAgain() throws Exception {
+        addUser("bob", ScramMechanism.values());
+        broker.with("connections.max.reauth.ms", "60000");
+        broker.start();
+        Set<String> messages = new TreeSet<>();
+        for (String password : List.of(PASSWORD, "another password")) {
+            try (WireClient client = new WireClient(broker.port())) {
+                SaslClient sasl = new SaslClient(client);
+                sasl.choose("SCRAM-SHA-256");
+                sasl.scram(ScramMechanism.SCRAM_SHA_256, "ada", PASSWORD);
+                Thread.sleep(1_100);
+
+                sasl.choose("SCRAM-SHA-256");
+                SaslAuthenticateResponse refused = sasl.scram(ScramMechanism.SCRAM_SHA_256, "bob", password);
+
+                assertThat(ErrorCode.of(refused.errorCode())).isEqualTo(ErrorCode.SASL_AUTHENTICATION_FAILED);
+                messages.add(withoutEvent(refused.errorMessage()));
+            }
+        }
+        assertThat(messages).hasSize(1);
     }
 
     private static void metadata(WireClient client) throws IOException {

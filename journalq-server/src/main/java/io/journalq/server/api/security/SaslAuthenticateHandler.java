@@ -51,16 +51,20 @@ public final class SaslAuthenticateHandler implements Handler<SaslAuthenticateRe
                         .setAuthBytes(Unpooled.wrappedBuffer(success.message()))
                         .setSessionLifetimeMs(login.sessionLifetimeMs()));
             } else {
-                String reason = "the user of a connection cannot change";
-                String event = login.refused(api().asker(context), success.user(), login.mechanism(), reason);
-                login.fail(context, refusal(Denial.message(reason, event)), true);
+                // As a wrong password: otherwise the client could guess passwords of others. Connections that are
+                // logged in are not closed when their address is locked out.
+                refuse(context, login, success.user(), "the user of a connection cannot change", true);
             }
         } else if (step instanceof SaslStep.Failure failure) {
-            String message = "Authentication failed during authentication due to invalid credentials with SASL"
-                    + " mechanism " + login.mechanism();
-            String event = login.refused(api().asker(context), failure.user(), login.mechanism(), failure.reason());
-            login.fail(context, refusal(Denial.message(message, event)), failure.wellFormed());
+            refuse(context, login, failure.user(), failure.reason(), failure.wellFormed());
         }
+    }
+
+    private void refuse(RequestContext context, Login login, String user, String reason, boolean guess) {
+        String message = "Authentication failed during authentication due to invalid credentials with SASL mechanism "
+                + login.mechanism();
+        String event = login.refused(api().asker(context), user, login.mechanism(), reason);
+        login.fail(context, refusal(Denial.message(message, event)), guess);
     }
 
     private static SaslAuthenticateResponse outOfOrder(String message) {
