@@ -161,6 +161,34 @@ class KeysCommandsTest {
     }
 
     @Test
+    void shouldLetASenderSendToItsTopicsOnly() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        createKeyring("shop.keys", "secret");
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        done("", "keys init production" + keyring);
+
+        // when the key is made in a keyring without the root key
+        String made = done(
+                        "",
+                        "keys identity shipping --topics orders,parcels --keyring shop.keys --passphrase-file passphrase")
+                .out();
+        Matcher line = Pattern.compile("journalq (keys identity \\S.*)").matcher(made);
+        assertThat(line.find()).as(made).isTrue();
+        done("", line.group(1) + keyring);
+
+        // then the printed line registers it for these topics
+        assertThat(done("", "keys show" + keyring).out()).containsPattern("(?m)^sender shipping \\S+ orders,parcels$");
+
+        // and to register it again without topics changes none
+        done(
+                "",
+                "keys identity shipping --public "
+                        + line.group(1).split("--public ")[1].split(" ")[0] + keyring);
+        assertThat(done("", "keys show" + keyring).out()).containsPattern("(?m)^sender shipping \\S+ orders,parcels$");
+    }
+
+    @Test
     void shouldMakeNoKeyOfARoleThatCannotBeRegistered() throws IOException {
         Files.writeString(directory.resolve("passphrase"), "secret\n");
         for (String file : new String[] {"root.keys", "other.keys", "consumer.keys"}) {

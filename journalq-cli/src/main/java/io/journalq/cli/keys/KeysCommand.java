@@ -151,8 +151,9 @@ public final class KeysCommand extends CommandGroup {
                 names = "--topics",
                 paramLabel = "TOPICS",
                 split = ",",
-                description = "Topics to which it may send, separated by commas (default: *, all).")
-        private List<String> topics = List.of("*");
+                description = "Topics to which it may send, separated by commas (default: *, all; for a sender that is"
+                        + " registered, those that it has).")
+        private List<String> topics;
 
         @Option(names = "--public", paramLabel = "KEY", description = "Registers a key from another keyring.")
         private String publicKey;
@@ -170,10 +171,22 @@ public final class KeysCommand extends CommandGroup {
                         : vault.sender(name).publicKey();
             }
             if (publicKey == null && vault.root() == null) {
-                reportKey("key of sender " + name, "identity " + name, key);
+                String options = topics == null ? "" : " --topics " + String.join(",", topics);
+                reportKey("key of sender " + name, "identity " + name + options, key);
                 return;
             }
-            change(vault, "sender " + name + " registered", registry -> registry.withSender(name, key, topics));
+            change(
+                    vault,
+                    "sender " + name + " registered",
+                    registry -> registry.withSender(name, key, topics(registry.sender(name))));
+        }
+
+        /** To register a sender again must not let it send to more topics. */
+        private List<String> topics(Registry.Sender known) {
+            if (topics != null) {
+                return topics;
+            }
+            return known == null ? List.of("*") : known.topics();
         }
 
         /** Makes no key that cannot be registered: it would hide that the keyring lacks the right one. */
