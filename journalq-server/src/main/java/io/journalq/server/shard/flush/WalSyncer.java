@@ -32,7 +32,7 @@ final class WalSyncer {
     private final Executor blockingPool;
     private final Clock clock;
     private final List<Submission> submitted = new ArrayList<>();
-    /** The names of the directories of the journals of which the files may hold writes that are not void. */
+    /** The names of the directories of journals with writes in the files that may not be void. */
     private final Set<String> written = ConcurrentHashMap.newKeySet();
 
     private boolean runs;
