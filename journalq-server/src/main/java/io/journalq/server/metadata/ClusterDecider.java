@@ -125,13 +125,13 @@ public final class ClusterDecider {
 
     /**
      * Completes what an earlier controller has begun, if it has lost its term before everything was committed: fenced
-     * brokers are not in sync, and every partition has a leader that can have one.
+     * brokers are not in sync, every partition has a leader that can have one, and one with room if that is possible.
      */
     public Decision completeElections() {
         KnownBrokers brokers = new KnownBrokers(state.brokers(), List.of());
         return Decision.appendInParts(elections(
                 brokers,
-                partition -> !partition.hasLeader()
+                partition -> !brokers.hasRoom(partition.leader())
                         || !partition.inSyncReplicas().stream().allMatch(brokers::isLive)));
     }
 
@@ -156,7 +156,7 @@ public final class ClusterDecider {
             return Decision.append(List.of());
         }
         BrokerImage changed = broker.withFull(full);
-        // The broker first: it does not matter which of the elections are committed, because any later one goes on.
+        // The broker first: the next controller completes the elections that are not committed.
         List<Message> records = new ArrayList<>();
         records.add(changeRecord(changed));
         records.addAll(elections(new KnownBrokers(state.brokers(), List.of(changed))));

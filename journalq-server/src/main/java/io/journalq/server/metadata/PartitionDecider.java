@@ -70,7 +70,8 @@ public final class PartitionDecider {
         return elected.leader() != partition.preferredLeader()
                 ? Decision.refuse(
                         ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
-                        "broker " + partition.preferredLeader() + " is not in sync, or is fenced or about to stop")
+                        "broker " + partition.preferredLeader()
+                                + " is not in sync, is fenced or about to stop, or has no room on a disk")
                 : change(topic, number, elected);
     }
 
@@ -118,7 +119,8 @@ public final class PartitionDecider {
     }
 
     /**
-     * Changes the in-sync replicas of a partition as its leader proposes.
+     * Changes the in-sync replicas of a partition as its leader proposes. If the leader has no room, one of them that
+     * has some leads from then on.
      *
      * @param nodeId the broker that proposes
      * @param brokerEpoch its registration
@@ -139,14 +141,16 @@ public final class PartitionDecider {
         if (refused != null) {
             return refused;
         }
-        return change(
-                topic,
-                proposal.partition(),
-                LeaderElection.propose(
-                        partition,
-                        proposal.nodeIds(),
-                        ReplicatedTopicRules.requiredInSync(topic, partition),
-                        new KnownBrokers(state.brokers(), List.of())));
+        KnownBrokers brokers = new KnownBrokers(state.brokers(), List.of());
+        int requiredSize = ReplicatedTopicRules.requiredInSync(topic, partition);
+        PartitionChange proposed = LeaderElection.propose(partition, proposal.nodeIds(), requiredSize, brokers);
+        if (brokers.hasRoom(nodeId)) {
+            return change(topic, proposal.partition(), proposed);
+        }
+        // A replica with room can have joined, which may lead from now on.
+        PartitionImage after = partition.after(proposed);
+        PartitionImage elected = after.after(LeaderElection.elect(after, requiredSize, brokers));
+        return change(topic, proposal.partition(), PartitionChange.between(partition, elected));
     }
 
     /**

@@ -117,7 +117,7 @@ final class ReplicaAssignments {
         for (List<Integer> nodes : assignments) {
             List<Integer> inSync = nodes.stream().filter(this::isLive).toList();
             states.add(new PartitionState()
-                    .setLeader(inSync.get(0))
+                    .setLeader(inSync.stream().filter(this::hasRoom).findFirst().orElse(inSync.get(0)))
                     .setLeaderEpoch(0)
                     .setReplicas(nodes)
                     .setInSyncReplicas(inSync));
@@ -134,5 +134,9 @@ final class ReplicaAssignments {
 
     private boolean isLive(int nodeId) {
         return brokers.find(nodeId).stays();
+    }
+
+    private boolean hasRoom(int nodeId) {
+        return !brokers.find(nodeId).full();
     }
 }

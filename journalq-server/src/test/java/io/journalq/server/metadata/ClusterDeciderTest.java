@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 /** The brokers that are fenced, and the leaders that are elected. */
 class ClusterDeciderTest {
     private static final Uuid ORDERS = new Uuid(1, 1);
+    private static final Uuid NEW = new Uuid(1, 2);
     private static final int LEADER = 1;
 
     private int restarts;
@@ -546,6 +547,53 @@ class ClusterDeciderTest {
 
         assertThat(partition().leader()).isEqualTo(1);
         assertThat(partition().inSyncReplicas()).containsExactly(1);
+    }
+
+    @Test
+    void shouldElectAReplicaWithRoomWhenItJoinsALeaderThatHasNone() {
+        // given a leader without room that is alone in sync
+        apply(machine.cluster().fence(List.of(2, 3)));
+        apply(machine.cluster().setFull(1, epoch(1), true));
+        apply(machine.cluster().unfence(2, epoch(2)));
+        apply(machine.cluster().unfence(3, epoch(3)));
+        apply(machine.cluster().setFull(2, epoch(2), true));
+
+        // when one without room has caught up
+        apply(machine.partitions().alterPartition(1, epoch(1), proposal(1, 2)));
+        // then
+        assertThat(partition().leader()).isEqualTo(1);
+
+        // and when one with room has
+        apply(machine.partitions().alterPartition(1, epoch(1), proposal(1, 2, 3)));
+        // then
+        assertThat(partition().leader()).isEqualTo(3);
+        assertThat(partition().leaderEpoch()).isEqualTo(1);
+        assertThat(partition().inSyncReplicas()).containsExactly(1, 2, 3);
+    }
+
+    @Test
+    void shouldElectReplicasWithRoomWhenTheLastControllerHasOnlyBegunToDoSo() {
+        // given that only the first record was committed
+        machine.replay(
+                List.of(machine.cluster().setFull(1, epoch(1), true).records().get(0)));
+        assertThat(partition().leader()).isEqualTo(1);
+
+        // when
+        apply(machine.cluster().completeElections());
+
+        // then
+        assertThat(partition().leader()).isEqualTo(2);
+        assertThat(machine.cluster().completeElections().records()).isEmpty();
+    }
+
+    @Test
+    void shouldLetAReplicaWithRoomLeadNewPartitions() {
+        apply(machine.cluster().setFull(1, epoch(1), true));
+        apply(machine.cluster().setFull(2, epoch(2), true));
+        apply(machine.createTopic(new TopicSpec("new", -1, -1, List.of(List.of(1, 3), List.of(2, 1)), Map.of()), NEW));
+
+        List<PartitionImage> partitions = machine.image().topic(NEW).partitions();
+        assertThat(partitions).extracting(PartitionImage::leader).containsExactly(3, 2);
     }
 
     @Test

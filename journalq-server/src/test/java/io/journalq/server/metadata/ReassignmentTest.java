@@ -119,6 +119,17 @@ class ReassignmentTest {
     }
 
     @Test
+    void shouldLetAReplicaWithRoomLeadWhenTheLeaderLeaves() {
+        apply(reassign(4, 5, 2));
+        apply(propose(1, 2, 3, 4, 5));
+        apply(machine.cluster().setFull(4, epoch(4), true));
+        complete();
+
+        assertThat(partition().leader()).isEqualTo(5);
+        assertThat(partition().replicas()).containsExactly(4, 5, 2);
+    }
+
+    @Test
     void shouldBeginANewEpochOfTheSameLeaderWhenAnotherReplicaLeaves() {
         apply(reassign(1, 2, 4));
         apply(propose(1, 2, 3, 4));

@@ -97,13 +97,13 @@ public final class ReassignmentSteps {
                 return null;
             }
         } else if (leaving.contains(leader)) {
-            leader = replicas.stream()
+            List<Integer> canLead = replicas.stream()
                     .filter(node -> inSync.contains(node) && brokers.stays(node))
-                    .findFirst()
-                    .orElse(PartitionImage.NO_LEADER);
-            if (leader == PartitionImage.NO_LEADER) {
+                    .toList();
+            if (canLead.isEmpty()) {
                 return null;
             }
+            leader = canLead.stream().filter(brokers::hasRoom).findFirst().orElse(canLead.get(0));
         }
         PartitionImage moved = partition.on(replicas, reassignment);
         PartitionImage after = moved.after(LeaderElection.change(moved, leader, inSync, requiredSize, brokers));
