@@ -167,7 +167,9 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         for (TopicImage topic : image.topics()) {
             PartitionSettings settings = inForce.of(topic);
             for (int partition = 0; partition < topic.partitions().size(); partition++) {
-                update(topic, partition, settings, false);
+                if (isHere(topic, partition)) {
+                    update(topic, partition, settings, false);
+                }
             }
         }
     }
@@ -423,10 +425,6 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         PartitionKey key = new PartitionKey(topic.id(), partition);
         Shard shard = shards.of(topic.id(), partition);
         PartitionImage state = topic.partitions().get(partition);
-        if (damaged.contains(key) && canCopyAgain(state, false) && damaged.remove(key)) {
-            var unused = open(topic, partition, traffic.of(topic.id()), settings);
-            return;
-        }
         ReplicaSet replicas = replicasOf(state);
         Runnable update = () -> {
             PartitionHost host = shard.host(topic.id(), partition);
@@ -435,15 +433,23 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 shard.onReplicas(host);
             }
         };
-        if (!changing.containsKey(key)) {
+        boolean copiesAgain = damaged.contains(key) && canCopyAgain(state, false);
+        if (!copiesAgain && !changing.containsKey(key)) {
             shard.cycle().execute(update);
             return;
         }
-        var unused = change(key, () -> CompletableFuture.runAsync(update, shard.cycle()::execute)
-                .exceptionally(failure -> {
-                    log.error("cannot update: partition={}-{}", topic.name(), partition, failure);
-                    return null;
-                }));
+        TopicPartition name = new TopicPartition(topic.name(), partition);
+        TopicCounters counters = traffic.of(topic.id());
+        // A change that is not done yet may open a damaged replica, too.
+        var unused = change(
+                key,
+                () -> copiesAgain && damaged.remove(key)
+                        ? open(topic.id(), name, state, counters, settings)
+                        : CompletableFuture.runAsync(update, shard.cycle()::execute)
+                                .exceptionally(failure -> {
+                                    log.error("cannot update: partition={}", name, failure);
+                                    return null;
+                                }));
     }
 
     @Override

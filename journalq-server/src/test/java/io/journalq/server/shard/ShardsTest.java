@@ -20,6 +20,7 @@ import io.journalq.server.journal.wal.WriteAheadLog;
 import io.journalq.server.journal.wal.WriteAheadScan;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.memory.MemoryAccount;
+import io.journalq.server.metadata.BrokerOverrides;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataDelta.TopicChange;
 import io.journalq.server.metadata.MetadataImage;
@@ -29,6 +30,7 @@ import io.journalq.server.metadata.TopicSpec;
 import io.journalq.server.metadata.record.ConfigRecord;
 import io.journalq.server.metadata.record.PartitionsRecord;
 import io.journalq.server.metadata.record.PartitionsRecord.PartitionState;
+import io.journalq.server.metadata.record.ResourceConfigRecord;
 import io.journalq.server.metadata.record.TopicRecord;
 import io.journalq.server.shard.append.Append;
 import io.journalq.server.shard.partition.PartitionFiles.StoredPartition;
@@ -463,6 +465,64 @@ class ShardsTest {
         assertThat(isOffline()).isFalse();
         assertThat(firstEndOffset()).isZero();
         assertThat(restart()).as("nobody has to be told").isEmpty();
+    }
+
+    @Test
+    void shouldNotOpenAReplicaTwiceThatWasDamagedWhenItChangesWhileItIsOpened() throws Exception {
+        // given a replica that was damaged, and was moved to another broker, and no thread to open it
+        openDamagedAndMoveAway();
+        CountDownLatch release = new CountDownLatch(1);
+        for (int thread = 0; thread < 2; thread++) {
+            blockingPool.execute(() -> {
+                try {
+                    release.await();
+                } catch (InterruptedException interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+
+        // when it comes back, and its partition changes before it is open
+        PartitionState back = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
+        var unusedFirst = shards.partitions().open(change(0, back.setLeaderEpoch(2)));
+        Shard shard = shards.shardOf(ID, 0);
+        CompletableFuture<PartitionHost> first = shards.partitions()
+                .whenOpen(ID, 0)
+                .thenCompose(unused -> shard.cycle().ask(() -> shard.host(ID, 0)));
+        var unusedSecond = shards.partitions().open(change(0, back.setLeaderEpoch(3)));
+        release.countDown();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        PartitionHost same = ask(0, host -> host);
+        assertThat(same).isSameAs(first.get(LIMIT_SECONDS, TimeUnit.SECONDS));
+        assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(3);
+    }
+
+    /** Another broker gets a replica that was damaged when it was opened. */
+    private void openDamagedAndMoveAway() throws Exception {
+        shards.partitions().takeIncomplete();
+        shards.partitions().open(create(partition(0, OTHER))).join();
+        stopAndDamage();
+        restart();
+        assertThat(isOffline()).isTrue();
+        moveAway();
+    }
+
+    @Test
+    void shouldNotOpenADamagedReplicaThatHasMovedWhenSettingsOfBrokersChange() throws Exception {
+        openDamagedAndMoveAway();
+
+        ResourceConfigRecord rate = new ResourceConfigRecord()
+                .setResourceType(BrokerOverrides.EVERY_BROKER.kind().code())
+                .setResourceName(BrokerOverrides.EVERY_BROKER.name())
+                .setName("follower.replication.throttled.rate")
+                .setValue("1000000");
+        shards.partitions().open(metadata.replay(List.of(rate))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        assertThat(openPartitions()).isZero();
+        assertThat(store.isDirectory(firstDirectory())).isFalse();
     }
 
     @Test
