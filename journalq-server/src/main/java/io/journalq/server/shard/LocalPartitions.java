@@ -13,6 +13,7 @@ import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.replication.ReplicaSet;
 import io.journalq.server.shard.partition.PartitionFiles;
 import io.journalq.server.shard.partition.PartitionFiles.RecoveredPartition;
+import io.journalq.server.shard.partition.PartitionFiles.WritesNotVoidException;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.PartitionSettings;
 import java.io.IOException;
@@ -45,7 +46,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
 
     private static final CompletableFuture<Void> NOTHING = CompletableFuture.completedFuture(null);
 
-    /** How often it is tried to note in the write-ahead files that a replica has moved. */
+    /** How often it is tried to note in the write-ahead files that a replica has moved, or has come back. */
     private static final int MAX_ATTEMPTS = 20;
 
     private static final int RETRY_MS = 100;
@@ -62,7 +63,10 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     private MetadataImage followed = MetadataImage.EMPTY;
     /** Partitions that were opened with less than this replica has acknowledged; null when they are not needed any more. */
     private volatile Map<PartitionKey, Boolean> incomplete = new ConcurrentHashMap<>();
-    /** Partitions that are offline because damage keeps their producers' state from being recovered. */
+    /**
+     * Partitions that are offline because damage keeps their producers' state from being recovered, or because what the
+     * write-ahead files have of an earlier replica could not be made void.
+     */
     private final Set<PartitionKey> damaged = ConcurrentHashMap.newKeySet();
     /** The last change of each partition that is opening or closing. The next change of the partition waits for it. */
     private final Map<PartitionKey, CompletableFuture<Void>> changing = new ConcurrentHashMap<>();
@@ -231,8 +235,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             TopicCounters counters,
             PartitionSettings settings) {
         Shard shard = shards.of(topicId, name.partition());
-        return CompletableFuture.completedFuture(name)
-                .thenApplyAsync(opened -> openFiles(opened, topicId, settings, state), opening)
+        return whenOpened(shard, () -> openFiles(name, topicId, settings, state), MAX_ATTEMPTS)
                 .thenAcceptAsync(
                         recovered -> {
                             shard.add(
@@ -249,6 +252,25 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                     offlinePartitions.add(topicId, name);
                     return null;
                 });
+    }
+
+    /** Completed with what {@code open} returns. Write-ahead files without room for a cut soon have some. */
+    private CompletableFuture<RecoveredPartition> whenOpened(
+            Shard shard, Supplier<RecoveredPartition> open, int attempts) {
+        return CompletableFuture.completedFuture(null)
+                .thenApplyAsync(unused -> open.get(), opening)
+                .exceptionallyCompose(failure -> attempts > 1
+                                && failure.getCause() instanceof UncheckedIOException wrapped
+                                && wrapped.getCause() instanceof WritesNotVoidException
+                        ? later(shard).thenCompose(unused -> whenOpened(shard, open, attempts - 1))
+                        : CompletableFuture.failedFuture(failure));
+    }
+
+    /** Completed on the loop of a shard after the time between two attempts. */
+    private static CompletableFuture<Void> later(Shard shard) {
+        CompletableFuture<Void> later = new CompletableFuture<>();
+        shard.cycle().execute(() -> shard.cycle().loop().schedule(() -> later.complete(null), RETRY_MS));
+        return later;
     }
 
     /**
@@ -335,6 +357,10 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
             }
             return recovered;
         } catch (IOException failure) {
+            if (failure instanceof WritesNotVoidException) {
+                // If that is so for longer, the next change of the partition tries again.
+                damaged.add(new PartitionKey(topicId, name.partition()));
+            }
             throw new UncheckedIOException(failure);
         }
     }
@@ -343,7 +369,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         try {
             files.deleteUnreadable(topicId, partition, notes);
         } catch (IOException notNow) {
-            // Such as write-ahead files without room. The next change of the partition tries again.
+            // The next change of the partition tries again.
             damaged.add(new PartitionKey(topicId, partition));
             throw notNow;
         }
@@ -412,10 +438,7 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                             log.warn("its writes cannot be made void: partition={}", closed.name(), failure);
                             return settled;
                         }
-                        CompletableFuture<PartitionHost> later = new CompletableFuture<>();
-                        shard.cycle()
-                                .execute(() -> shard.cycle().loop().schedule(() -> later.complete(host), RETRY_MS));
-                        return later.thenCompose(again -> whenForgotten(shard, again, attempts - 1));
+                        return later(shard).thenCompose(unused -> whenForgotten(shard, host, attempts - 1));
                     }
                 },
                 blockingPool);

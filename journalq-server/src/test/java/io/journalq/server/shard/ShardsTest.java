@@ -53,6 +53,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -97,6 +98,7 @@ class ShardsTest {
                 @Override
                 public void write(ByteBuffer source, long position) throws IOException {
                     if (failsWriteAhead && file.getParent().endsWith(WriteAheadLog.DIRECTORY_NAME)) {
+                        writeAheadFailures.incrementAndGet();
                         throw new IOException("No space left on device");
                     }
                     super.write(source, position);
@@ -114,6 +116,7 @@ class ShardsTest {
     };
     private volatile boolean failsSyncs;
     private volatile boolean failsWriteAhead;
+    private final AtomicInteger writeAheadFailures = new AtomicInteger();
     private volatile boolean failsMoves;
     private long writeAheadBytes;
     private Path data;
@@ -798,6 +801,49 @@ class ShardsTest {
         // then
         assertThat(isOffline()).isTrue();
         assertThat(store.isDirectory(firstDirectory())).isFalse();
+    }
+
+    @Test
+    void shouldOpenAReplicaThatHasComeBackWhenItsWritesCanBeMadeVoidSoon() throws Exception {
+        // given a replica that was deleted, whose writes the write-ahead files still have
+        openCovered();
+        failsWriteAhead = true;
+        moveAway();
+
+        // when it comes back while the write-ahead files have no room for a short time
+        int failures = writeAheadFailures.get();
+        CompletableFuture<Void> opened =
+                shards.partitions().open(change(0, partition(0).setLeaderEpoch(2)));
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (writeAheadFailures.get() == failures && System.nanoTime() < deadlineNanos) {
+            Thread.sleep(1);
+        }
+        failsWriteAhead = false;
+        opened.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        assertThat(isOffline()).isFalse();
+        assertThat(ask(0, PartitionHost::leaderEpoch)).isEqualTo(2);
+    }
+
+    @Test
+    void shouldOpenAReplicaThatHasComeBackWhenItsWritesCanBeMadeVoidLater() throws Exception {
+        // given a replica that is back, and offline because its earlier writes could not be made void
+        openCovered();
+        failsWriteAhead = true;
+        moveAway();
+        PartitionState back = partition(OTHER, 0).setInSyncReplicas(List.of(OTHER));
+        shards.partitions().open(change(0, back.setLeaderEpoch(2))).join();
+        assertThat(isOffline()).isTrue();
+
+        // when its partition changes after the write-ahead files have got room
+        failsWriteAhead = false;
+        shards.partitions().open(change(0, back.setLeaderEpoch(3))).join();
+        shards.partitions().whenOpen(ID, 0).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+
+        // then
+        assertThat(isOffline()).isFalse();
+        assertThat(firstEndOffset()).isZero();
     }
 
     @Test

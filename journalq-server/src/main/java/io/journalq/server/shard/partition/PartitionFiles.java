@@ -75,6 +75,7 @@ public final class PartitionFiles {
      * Opens a partition, and creates it if it does not exist. Replays the producers' state up to its end.
      *
      * @param alone whether it has no other replica, so that everything that was recovered is final
+     * @throws WritesNotVoidException if nothing was opened, because it may be possible soon
      */
     public RecoveredPartition open(
             TopicPartition name, Uuid topicId, PartitionSettings settings, int leaderEpoch, boolean alone)
@@ -231,10 +232,23 @@ public final class PartitionFiles {
      * {@link PartitionReplication#whenCuttable}. Otherwise a start after a crash would write it to another journal that
      * is created in the same directory.
      *
-     * @throws IOException if that is not possible now
+     * @throws WritesNotVoidException if that is not possible now
      */
-    public void forgetWrites(Path directory) throws IOException {
-        walSyncers.forgetWrites(directory);
+    public void forgetWrites(Path directory) throws WritesNotVoidException {
+        try {
+            walSyncers.forgetWrites(directory);
+        } catch (IOException notNow) {
+            throw new WritesNotVoidException(notNow);
+        }
+    }
+
+    /** What the write-ahead files have of an earlier replica cannot be made void now, such as on a full disk. */
+    public static final class WritesNotVoidException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        WritesNotVoidException(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
     }
 
     private Path directory(Uuid topicId, int partition) throws IOException {
