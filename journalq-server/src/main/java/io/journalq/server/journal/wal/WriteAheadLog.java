@@ -209,12 +209,14 @@ public final class WriteAheadLog {
 
     /**
      * Index of the oldest full file that can be used again; -1 if there is none. A file with a cut must be the oldest of
-     * all: those before it hold records that only the cut makes void.
+     * all: those before it hold records that only the cut makes void. A file that could not be written when it was used
+     * again is the newest, and may still hold such records.
      */
     private int firstReusable() {
+        boolean keepsCuts = full.stream().anyMatch(WriteAheadSegment::mayHoldOld);
         for (int i = 0; i < full.size(); i++) {
             WriteAheadSegment segment = full.get(i);
-            if (segment.isFree() && (i == 0 || !segment.holdsCut())) {
+            if (segment.isFree() && (!segment.holdsCut() || (i == 0 && !keepsCuts))) {
                 return i;
             }
         }

@@ -21,6 +21,7 @@ final class WriteAheadSegment {
 
     private int position;
     private boolean holdsCut;
+    private boolean mayHoldOld;
 
     private WriteAheadSegment(Path path, LogFile file, int sizeBytes) {
         this.path = path;
@@ -66,6 +67,7 @@ final class WriteAheadSegment {
     void begin(long firstSequence) throws IOException {
         covered.clear();
         holdsCut = false;
+        mayHoldOld = true;
         position = WriteAheadFormat.FILE_HEADER_SIZE_BYTES;
         file.write(WriteAheadFormat.fileHeader(firstSequence), 0);
     }
@@ -85,6 +87,7 @@ final class WriteAheadSegment {
 
     void sync() throws IOException {
         file.sync();
+        mayHoldOld = false;
     }
 
     /** Whether all of its records are durable in the journals. */
@@ -97,6 +100,11 @@ final class WriteAheadSegment {
     /** Whether it holds a cut, without which records in older files would not be void. */
     boolean holdsCut() {
         return holdsCut;
+    }
+
+    /** Whether a start after a crash may still find the records from before {@link #begin}. */
+    boolean mayHoldOld() {
+        return mayHoldOld;
     }
 
     /** The records of {@code owner} are void. */

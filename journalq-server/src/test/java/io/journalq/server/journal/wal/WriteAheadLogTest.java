@@ -5,13 +5,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.journal.FaultyFileStore;
 import io.journalq.server.journal.file.FilterFileStore;
+import io.journalq.server.journal.file.FilterLogFile;
+import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** How many files are created, when journals are asked to flush, and which failures are permanent. */
@@ -144,6 +148,51 @@ class WriteAheadLogTest {
             commit(log, prompt);
         }
         assertThat(cuts()).isZero();
+    }
+
+    @Test
+    void shouldKeepACutWhenAFileWithOlderRecordsCannotBeReused() throws IOException {
+        // given a file with a record of a journal, and behind it one with a cut of that journal
+        AtomicBoolean fails = new AtomicBoolean();
+        WriteAheadLog log = new WriteAheadLog(
+                new FilterFileStore(store) {
+                    @Override
+                    public LogFile open(Path file, boolean create) throws IOException {
+                        return new FilterLogFile(super.open(file, create)) {
+                            @Override
+                            public void write(ByteBuffer source, long position) throws IOException {
+                                if (fails.get()) {
+                                    throw new IOException("Input/output error");
+                                }
+                                super.write(source, position);
+                            }
+                        };
+                    }
+                },
+                DATA,
+                (long) WriteAheadLog.FILE_COUNT * FILE_SIZE_BYTES);
+        Prompt truncated = stubborn();
+        Prompt prompt = new Prompt();
+        commit(log, truncated);
+        commit(log, prompt);
+        commit(log, prompt);
+        assertThat(log.commit(cut(truncated))).isTrue();
+
+        // when the first file cannot be written at its next use
+        fails.set(true);
+        assertThat(log.commit(record(prompt))).isFalse();
+        fails.set(false);
+        commit(log, prompt);
+
+        // then the cut is there as long as that record is
+        assertThat(cuts()).isEqualTo(1);
+
+        // and both files are used again later
+        for (int i = 0; i < 40; i++) {
+            commit(log, prompt);
+        }
+        assertThat(cuts()).isZero();
+        assertThat(store.list(DIRECTORY)).hasSizeLessThan(WriteAheadLog.FILE_COUNT);
     }
 
     private long cuts() throws IOException {
