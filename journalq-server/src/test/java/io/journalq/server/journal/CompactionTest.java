@@ -37,6 +37,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CompactionTest {
     private static final Path DIRECTORY = Path.of("data", "topic-0");
     private static final long DAY_MS = 86_400_000L;
+    private static final int KEYS_IN_LITTLE_MEMORY = 48;
     private static final JournalConfig CONFIG = JournalConfig.DEFAULT
             .withSegmentSizeBytes(1 << 20)
             .withCompaction(new CompactionConfig(true, 0.5, 0, Long.MAX_VALUE, DAY_MS));
@@ -117,12 +119,22 @@ class CompactionTest {
     }
 
     private CompactionResult compact(long nowMs, Map<Long, Long> producers, long stableOffset) throws IOException {
+        return compact(nowMs, producers, stableOffset, 1 << 20);
+    }
+
+    /** With memory for {@link #KEYS_IN_LITTLE_MEMORY} keys. */
+    private void compactInLittleMemory(long nowMs) throws IOException {
+        compact(nowMs, Map.of(), journal.writtenOffset(), KeyOffsets.MIN_SIZE_BYTES);
+    }
+
+    private CompactionResult compact(long nowMs, Map<Long, Long> producers, long stableOffset, int memoryBytes)
+            throws IOException {
         return journal.rewrites()
                 .compact(new CompactionJob(
                         stableOffset,
                         producers,
                         nowMs,
-                        new KeyOffsets(1 << 20, 1, 2),
+                        new KeyOffsets(memoryBytes, 1, 2),
                         CompactionJob.Step::run,
                         () -> false));
     }
@@ -180,6 +192,25 @@ class CompactionTest {
         compact(5_000 + DAY_MS);
 
         assertThat(content()).containsExactly("1:b=1");
+    }
+
+    private static String[] tombstones(int count) {
+        return IntStream.range(0, count).mapToObj(number -> "key" + number).toArray(String[]::new);
+    }
+
+    @Test
+    void shouldDropAnOlderValueWhenItsTombstoneIsInABatchWithMoreKeysThanFitIntoMemory() throws IOException {
+        String[] tombstones = tombstones(3 * KEYS_IN_LITTLE_MEMORY);
+        append(1_000, tombstones[0] + "=1", tombstones[tombstones.length - 1] + "=1");
+        append(1_000, tombstones);
+        roll();
+
+        compactInLittleMemory(5_000);
+        assertThat(content()).hasSize(tombstones.length).noneMatch(record -> record.contains("="));
+        roll();
+        compactInLittleMemory(5_000 + DAY_MS);
+
+        assertThat(content()).isEmpty();
     }
 
     @Test

@@ -204,10 +204,9 @@ public final class JournalCompaction {
                     if (reader.baseOffset() >= limit || job.stopped().getAsBoolean()) {
                         return job.stopped().getAsBoolean() ? from : limit;
                     }
-                    if (!noteKeys(newest, ends)) {
-                        // Keys that did not fit are left to the next pass. A batch that alone has too many keys stays
-                        // permanently.
-                        return reader.baseOffset() > from ? reader.baseOffset() : reader.nextOffset();
+                    long unknown = noteKeys(newest, from, ends);
+                    if (unknown != KeyOffsets.NONE) {
+                        return unknown; // Keys that did not fit are left to the next pass.
                     }
                 }
             }
@@ -215,16 +214,22 @@ public final class JournalCompaction {
         return limit;
     }
 
-    private boolean noteKeys(KeyOffsets newest, TransactionEnds ends) {
+    /**
+     * Records the keys of the current batch from {@code from} on. A pass may end within a batch: one with more keys
+     * than fit must supersede older records before its tombstones are removed.
+     *
+     * @return the offset of the first key that did not fit; {@link KeyOffsets#NONE} if all did
+     */
+    private long noteKeys(KeyOffsets newest, long from, TransactionEnds ends) {
         boolean skipped = reader.isControlBatch()
                 || (reader.isTransactional() && ends.isAborted(reader.producerId(), reader.baseOffset()));
         while (!skipped && reader.next()) {
             ByteBuf key = reader.key();
-            if (key != null && !newest.put(key, reader.offset())) {
-                return false;
+            if (key != null && reader.offset() >= from && !newest.put(key, reader.offset())) {
+                return reader.offset();
             }
         }
-        return true;
+        return KeyOffsets.NONE;
     }
 
     // ---- writing
