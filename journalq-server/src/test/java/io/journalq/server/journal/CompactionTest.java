@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.BatchReader;
+import io.journalq.common.record.BatchRewriter;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
@@ -33,6 +34,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -211,6 +213,28 @@ class CompactionTest {
         compactInLittleMemory(5_000 + DAY_MS);
 
         assertThat(content()).isEmpty();
+    }
+
+    @Test
+    void shouldDropAnOlderValueWhenTheTimeOfItsTombstoneIsOverBeforeItsKeyIsRecorded() throws IOException {
+        append(1_000, "a=1");
+        append(1_000, tombstones(2 * KEYS_IN_LITTLE_MEMORY));
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE);
+                BatchReader reader = new BatchReader(UnpooledByteBufAllocator.DEFAULT);
+                BatchRewriter rewriter = new BatchRewriter(UnpooledByteBufAllocator.DEFAULT)) {
+            builder.append(1_000, bytes("a"), null, List.of());
+            ByteBuf tombstone = builder.build();
+            reader.reset(tombstone);
+            assertThat(reader.nextBatch()).isTrue();
+            // A leader has compacted it before this replica fetched it.
+            write(rewriter.rewrite(reader, BitSet.valueOf(new long[] {1}), 2_000));
+            tombstone.release();
+        }
+        roll();
+
+        compactInLittleMemory(5_000);
+
+        assertThat(content()).noneMatch(record -> record.contains(":a"));
     }
 
     @Test

@@ -56,6 +56,7 @@ public final class BatchCleaner implements AutoCloseable {
         int at = reader.batchIndex();
         boolean control = RecordBatch.isControl(payload, at);
         boolean emptyTransaction = observe(payload, at, control);
+        boolean isCovered = RecordBatch.nextOffset(payload, at) <= rules.newestUpTo();
         long horizonMs =
                 RecordBatch.hasDeleteHorizon(payload, at) ? RecordBatch.baseTimestamp(payload, at) : Long.MAX_VALUE;
         if (control) {
@@ -65,11 +66,11 @@ public final class BatchCleaner implements AutoCloseable {
                 kept.set(0, recordCount);
             }
         } else {
-            select(payload, at, rules.nowMs() < horizonMs);
+            // The leader may have set the time of a tombstone whose older records are still here.
+            select(payload, at, !isCovered || rules.nowMs() < horizonMs);
         }
-        boolean setHorizon = horizonMs == Long.MAX_VALUE
-                && (emptyTransaction || (hasTombstone && !control))
-                && RecordBatch.nextOffset(payload, at) <= rules.newestUpTo();
+        boolean setHorizon =
+                horizonMs == Long.MAX_VALUE && (emptyTransaction || (hasTombstone && !control)) && isCovered;
         return decide(payload, at, setHorizon, mustStay);
     }
 
