@@ -12,6 +12,7 @@ import io.journalq.common.record.BatchRewriter;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.common.record.Varint;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionJob;
 import io.journalq.server.journal.compaction.CompactionJob.CompactionResult;
@@ -235,6 +236,49 @@ class CompactionTest {
         compactInLittleMemory(5_000);
 
         assertThat(content()).noneMatch(record -> record.contains(":a"));
+    }
+
+    @Test
+    void shouldReadABatchWhenItIsVeryLargeWithoutCompression() throws IOException {
+        write(largeBatch(129));
+        append(2_345, "a=1");
+        roll();
+
+        assertThat(findByTimestamp(journal, 1_001)).isEqualTo(new TimestampOffset(1_234, 0, 1));
+        compact(5_000);
+        assertThat(content()).containsExactly("1:a=1");
+    }
+
+    /** One record of the key {@code a} and time 1,234, whose value has {@code mebibytes} MiB of zeros. */
+    private static ByteBuf largeBatch(int mebibytes) throws IOException {
+        ByteBuf batch;
+        try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
+            builder.append(1_234, bytes("a"), null, List.of());
+            batch = builder.build();
+        }
+        RecordBatch.setAttributes(batch, 0, (short) CompressionCodec.LZ4.id());
+        batch.writerIndex(RecordBatch.HEADER_SIZE_BYTES);
+        int valueBytes = mebibytes << 20;
+        ByteBuf begin = Unpooled.buffer();
+        // Attributes, deltas of time and offset, the key, the size of the value, the value, and the number of headers.
+        int recordBytes = 3 + 2 + Varint.sizeBytes(valueBytes) + valueBytes + 1;
+        begin.writerIndex(Varint.set(begin, 0, recordBytes));
+        begin.writeZero(3);
+        begin.writerIndex(Varint.set(begin, begin.writerIndex(), 1)).writeByte('a');
+        begin.writerIndex(Varint.set(begin, begin.writerIndex(), valueBytes));
+        CompressionCodec.LZ4.compress(begin, batch);
+        ByteBuf zeros = Unpooled.directBuffer(1 << 20).writeZero(1 << 20);
+        for (int i = 0; i < mebibytes; i++) {
+            CompressionCodec.LZ4.compress(zeros, batch);
+        }
+        CompressionCodec.LZ4.compress(zeros.writerIndex(1), batch);
+        zeros.release();
+        batch.setInt(RecordBatch.LENGTH, batch.readableBytes() - RecordBatch.LOG_OVERHEAD_BYTES);
+        RecordBatch.setCrc(
+                batch,
+                0,
+                Crc32c.compute(batch, RecordBatch.ATTRIBUTES, batch.readableBytes() - RecordBatch.ATTRIBUTES));
+        return batch;
     }
 
     @Test

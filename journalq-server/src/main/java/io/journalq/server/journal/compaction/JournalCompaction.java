@@ -29,7 +29,8 @@ public final class JournalCompaction {
     private final FileStore store;
     private final CompactedLog log;
     private final CompactionJob job;
-    private final BatchReader reader = new BatchReader(PooledByteBufAllocator.DEFAULT);
+    private final BatchReader reader =
+            new BatchReader(PooledByteBufAllocator.DEFAULT, SegmentBatches.MAX_DECOMPRESSED_BYTES, true);
 
     /** Offsets of the markers that the segment being written no longer has. */
     private final TreeSet<Long> goneMarkers = new TreeSet<>();

@@ -6,6 +6,7 @@ import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.journal.segment.BatchScanner;
 import io.journalq.server.journal.segment.Segment;
+import io.journalq.server.journal.segment.SegmentBatches;
 import io.journalq.server.journal.segment.SegmentState.SegmentTimes;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -203,7 +204,7 @@ public final class JournalSearch implements AutoCloseable {
         ByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
         int epoch = RecordBatch.leaderEpoch(scanner.header(), 0);
         ByteBuf batch = allocator.directBuffer(scanner.sizeBytes(), scanner.sizeBytes());
-        try (BatchReader reader = new BatchReader(allocator)) {
+        try (BatchReader reader = new BatchReader(allocator, SegmentBatches.MAX_DECOMPRESSED_BYTES, true)) {
             segment.readFully(batch.internalNioBuffer(0, scanner.sizeBytes()), scanner.position());
             batch.writerIndex(scanner.sizeBytes());
             reader.reset(batch);

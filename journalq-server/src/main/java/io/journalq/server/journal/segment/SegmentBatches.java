@@ -13,6 +13,9 @@ import java.io.IOException;
  * thread; blocks.
  */
 public final class SegmentBatches implements AutoCloseable {
+    /** No topic accepts a batch that is larger after decompression. */
+    public static final int MAX_DECOMPRESSED_BYTES = 1 << 30;
+
     private static final int CHUNK_BYTES = 1 << 20;
 
     private final Segment segment;
