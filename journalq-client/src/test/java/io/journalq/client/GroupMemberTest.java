@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.error.BrokerErrorException;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.MembershipLostException;
 import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.client.fake.FakeCluster;
@@ -244,6 +245,20 @@ final class GroupMemberTest {
                 .toList();
         assertThat(offsets).isSorted().endsWith(50L);
         assertThat(coordinator.committed(FIRST)).isEqualTo(50);
+    }
+
+    @Test
+    void shouldCommitAfterACommitThatCannotBeWritten() {
+        join(builder().callTimeout(Duration.ofSeconds(5)));
+        await(() -> consumer.assignment().size() == 2);
+        // when
+        CommittedOffset tooLong = CommittedOffset.of(1, "x".repeat(40_000));
+        assertThatThrownBy(() -> consumer.commit(Map.of(FIRST, tooLong)))
+                .isInstanceOf(JournalQException.class)
+                .hasMessageContaining("a string of 40000 bytes");
+        // then
+        consumer.commit(Map.of(FIRST, CommittedOffset.of(2)));
+        assertThat(coordinator.committed(FIRST)).isEqualTo(2);
     }
 
     @Test

@@ -80,6 +80,34 @@ final class ProducerOutOfMemoryTest {
         }
     }
 
+    @Test
+    void shouldSendTheRecordsOfARequestForWhichThereWasNoMemory() throws Exception {
+        int partitions = 60;
+        cluster.topic("many", partitions);
+        try (Producer producer = producer().linger(Duration.ofSeconds(20)).build()) {
+            // given batches of one request, which copies them
+            List<CompletableFuture<RecordMetadata>> sent = new ArrayList<>();
+            for (int sizeBytes : new int[] {1, 15_000}) {
+                producer.flush();
+                sent.clear();
+                for (int i = 0; i < partitions; i++) {
+                    sent.add(producer.sendAsync(ProducerRecord.of("many", i, null, new byte[sizeBytes])));
+                }
+            }
+            takeMemory();
+
+            // when
+            CompletableFuture<Void> flush = CompletableFuture.runAsync(producer::flush);
+            Thread.sleep(500);
+            giveMemoryBack();
+
+            // then
+            flush.get(20, TimeUnit.SECONDS);
+            assertThat(sent).allMatch(record -> record.isDone() && !record.isCompletedExceptionally());
+            assertThat(producer.metrics().bufferedBytes()).isZero();
+        }
+    }
+
     private void takeMemory() {
         for (int bytes = LARGEST_BYTES; bytes >= SMALLEST_BYTES; bytes /= 2) {
             boolean room = true;

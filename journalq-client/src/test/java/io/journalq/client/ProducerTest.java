@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.error.DeliveryTimedOutException;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.RecordTooLargeException;
 import io.journalq.client.error.RequestTimedOutException;
 import io.journalq.client.error.UnknownTopicException;
@@ -17,6 +18,7 @@ import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.record.CompressionCodec;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -48,6 +50,17 @@ final class ProducerTest {
     @AfterEach
     void stop() {
         cluster.close();
+    }
+
+    @Test
+    void shouldSendToOtherTopicsAfterANameThatNoRequestCanContain() {
+        try (Producer producer = producer().callTimeout(Duration.ofSeconds(5)).build()) {
+            String tooLong = "x".repeat(40_000);
+            assertThatThrownBy(() -> producer.send(ProducerRecord.of(tooLong, new byte[1])))
+                    .isInstanceOfSatisfying(JournalQException.class, refused -> assertThat(refused.errorCode())
+                            .isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION));
+            assertThat(producer.send(to(0, "value")).offset()).isZero();
+        }
     }
 
     @Test

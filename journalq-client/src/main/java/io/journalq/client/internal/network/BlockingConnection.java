@@ -128,7 +128,7 @@ public final class BlockingConnection implements AutoCloseable {
     public ApiMessage exchange(ApiKey key, short version, ApiMessage request) throws IOException {
         int correlationId = nextCorrelationId++;
         write(RequestFrame.encode(
-                ByteBufAllocator.DEFAULT, key, version, correlationId, config.clientId(), request, 0));
+                ByteBufAllocator.DEFAULT, key, version, correlationId, config.clientId(), () -> request, 0));
         ByteBuf frame = readFrame();
         try {
             MessageReader reader = new MessageReader(frame);

@@ -7,6 +7,7 @@ import io.journalq.client.error.RequestTimedOutException;
 import io.journalq.client.error.UnsupportedByBrokerException;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.BadFrameException;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.UnsupportedVersionException;
 import io.journalq.common.protocol.frame.FrameReads;
@@ -246,6 +247,10 @@ public final class BrokerConnection {
             call.onFailure(new UnsupportedByBrokerException(
                     address + " does not support this request (" + e.getMessage() + "); use a newer broker", e));
             return;
+        } catch (RuntimeException | Error e) {
+            // Nothing has been written, and what waits for this call must not wait forever.
+            call.onFailure(unwritten(call, e));
+            return;
         }
         int last = parts.size() - 1;
         for (int i = 0; i < last; i++) {
@@ -273,8 +278,16 @@ public final class BrokerConnection {
                 version,
                 correlationId,
                 config.clientId(),
-                call.request(version),
+                () -> call.request(version),
                 call.copiedBytes());
+    }
+
+    /** A lack of memory can pass. A value that the protocol does not allow stays. */
+    private JournalQException unwritten(Call call, Throwable cause) {
+        String message = "cannot write a request of " + call.apiKey() + " to " + address + ": " + cause.getMessage();
+        return cause instanceof Error
+                ? new ConnectionFailedException(message, cause)
+                : new JournalQException(message, ErrorCode.INVALID_REQUEST, false, cause);
     }
 
     private void onVersions(VersionTable table) {

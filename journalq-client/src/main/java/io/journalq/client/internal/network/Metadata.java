@@ -8,12 +8,15 @@ import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.message.MetadataRequest;
 import io.journalq.common.protocol.message.MetadataResponse;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -78,6 +81,9 @@ public final class Metadata {
      * @throws JournalQException if the topic does not exist, or no broker responds in time
      */
     public ClusterView.Topic awaitTopic(String topic, long timeoutMs) {
+        if (!isWritable(topic)) {
+            throw failure(topic, ErrorCode.INVALID_TOPIC_EXCEPTION);
+        }
         long startNanos = System.nanoTime();
         while (true) {
             ClusterView now = view;
@@ -160,6 +166,12 @@ public final class Metadata {
     void close(JournalQException cause) {
         closed = cause;
         failWaiters(cause);
+    }
+
+    /** Whether a request can contain the name. If not, no broker has the topic, and other topics must not suffer. */
+    private static boolean isWritable(String topic) {
+        return ByteBufUtil.utf8MaxBytes(topic) <= MessageReader.MAX_STRING_SIZE_BYTES
+                || ByteBufUtil.utf8Bytes(topic) <= MessageReader.MAX_STRING_SIZE_BYTES;
     }
 
     private void awaitUpdate(String topic, long leftMs) {
@@ -341,11 +353,10 @@ public final class Metadata {
         @Override
         protected ApiMessage request(short version) {
             List<MetadataRequest.MetadataRequestTopic> asked = new ArrayList<>();
-            for (String topic : topics) {
-                asked.add(new MetadataRequest.MetadataRequestTopic().setName(topic));
-            }
-            for (String topic : subscribed) {
-                if (!topics.contains(topic)) {
+            Set<String> names = new LinkedHashSet<>(topics);
+            names.addAll(subscribed);
+            for (String topic : names) {
+                if (isWritable(topic)) {
                     asked.add(new MetadataRequest.MetadataRequestTopic().setName(topic));
                 }
             }

@@ -9,6 +9,7 @@ import io.journalq.common.protocol.message.ResponseHeader;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.util.ReferenceCounted;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Encodes the frame and header of requests and decodes the header of responses. Stateless; any thread. */
 public final class RequestFrame {
@@ -16,14 +17,18 @@ public final class RequestFrame {
 
     private RequestFrame() {}
 
-    /** Encodes a frame. The caller writes the parts in order, which releases them. */
+    /**
+     * Encodes a frame. The caller writes the parts in order, which releases them.
+     *
+     * @param request is called when there is memory for the frame, so that no reference of its records is lost
+     */
     public static List<ReferenceCounted> encode(
             ByteBufAllocator allocator,
             ApiKey key,
             short version,
             int correlationId,
             String clientId,
-            ApiMessage request,
+            Supplier<? extends ApiMessage> request,
             int copiedBytes) {
         MessageWriter out = MessageWriter.frame(allocator, copiedBytes);
         boolean finished = false;
@@ -37,7 +42,7 @@ public final class RequestFrame {
                 header.setClientId(clientId);
             }
             header.write(out, headerVersion);
-            request.write(out, version);
+            request.get().write(out, version);
             List<ReferenceCounted> parts = out.finish();
             finished = true;
             return parts;
