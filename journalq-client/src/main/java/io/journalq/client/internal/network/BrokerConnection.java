@@ -122,10 +122,16 @@ public final class BrokerConnection {
         channel = connect.channel();
         connect.addListener(done -> {
             if (!done.isSuccess()) {
-                close(new ConnectionFailedException(
+                ConnectionFailedException failure = new ConnectionFailedException(
                         "cannot connect to " + address + " (" + done.cause().getMessage()
                                 + "); check that the broker is running and that the address is correct",
-                        done.cause()));
+                        done.cause());
+                if (eventLoop.inEventLoop()) {
+                    close(failure);
+                } else {
+                    // Without a socket, the channel has no event loop, and another thread notices the failure.
+                    eventLoop.execute(() -> close(failure));
+                }
             }
         });
     }
@@ -193,7 +199,10 @@ public final class BrokerConnection {
         if (nextLogin != null) {
             nextLogin.cancel(false);
         }
-        channel.close();
+        if (channel.isRegistered()) {
+            // Otherwise there is no socket, and to close the channel would fail.
+            channel.close();
+        }
         JournalQException failure = listener.onClosing(this, cause);
         failAll(inFlight, failure);
         failAll(waiting, failure);
