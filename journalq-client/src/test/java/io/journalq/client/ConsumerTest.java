@@ -419,6 +419,24 @@ final class ConsumerTest {
     }
 
     @Test
+    void shouldReadFromABrokerThatHasTheAddressOfAnotherOneNow() {
+        fill(0, 0, 10);
+        try (Producer producer = producer(CompressionCodec.NONE);
+                Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            producer.sendAsync(ProducerRecord.of("orders", 0, null, null)).join();
+            consumer.assign(List.of(FIRST));
+            read(consumer, 0, 11);
+            // when
+            cluster.exchangeAddresses();
+            producer.sendAsync(ProducerRecord.of("orders", 0, null, null))
+                    .orTimeout(20, TimeUnit.SECONDS)
+                    .join();
+            // then
+            assertThat(consumer.poll(LONG).count()).isOne();
+        }
+    }
+
+    @Test
     void shouldEndAWaitWhenInterrupted() {
         try (Consumer consumer = consumer().build()) {
             consumer.assign(List.of(FIRST));

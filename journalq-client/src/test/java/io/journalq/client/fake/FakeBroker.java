@@ -51,7 +51,7 @@ final class FakeBroker {
     private static final short OLDEST = 0;
 
     private final FakeCluster cluster;
-    private final int id;
+    private volatile int id;
     private final ServerSocket server;
     private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
     private volatile boolean closed;
@@ -65,6 +65,12 @@ final class FakeBroker {
 
     int port() {
         return server.getLocalPort();
+    }
+
+    void exchangeIds(FakeBroker other) {
+        int ours = id;
+        id = other.id;
+        other.id = ours;
     }
 
     void dropConnections() {

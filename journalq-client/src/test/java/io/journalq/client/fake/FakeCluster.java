@@ -16,6 +16,7 @@ import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -223,6 +224,12 @@ public final class FakeCluster implements AutoCloseable {
     /** How often a follower has served records of a partition. */
     public synchronized int readFromFollower(TopicPartition id) {
         return topics.get(id.topic()).get(id.partition()).readFromFollower;
+    }
+
+    /** The first two brokers have each other's address from now on. Connections to these addresses stay open. */
+    public synchronized void exchangeAddresses() {
+        brokers.get(0).exchangeIds(brokers.get(1));
+        Collections.swap(brokers, 0, 1);
     }
 
     /** Stops a broker for good. The metadata still contain it. */

@@ -141,6 +141,10 @@ public final class BrokerConnection {
         return nodeId;
     }
 
+    HostAndPort address() {
+        return address;
+    }
+
     public boolean isReady() {
         return state == State.READY;
     }

@@ -250,6 +250,20 @@ public final class Cluster {
         waits.endAll();
     }
 
+    /**
+     * Closes the connections to brokers that have other addresses now. At an old address, another broker can respond,
+     * which would refuse everything and never close the connection.
+     */
+    void leaveOldAddresses() {
+        for (BrokerConnection connection : List.copyOf(connections.values())) {
+            HostAndPort address = addressOf(connection.nodeId());
+            if (address != null && !address.equals(connection.address())) {
+                connection.close(new ConnectionFailedException(
+                        "the broker at " + connection.address() + " has the address " + address + " now"));
+            }
+        }
+    }
+
     private List<Integer> candidates() {
         List<Integer> nodes = new ArrayList<>(metadata.view().brokers().keySet());
         for (int i = 0; i < config.bootstrapServers().size(); i++) {

@@ -368,6 +368,7 @@ public final class Metadata {
         protected void onResponse(ApiMessage response, ByteBuf frame, short version) {
             inFlight = false;
             accept((MetadataResponse) response);
+            cluster.leaveOldAddresses();
             listener.onView(view);
             served.forEach(waiter -> waiter.complete(view));
             if (!waiters.isEmpty()) {
