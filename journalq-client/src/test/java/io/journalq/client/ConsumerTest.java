@@ -437,6 +437,33 @@ final class ConsumerTest {
     }
 
     @Test
+    void shouldLookUpOffsetsAtTheNewLeaderOfAPausedPartition() {
+        fill(0, 0, 10);
+        try (Consumer consumer = consumer()
+                .startAt(Consumer.Start.BEGINNING)
+                .callTimeout(Duration.ofSeconds(5))
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
+            consumer.pause(List.of(FIRST));
+            cluster.moveLeader(FIRST, 1 - cluster.leader(FIRST));
+            assertThat(consumer.endOffsets(List.of(FIRST))).isEqualTo(Map.of(FIRST, 10L));
+        }
+    }
+
+    @Test
+    void shouldFindNewPartitionsOfATopicThatItHasReadBefore() {
+        fill(0, 0, 10);
+        try (Consumer consumer = consumer().startAt(Consumer.Start.BEGINNING).build()) {
+            consumer.assign(consumer.partitionsOf("orders"));
+            assertThat(consumer.poll(LONG).count()).isEqualTo(10);
+            consumer.assign(List.of());
+            cluster.topic("orders", 6);
+            assertThat(consumer.partitionsOf("orders")).hasSize(6);
+        }
+    }
+
+    @Test
     void shouldEndAWaitWhenInterrupted() {
         try (Consumer consumer = consumer().build()) {
             consumer.assign(List.of(FIRST));

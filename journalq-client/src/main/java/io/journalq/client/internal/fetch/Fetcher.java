@@ -114,7 +114,7 @@ public final class Fetcher implements AutoCloseable {
     /** See {@link io.journalq.client.Consumer#partitionsOf}. */
     public Set<TopicPartition> partitionsOf(String topic) {
         ClusterView.Topic known =
-                core.cluster().metadata().awaitTopic(topic, config.client().callTimeoutMs());
+                core.cluster().metadata().refreshTopic(topic, config.client().callTimeoutMs());
         Set<TopicPartition> partitions = new LinkedHashSet<>();
         for (int i = 0; i < known.partitionCount(); i++) {
             partitions.add(new TopicPartition(topic, i));

@@ -16,8 +16,10 @@ import io.journalq.common.protocol.message.ListOffsetsResponse;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Looks up offsets by time or by special timestamps of the protocol. Retriable errors are retried, at the new leader if
@@ -81,8 +83,17 @@ public final class OffsetLookup {
                 failure = new ConnectionFailedException(
                         "there is currently no leader for " + missing.keySet() + "; try again");
             }
-            cluster.execute(() -> cluster.metadata().requestUpdate());
+            update(missing.keySet());
             deadline.pauseOrThrow(failure);
+        }
+    }
+
+    /** Names the topics: metadata of those that are not read now are not kept up to date. */
+    private void update(Set<TopicPartition> partitions) {
+        Set<String> topics = new LinkedHashSet<>();
+        partitions.forEach(partition -> topics.add(partition.topic()));
+        for (String topic : topics) {
+            var unused = cluster.metadata().update(topic);
         }
     }
 

@@ -101,6 +101,19 @@ public final class Metadata {
     }
 
     /**
+     * Like {@link #awaitTopic}, but asks a broker in any case: metadata of a topic that is not read are not kept up to
+     * date.
+     */
+    public ClusterView.Topic refreshTopic(String topic, long timeoutMs) {
+        long startNanos = System.nanoTime();
+        if (isWritable(topic)) {
+            awaitUpdate(topic, timeoutMs);
+        }
+        long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+        return awaitTopic(topic, Math.max(1, timeoutMs - elapsedMs));
+    }
+
+    /**
      * Requests the metadata of a topic, or of all tracked topics if {@code topic} is null. Returns the resulting view.
      * Any thread.
      */
