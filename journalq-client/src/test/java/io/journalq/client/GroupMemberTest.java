@@ -262,6 +262,24 @@ final class GroupMemberTest {
     }
 
     @Test
+    void shouldReadAPartitionThatHasBeenAdded() {
+        join(builder());
+        await(() -> read() == 20);
+        // when
+        TopicPartition added = new TopicPartition("orders", 2);
+        cluster.addPartition("orders");
+        coordinator.assign(List.of(FIRST, SECOND, added));
+        try (Producer producer =
+                Producer.builder().bootstrapServers(cluster.bootstrapServers()).build()) {
+            producer.send(ProducerRecord.of("orders", 0, null, new byte[1]));
+            producer.send(ProducerRecord.of("orders", 2, null, new byte[1]));
+        }
+        // then
+        await(() -> read() == 22);
+        assertThat(heard).containsExactly("assigned 2", "assigned 1");
+    }
+
+    @Test
     void shouldThrowAtEveryPollWhenTheGroupDoesNotTakeIt() {
         coordinator.refuse(ApiKey.CONSUMER_GROUP_HEARTBEAT, ErrorCode.UNSUPPORTED_ASSIGNOR);
         join(builder());

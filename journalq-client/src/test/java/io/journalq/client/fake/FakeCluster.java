@@ -94,6 +94,12 @@ public final class FakeCluster implements AutoCloseable {
         return this;
     }
 
+    /** Adds a partition to a topic. */
+    public synchronized void addPartition(String name) {
+        List<FakePartition> partitions = topics.get(name);
+        partitions.add(new FakePartition(partitions.size() % brokers.size()));
+    }
+
     /** The coordinator of groups and transactions. */
     public FakeCoordinator coordinator() {
         return coordinator;

@@ -101,10 +101,7 @@ public final class OffsetLookup {
         Map<Integer, Map<TopicPartition, Long>> leaders = new HashMap<>();
         timestampsMs.forEach((partition, timestampMs) -> {
             ClusterView.Topic topic = cluster.metadata()
-                    .awaitTopic(partition.topic(), cluster.config().callTimeoutMs());
-            if (partition.partition() >= topic.partitionCount() || partition.partition() < 0) {
-                throw topic.noPartition(partition.partition());
-            }
+                    .awaitPartition(partition, cluster.config().callTimeoutMs());
             int leader = topic.leaders()[partition.partition()];
             if (leader >= 0) {
                 leaders.computeIfAbsent(leader, id -> new LinkedHashMap<>()).put(partition, timestampMs);

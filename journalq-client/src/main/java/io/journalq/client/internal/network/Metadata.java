@@ -5,6 +5,7 @@ import io.journalq.client.error.InterruptedWaitException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.RequestTimedOutException;
 import io.journalq.client.error.UnknownTopicException;
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
@@ -97,6 +98,27 @@ public final class Metadata {
                 failIfHopeless(topic, error, elapsedMs);
             }
             awaitUpdate(topic, timeoutMs - elapsedMs);
+        }
+    }
+
+    /**
+     * Waits until the metadata of the topic of a partition are known, and contain the partition, which may have been
+     * added a moment ago. Any thread except the event loop.
+     *
+     * @throws JournalQException if the topic or the partition does not exist, or no broker responds in time
+     */
+    public ClusterView.Topic awaitPartition(TopicPartition partition, long timeoutMs) {
+        long startNanos = System.nanoTime();
+        while (true) {
+            long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+            ClusterView.Topic known = awaitTopic(partition.topic(), Math.max(1, timeoutMs - elapsedMs));
+            if (partition.partition() >= 0 && partition.partition() < known.partitionCount()) {
+                return known;
+            }
+            if (partition.partition() < 0 || elapsedMs >= UNKNOWN_TOPIC_PATIENCE_MS) {
+                throw known.noPartition(partition.partition());
+            }
+            awaitUpdate(partition.topic(), timeoutMs - elapsedMs);
         }
     }
 
