@@ -28,6 +28,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -460,6 +461,39 @@ final class ConsumerTest {
             consumer.assign(List.of());
             cluster.topic("orders", 6);
             assertThat(consumer.partitionsOf("orders")).hasSize(6);
+        }
+    }
+
+    /** Responses arrive faster than their batches are opened. */
+    @Test
+    void shouldEndAPollWhenResponsesArriveWithoutAPause() {
+        int batches = 50;
+        try (Producer producer = producer(CompressionCodec.NONE)) {
+            for (int i = 0; i < batches; i++) {
+                producer.sendBatch("orders", 0, List.of(ProducerRecord.of("orders", 0, null, new byte[100])))
+                        .join();
+            }
+        }
+        BatchOpener slow = new NotingOpener() {
+            @Override
+            public void open(TopicPartition partition, ByteBuf batches, int index, ByteBuf out) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(30));
+                super.open(partition, batches, index, out);
+            }
+        };
+        try (Consumer consumer = consumer()
+                .open(keys -> slow)
+                .partitionMaxBytes(1)
+                .startAt(Consumer.Start.BEGINNING)
+                .build()) {
+            consumer.assign(List.of(FIRST));
+            int largest = 0;
+            for (int count = 0; count < batches; ) {
+                int polled = consumer.poll(LONG).count();
+                largest = Math.max(largest, polled);
+                count += polled;
+            }
+            assertThat(largest).isLessThanOrEqualTo(2);
         }
     }
 

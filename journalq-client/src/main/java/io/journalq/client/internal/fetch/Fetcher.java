@@ -403,7 +403,8 @@ public final class Fetcher implements AutoCloseable {
 
     private List<FetchedPartition> takeAll() {
         List<FetchedPartition> fetched = new ArrayList<>();
-        while (!pendingFailure.isSet() && !results.isEmpty()) {
+        // Not those that arrive meanwhile: if they arrive faster than they are opened, the poll would never end.
+        for (int left = results.size(); left > 0 && !pendingFailure.isSet(); left--) {
             FetchResult result = results.remove();
             int before = fetched.size();
             int taken = 0;
