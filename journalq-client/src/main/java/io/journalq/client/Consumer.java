@@ -79,7 +79,7 @@ public final class Consumer implements AutoCloseable {
     /**
      * Assigns these partitions to the consumer, instead of all previous ones. Partitions that were assigned before keep
      * their positions. With a group id, the consumer uses the committed offsets of the group, but does not share the
-     * partitions.
+     * partitions. If automatic commits are on, a commit of the partitions that are not assigned any more begins.
      *
      * @throws IllegalStateException if the consumer is subscribed
      */

@@ -280,6 +280,19 @@ final class GroupMemberTest {
     }
 
     @Test
+    void shouldCommitBeforeItGivesUpPartitionsThatWereAssignedByHand() {
+        consumer = builder().autoCommitInterval(Duration.ofHours(1)).build();
+        consumer.assign(List.of(FIRST, SECOND));
+        await(() -> read() == 20);
+        // when
+        consumer.assign(List.of(SECOND));
+        consumer.unsubscribe();
+        // then
+        assertThat(coordinator.committed(FIRST)).isEqualTo(10);
+        assertThat(coordinator.committed(SECOND)).isEqualTo(10);
+    }
+
+    @Test
     void shouldThrowAtEveryPollWhenTheGroupDoesNotTakeIt() {
         coordinator.refuse(ApiKey.CONSUMER_GROUP_HEARTBEAT, ErrorCode.UNSUPPORTED_ASSIGNOR);
         join(builder());

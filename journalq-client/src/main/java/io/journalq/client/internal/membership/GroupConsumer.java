@@ -15,6 +15,7 @@ import io.journalq.common.id.Uuid;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -77,14 +78,17 @@ public final class GroupConsumer {
         membership.join(subscription);
     }
 
-    /** Gives up all partitions and leaves the group. */
+    /** Gives up all partitions, and leaves the group if the consumer is a member. */
     void unsubscribe() {
-        leave(callTimeoutMs);
+        end(callTimeoutMs);
     }
 
     /** Commits and leaves the group, if possible. If this fails, other members read some records again. */
     void close() {
-        int timeoutMs = Math.min(CLOSE_TIMEOUT_MS, callTimeoutMs);
+        end(Math.min(CLOSE_TIMEOUT_MS, callTimeoutMs));
+    }
+
+    private void end(int timeoutMs) {
         if (subscribed) {
             leave(timeoutMs);
         } else if (config.autoCommit()) {
@@ -245,6 +249,15 @@ public final class GroupConsumer {
         autoCommitted.putAll(offsets);
     }
 
+    /** Starts an automatic commit of the partitions that the consumer is about to give up. */
+    void commitAllExcept(Collection<TopicPartition> kept) {
+        if (config.autoCommit()) {
+            Map<TopicPartition, CommittedOffset> offsets = fetcher.consumed();
+            offsets.keySet().removeAll(new HashSet<>(kept));
+            startCommit(uncommitted(offsets));
+        }
+    }
+
     /** Starts an automatic commit of the records that earlier polls returned, if the interval has passed. */
     void commitIfDue() {
         long nowNanos = System.nanoTime();
@@ -252,7 +265,10 @@ public final class GroupConsumer {
             return;
         }
         nextCommitNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(config.autoCommitIntervalMs());
-        Map<TopicPartition, CommittedOffset> offsets = uncommitted();
+        startCommit(uncommitted());
+    }
+
+    private void startCommit(Map<TopicPartition, CommittedOffset> offsets) {
         if (!offsets.isEmpty()) {
             var unused = commits.commit(offsets, topicIds()).whenComplete((done, failure) -> {
                 if (failure != null) {

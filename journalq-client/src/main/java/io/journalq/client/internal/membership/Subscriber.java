@@ -54,6 +54,9 @@ public final class Subscriber {
             throw new IllegalStateException(
                     "the consumer is subscribed, so its group assigns the partitions; unsubscribe first");
         }
+        if (group != null) {
+            group.commitAllExcept(partitions);
+        }
         assignedByHand = !partitions.isEmpty();
         fetcher.assign(partitions);
     }
@@ -77,7 +80,7 @@ public final class Subscriber {
 
     /** See {@link io.journalq.client.Consumer#unsubscribe}. */
     public void unsubscribe() {
-        if (group != null && group.isSubscribed()) {
+        if (group != null) {
             group.unsubscribe();
         }
         assignedByHand = false;
