@@ -139,7 +139,7 @@ public final class Membership {
         status = new MembershipState(state, status.memberId(), Heartbeat.JOIN_EPOCH, null, failure);
         boolean active = state == State.JOINING;
         if (active && ticks == null) {
-            ticks = cluster.eventLoop().scheduleAtFixedRate(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+            ticks = cluster.repeat(this::tick, TICK_MS);
         } else if (!active && ticks != null) {
             ticks.cancel(false);
             ticks = null;

@@ -83,7 +83,26 @@ public final class Cluster {
 
     /** Starts the periodic tick. Any thread, once. */
     public void start() {
-        ticks = eventLoop.scheduleAtFixedRate(this::tick, TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        ticks = repeat(this::tick, TICK_MS);
+    }
+
+    /**
+     * Runs a task on the event loop again and again. A failure, such as a lack of memory, can pass, but would end the
+     * repetition for good. Without it, no call would time out, and nothing would be tried again.
+     */
+    public ScheduledFuture<?> repeat(Runnable task, long intervalMs) {
+        return eventLoop.scheduleAtFixedRate(
+                () -> {
+                    try {
+                        task.run();
+                    } catch (RuntimeException | Error e) {
+                        System.getLogger(config.api().getName())
+                                .log(System.Logger.Level.WARNING, "a periodic task of the client failed: " + e, e);
+                    }
+                },
+                intervalMs,
+                intervalMs,
+                TimeUnit.MILLISECONDS);
     }
 
     public ClientConfig config() {

@@ -1,5 +1,6 @@
 package io.journalq.client.internal.network;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.Admin;
@@ -11,7 +12,9 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,6 +47,23 @@ final class ClusterTest {
                     .isInstanceOf(ConnectionFailedException.class)
                     .hasMessageContaining("cannot connect to localhost:1");
         }
+    }
+
+    @Test
+    void shouldGoOnTickingWhenATickHasFailed() throws Exception {
+        AtomicBoolean failed = new AtomicBoolean();
+        CountDownLatch later = new CountDownLatch(2);
+        Cluster cluster = cluster(new Cluster.Listener() {
+            @Override
+            public void onTick(long nowNanos) {
+                if (failed.compareAndSet(false, true)) {
+                    throw new OutOfMemoryError("of the test");
+                }
+                later.countDown();
+            }
+        });
+        cluster.start();
+        assertThat(later.await(10, TimeUnit.SECONDS)).isTrue();
     }
 
     private Cluster cluster(Cluster.Listener listener) {
