@@ -19,6 +19,8 @@ import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -290,6 +292,22 @@ final class GroupMemberTest {
         // then
         assertThat(coordinator.committed(FIRST)).isEqualTo(10);
         assertThat(coordinator.committed(SECOND)).isEqualTo(10);
+    }
+
+    @Test
+    void shouldRestWhileTheNamesOfItsTopicsAreLookedUp() {
+        cluster.faults(key -> key == ApiKey.METADATA && !heartbeats().isEmpty() ? Fault.DEAF : Fault.NONE);
+        join(builder().callTimeout(Duration.ofSeconds(20)));
+        await(() -> !heartbeats().isEmpty());
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long usedNanos = threads.getCurrentThreadCpuTime();
+        // when
+        consumer.poll(Duration.ofSeconds(3));
+        // then
+        assertThat(threads.getCurrentThreadCpuTime() - usedNanos).isLessThan(TimeUnit.MILLISECONDS.toNanos(100));
+        cluster.faults(key -> Fault.NONE);
+        cluster.dropConnections();
+        await(() -> consumer.assignment().size() == 2);
     }
 
     @Test

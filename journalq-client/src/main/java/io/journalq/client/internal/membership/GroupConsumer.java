@@ -106,13 +106,14 @@ public final class GroupConsumer {
             }
         } finally {
             followed = null;
+            unnamed = false;
             joinQuietly(membership.leave(), timeoutMs);
         }
     }
 
     /** Whether {@link #follow} has something to do. */
     boolean hasNews() {
-        return subscribed && !membership.status().equals(followed);
+        return subscribed && (!membership.status().equals(followed) || (unnamed && names.hasResponse()));
     }
 
     /** Returns how long a wait for records may last before {@link #follow} has to be called without a signal. */
@@ -215,12 +216,12 @@ public final class GroupConsumer {
 
     /** Drops all partitions, because they already belong to other members. */
     private void lose() {
+        unnamed = false;
         List<TopicPartition> lost = List.copyOf(owned.values());
         if (lost.isEmpty()) {
             return;
         }
         owned.clear();
-        unnamed = false;
         autoCommitted.clear();
         fetcher.assign(List.of());
         listener.onLost(lost);

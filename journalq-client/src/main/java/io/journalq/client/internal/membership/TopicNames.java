@@ -51,7 +51,7 @@ final class TopicNames {
 
     /** Requests the missing names of these topics without waiting, and forgets all other topics. */
     void learn(Set<Uuid> ids) {
-        if (asked != null && asked.isDone()) {
+        if (hasResponse()) {
             if (!asked.isCompletedExceptionally()) {
                 keep(asked.join());
             }
@@ -67,9 +67,14 @@ final class TopicNames {
         }
     }
 
-    /** Returns the delay before the next request. */
+    /** Whether a response has arrived that {@link #learn} has not read. */
+    boolean hasResponse() {
+        return asked != null && asked.isDone();
+    }
+
+    /** Returns the delay before the next request. While one is in progress, only its end matters. */
     long pauseNanos() {
-        return Math.max(1, notBeforeNanos - System.nanoTime());
+        return asked == null ? Math.max(1, notBeforeNanos - System.nanoTime()) : Long.MAX_VALUE;
     }
 
     private void keep(MetadataResponse response) {
