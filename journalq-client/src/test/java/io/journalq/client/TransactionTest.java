@@ -186,6 +186,19 @@ final class TransactionTest {
     }
 
     @Test
+    void shouldCommitWhenTimeoutsAreTheLongest() {
+        Duration longest = Duration.ofMillis(Integer.MAX_VALUE);
+        try (Producer producer = producer()
+                .deliveryTimeout(longest)
+                .requestTimeout(longest)
+                .callTimeout(longest)
+                .build()) {
+            producer.inTransaction(transaction -> transaction.send(record(0)));
+        }
+        assertThat(cluster.values(FIRST)).hasSize(1);
+    }
+
+    @Test
     void shouldReportAnUnknownOutcomeWhenACommitGetsNoResponse() {
         cluster.transactionVersion(2);
         try (Producer producer = producer().callTimeout(Duration.ofMillis(300)).build()) {

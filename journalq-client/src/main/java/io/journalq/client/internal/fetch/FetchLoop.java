@@ -387,7 +387,7 @@ final class FetchLoop implements Cluster.Listener {
         private final BrokerFetchSession session;
 
         private FetchCall(BrokerFetchSession session) {
-            super(ApiKey.FETCH, config.client().requestTimeoutMs() + config.fetchMaxWaitMs());
+            super(ApiKey.FETCH, (long) config.client().requestTimeoutMs() + config.fetchMaxWaitMs());
             this.session = session;
         }
 

@@ -11,7 +11,7 @@ import io.netty.buffer.ByteBuf;
  */
 public abstract class Call {
     private final ApiKey apiKey;
-    private final int timeoutMs;
+    private final long timeoutMs;
     private short version;
     private int correlationId;
     private long deadlineNanos;
@@ -22,7 +22,7 @@ public abstract class Call {
      * @param timeoutMs the maximum time from the moment that the connection accepts the call until its response; after
      *     it, the connection is closed, because responses arrive in order
      */
-    protected Call(ApiKey apiKey, int timeoutMs) {
+    protected Call(ApiKey apiKey, long timeoutMs) {
         this.apiKey = apiKey;
         this.timeoutMs = timeoutMs;
     }
@@ -77,7 +77,7 @@ public abstract class Call {
         return nowNanos - deadlineNanos >= 0;
     }
 
-    final int timeoutMs() {
+    final long timeoutMs() {
         return timeoutMs;
     }
 

@@ -55,7 +55,7 @@ public final class TransactionRunner {
     private final TransactionPartitions participants;
     private final Map<String, Coordinator> groups = new ConcurrentHashMap<>();
     private final int callTimeoutMs;
-    private final int waitTimeoutMs;
+    private final long waitTimeoutMs;
     private final ReentrantLock lock = new ReentrantLock();
 
     private volatile boolean closed;
@@ -70,7 +70,7 @@ public final class TransactionRunner {
     public TransactionRunner(ProducerConfig producerConfig, Config config) {
         this.config = config;
         this.callTimeoutMs = producerConfig.client().callTimeoutMs();
-        this.waitTimeoutMs = callTimeoutMs + producerConfig.client().requestTimeoutMs();
+        this.waitTimeoutMs = (long) callTimeoutMs + producerConfig.client().requestTimeoutMs();
         LateGate gate = new LateGate();
         this.sender = new Sender(producerConfig, gate);
         this.coordinator = new Coordinator(sender.cluster(), Coordinator.Kind.TRANSACTION, config.transactionalId());
