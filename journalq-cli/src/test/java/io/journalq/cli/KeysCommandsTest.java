@@ -181,10 +181,7 @@ class KeysCommandsTest {
         assertThat(done("", "keys show" + keyring).out()).containsPattern("(?m)^sender shipping \\S+ orders,parcels$");
 
         // and to register it again without topics changes none
-        done(
-                "",
-                "keys identity shipping --public "
-                        + line.group(1).split("--public ")[1].split(" ")[0] + keyring);
+        done("", "keys identity shipping --public " + line.group(1).replaceAll(".*--public (\\S+).*", "$1") + keyring);
         assertThat(done("", "keys show" + keyring).out()).containsPattern("(?m)^sender shipping \\S+ orders,parcels$");
     }
 
