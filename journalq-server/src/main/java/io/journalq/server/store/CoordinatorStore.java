@@ -127,7 +127,7 @@ public final class CoordinatorStore implements CoordinatorSlice.Provider, AutoCl
             try {
                 NativeLibrary.load();
                 openDatabase();
-            } catch (RocksDBException | IOException | RuntimeException | UnsatisfiedLinkError failure) {
+            } catch (RocksDBException | IOException | RuntimeException | LinkageError failure) {
                 unusable = true;
                 log.error(
                         "cannot store the state of coordinators, they are loaded from their journals:"
