@@ -7,7 +7,6 @@ import java.io.IOException;
 
 /** A broker of a simulated cluster, over all of its lives. */
 public final class SimMachine {
-
     private final SimWorld world;
     private final SimNode node;
     private final SimSlices slices;
