@@ -51,7 +51,12 @@ final class SimLoop implements Loop {
         boolean[] cancelled = {false};
         process.onTimer(Scheduler.Kind.LOOP, delayMs, () -> {
             if (!cancelled[0]) {
-                execute(work);
+                // It can be cancelled until it runs.
+                execute(() -> {
+                    if (!cancelled[0]) {
+                        work.run();
+                    }
+                });
             }
         });
         return () -> cancelled[0] = true;
