@@ -14,16 +14,12 @@ import io.journalq.seal.RsaRoleKey;
 import io.journalq.seal.SealAdmin;
 import io.journalq.seal.SealMode;
 import io.journalq.seal.SealPolicy;
-import io.journalq.seal.SubjectKeys;
 import io.journalq.seal.TokenKey;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
@@ -45,8 +41,8 @@ import picocli.CommandLine.Parameters;
             KeysCommand.Copy.class,
             KeysCommand.Rotate.class,
             KeysCommand.Revoke.class,
-            KeysCommand.Subjects.class,
-            KeysCommand.Shred.class,
+            SubjectsCommand.class,
+            ShredCommand.class,
             KeysCommand.Show.class
         })
 public final class KeysCommand extends CommandGroup {
@@ -470,106 +466,6 @@ public final class KeysCommand extends CommandGroup {
             } catch (IllegalArgumentException | IllegalStateException refused) {
                 throw new CommandFailure(refused.getMessage());
             }
-        }
-    }
-
-    /** The directory with the keys of subjects. For one run. */
-    static final class SubjectOptions {
-        @Option(
-                names = "--subjects",
-                paramLabel = "DIR",
-                required = true,
-                description = "Directory with the keys of subjects.")
-        private Path directory;
-
-        @Option(
-                names = "--passphrase-file",
-                paramLabel = "FILE",
-                required = true,
-                description = "File with the passphrase that encrypts these keys.")
-        private Path passphraseFile;
-    }
-
-    /** {@code journalq keys subjects}. */
-    @Command(
-            name = "subjects",
-            description =
-                    "Makes a directory for the keys of subjects, which the senders and consumers of topics of mode"
-                            + " subject share.",
-            footerHeading = "%nExamples:%n",
-            footer = "  journalq keys subjects --subjects dir --passphrase-file pw")
-    static final class Subjects extends ClientCommand {
-        @Mixin
-        private SubjectOptions subjects;
-
-        @Override
-        protected void execute() {
-            try {
-                SubjectKeys.create(subjects.directory, SealPolicy.passphrase(subjects.passphraseFile));
-            } catch (FileAlreadyExistsException exists) {
-                throw new CommandFailure(subjects.directory + " exists");
-            } catch (IOException unusable) {
-                throw new CommandFailure(KeyringOptions.messageOf(unusable));
-            }
-            report("directory " + subjects.directory + " created", Map.of("subjects", subjects.directory.toString()));
-        }
-    }
-
-    /** {@code journalq keys shred}. */
-    @Command(
-            name = "shred",
-            description =
-                    "Shows whether a subject has a key; --execute destroys the key for ever. Nobody can read its records any"
-                            + " more, not even those in backups of brokers, and nobody can send more. Clients can remember"
-                            + " the key for 5 minutes.",
-            footerHeading = "%nExamples:%n",
-            footer = {
-                "  journalq keys shred patients 42 --subjects dir --passphrase-file pw",
-                "  journalq keys shred patients 42 --subjects dir --passphrase-file pw --execute"
-            })
-    static final class Shred extends ClientCommand {
-        @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
-        private String topic;
-
-        @Parameters(index = "1", paramLabel = "KEY", description = "Key of the records of the subject.")
-        private String key;
-
-        @Option(names = "--execute", description = "Destroys the key. Without this option, nothing is changed.")
-        private boolean execute;
-
-        @Mixin
-        private SubjectOptions subjects;
-
-        @Override
-        protected void execute() {
-            SubjectKeys.State before;
-            try {
-                SubjectKeys keys = SubjectKeys.open(subjects.directory, SealPolicy.passphrase(subjects.passphraseFile));
-                byte[] subject = key.getBytes(StandardCharsets.UTF_8);
-                before = keys.state(topic, subject);
-                if (execute && keys.shred(topic, subject)) {
-                    // A sender can make the key after the first look.
-                    before = SubjectKeys.State.PRESENT;
-                }
-            } catch (IOException unusable) {
-                throw new CommandFailure(KeyringOptions.messageOf(unusable));
-            }
-            Map<String, Object> json = new LinkedHashMap<>();
-            json.put("topic", topic);
-            json.put("before", before.name().toLowerCase(Locale.ROOT));
-            json.put("executed", execute);
-            report(message(before), json);
-            if (!execute) {
-                terminal().tell("Nothing was changed. To destroy the key, add --execute.");
-            }
-        }
-
-        private String message(SubjectKeys.State before) {
-            return switch (before) {
-                case PRESENT -> execute ? "key of the subject destroyed" : "the subject has a key in topic " + topic;
-                case DESTROYED -> "the key of the subject in topic " + topic + " was destroyed before";
-                case NONE -> "the subject has no key in topic " + topic + (execute ? ", and gets none any more" : "");
-            };
         }
     }
 
